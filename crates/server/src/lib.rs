@@ -7,9 +7,10 @@
 //! | --- | --- | --- |
 //! | `http` | guard, limits, input, errors, roles | nothing |
 //! | `observe` | metrics | nothing |
+//! | `schema` | JSON schemas of values | `http` |
 //! | `state` | what all handlers share, and who makes a request | `http`, `observe` |
 //! | `live` | the event log as a stream | `state` |
-//! | `mcp` | the tools of agents | `state` |
+//! | `mcp` | the tools of agents | `state`, `schema` |
 //! | `api` | REST and its OpenAPI document | `live`, `mcp` |
 //! | `socket` | WebSocket | `api`, `live` |
 //! | `pages` | HTML | `api`, `live` |
@@ -26,6 +27,7 @@ pub mod live;
 pub mod mcp;
 mod observe;
 pub mod pages;
+mod schema;
 pub mod serve;
 mod socket;
 pub mod state;

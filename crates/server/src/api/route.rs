@@ -1,9 +1,14 @@
 //! A route and its documentation in one place: the router and the OpenAPI document are built from the same list, so an
 //! undocumented route cannot exist.
 
+use std::borrow::Cow;
+
 use axum::handler::Handler;
 use axum::routing::{MethodRouter, delete, get, patch, post};
+use schemars::JsonSchema;
+use schemars::generate::SchemaGenerator;
 
+use crate::schema::AddSchema;
 use crate::state::App;
 
 pub struct Route {
@@ -13,14 +18,14 @@ pub struct Route {
     pub handler: MethodRouter<App>,
 }
 
-/// Its documentation. Schemas are referenced by name; see `openapi::shapes`.
+/// Its documentation. Schemas of parameters are `schema::words`, by name.
 #[derive(Debug, Clone)]
 pub struct RouteDoc {
     pub id: &'static str,
     pub summary: &'static str,
     pub parameters: Vec<RouteParameter>,
     /// The schema of the request body, if there is one.
-    pub takes: Option<&'static str>,
+    pub takes: Option<SchemaRef>,
     pub status: u16,
     pub response: ResponseBody,
     /// Whether it may answer 404.
@@ -29,9 +34,29 @@ pub struct RouteDoc {
     pub may_conflict: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The schema of a body: derived from a type, or one of `openapi::shapes`.
+#[derive(Debug, Clone)]
+pub enum SchemaRef {
+    Derived { name: Cow<'static, str>, add: AddSchema },
+    Named(&'static str),
+}
+
+impl SchemaRef {
+    fn derived<T: JsonSchema>() -> Self {
+        Self::Derived { name: T::schema_name(), add: SchemaGenerator::subschema_for::<T> }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Derived { name, .. } => name,
+            Self::Named(name) => name,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
 pub enum ResponseBody {
-    Shape(&'static str),
+    Json(SchemaRef),
     EventStream,
     Text,
 }
@@ -79,10 +104,19 @@ impl Route {
         Self { method, path, doc, handler }
     }
 
-    /// Sets the summary and the schema of the response.
-    pub fn returns(mut self, summary: &'static str, shape: &'static str) -> Self {
+    /// Sets the summary and the type of the response.
+    pub fn returns<T: JsonSchema>(self, summary: &'static str) -> Self {
+        self.returns_schema(summary, SchemaRef::derived::<T>())
+    }
+
+    /// The same for a schema of `openapi::shapes`.
+    pub fn returns_named(self, summary: &'static str, shape: &'static str) -> Self {
+        self.returns_schema(summary, SchemaRef::Named(shape))
+    }
+
+    fn returns_schema(mut self, summary: &'static str, schema: SchemaRef) -> Self {
         self.doc.summary = summary;
-        self.doc.response = ResponseBody::Shape(shape);
+        self.doc.response = ResponseBody::Json(schema);
         self
     }
 
@@ -97,8 +131,15 @@ impl Route {
         self
     }
 
-    pub fn takes(mut self, shape: &'static str) -> Self {
-        self.doc.takes = Some(shape);
+    /// Sets the type of the request body.
+    pub fn takes<T: JsonSchema>(mut self) -> Self {
+        self.doc.takes = Some(SchemaRef::derived::<T>());
+        self
+    }
+
+    /// The same for a schema of `openapi::shapes`.
+    pub fn takes_named(mut self, shape: &'static str) -> Self {
+        self.doc.takes = Some(SchemaRef::Named(shape));
         self
     }
 

@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use baton_core::text::{NonBlank, nearest};
 use baton_engine::query::Cursor;
 use futures_util::StreamExt;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -34,7 +35,8 @@ impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Pa
 }
 
 /// A body that must be empty or `{}`.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Nothing")]
 #[serde(deny_unknown_fields)]
 pub struct EmptyBody {}
 
@@ -94,9 +96,11 @@ fn too_large() -> ApiError {
 
 fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError> {
     let hint = "GET /api/openapi.json describes what this call takes";
-    serde_json::from_slice(bytes)
-        .map(JsonBody)
-        .map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut deserializer);
+    let body = parsed.map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))?;
+    deserializer.end().map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))?;
+    Ok(JsonBody(body))
 }
 
 /// The query string. Handlers take the parameters they know and then call [`Query::done`].

@@ -4,12 +4,13 @@
 //! protocol errors from the model.
 
 use baton_engine::error::EngineError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Longest text returned to a model. Longer texts are cut in the middle.
 const ANSWER_CHARS_MAX: usize = 30_000;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolAnswer {
     pub text: String,
     pub is_error: bool,

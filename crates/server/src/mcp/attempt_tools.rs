@@ -12,7 +12,7 @@ use baton_core::text::{NonBlank, OutcomeName};
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
 
-use crate::mcp::arguments::ToolArguments;
+use crate::mcp::inputs::{AskArguments, AskKind, ReportArguments};
 use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
@@ -22,11 +22,7 @@ const OPTIONS_MAX: usize = 20;
 const READY_MAX: u32 = 10;
 
 /// Records the question, waits briefly for the answer, then tells the agent to end its turn.
-pub async fn ask(
-    toolbox: &Toolbox,
-    caller: &Caller,
-    arguments: &ToolArguments,
-) -> Result<ToolAnswer, String> {
+pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: AskArguments) -> Result<ToolAnswer, String> {
     ask_for(toolbox, secret(caller)?, draft(arguments)?).await
 }
 
@@ -69,30 +65,25 @@ fn refusal_text(refusal: &AskRefusal) -> String {
     }
 }
 
-fn draft(arguments: &ToolArguments) -> Result<Draft, String> {
-    let kind = match arguments.text("kind")?.unwrap_or("clarification") {
-        "clarification" => QuestionKind::Clarification,
+fn draft(arguments: AskArguments) -> Result<Draft, String> {
+    let kind = match arguments.kind {
+        None | Some(AskKind::Clarification) => QuestionKind::Clarification,
         // Plain tasks have no phases; a gate is a confirmation there.
-        "confirmation" | "gate" => QuestionKind::Confirmation,
-        other => {
-            return Err(format!("invalid `kind` {other:?}; use clarification, confirmation or gate"));
-        }
+        Some(AskKind::Confirmation | AskKind::Gate) => QuestionKind::Confirmation,
     };
-    let mut draft = Draft::new(kind, arguments.non_blank("question")?);
-    let options = arguments.strings("options")?;
-    if options.len() > OPTIONS_MAX {
+    if arguments.options.len() > OPTIONS_MAX {
         return Err(format!("`options` has more than {OPTIONS_MAX} entries"));
     }
-    draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    draft.default = arguments.optional_non_blank("default")?;
+    let mut draft = Draft::new(kind, arguments.question);
+    draft.options = arguments.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
+    draft.default = arguments.default;
     Ok(draft)
 }
 
 /// Recorded when the agent's run ends. Unknown outcomes are refused at once, while the agent can still correct them.
-pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
+pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ReportArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
-    let name = arguments.non_blank("outcome")?;
-    let description = arguments.text("description")?;
+    let (name, description) = (&arguments.outcome, arguments.description.as_deref());
     let bench = toolbox.mailbox.bench(attempt).ok_or_else(not_running_here)?;
     if !bench.outcomes.is_empty() {
         let words: Vec<&str> = bench.outcomes.iter().map(OutcomeName::as_str).collect();
@@ -104,9 +95,8 @@ pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ToolArguments) -> 
     if is_taken { Ok(ToolAnswer::ok("Recorded. End your turn now.")) } else { Err(not_running_here()) }
 }
 
-pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: ToolArguments) -> Result<ToolAnswer, String> {
+pub fn submit(toolbox: &Toolbox, caller: &Caller, draft: PlanDraft) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
-    let draft: PlanDraft = arguments.deserialize()?;
     let plan = Plan::check(draft.clone())
         .map_err(|faults| format!("invalid plan:\n{}\nFix it and submit it again", PlanFaults(faults)))?;
     if toolbox.mailbox.put_plan(attempt, draft) {

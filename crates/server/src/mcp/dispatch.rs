@@ -30,7 +30,7 @@ impl Toolbox {
             let names: Vec<String> = self.list_tools(caller).into_iter().map(|spec| spec.name).collect();
             return ToolAnswer::error(format!("unknown tool {name}; available tools: {}", names.join(", ")));
         };
-        match ToolArguments::read(arguments, &spec.arguments()) {
+        match ToolArguments::check(arguments, &spec.arguments()) {
             Ok(arguments) => self.run_tool(caller, name, arguments).await.unwrap_or_else(ToolAnswer::error),
             Err(mistake) => ToolAnswer::error(mistake),
         }
@@ -44,16 +44,16 @@ impl Toolbox {
     ) -> Result<ToolAnswer, String> {
         match name {
             "list_user_tasks" => Ok(user_task_tools::list(self, caller)),
-            "run_user_task" => user_task_tools::run(self, caller, &arguments).await,
+            "run_user_task" => user_task_tools::run(self, caller, &arguments.parse()?).await,
             "get_next_task" => queue_tools::next(self, caller).await,
-            "list_tasks" => queue_tools::list(self, &arguments).await,
-            "get_task" => queue_tools::get(self, &arguments).await,
-            "add_task" => queue_tools::add(self, caller, &arguments).await,
-            "update_task" => queue_tools::update(self, caller, &arguments).await,
-            "set_task_status" => queue_tools::set_status(self, caller, &arguments).await,
-            "ask_user" | ASK_ALIAS => attempt_tools::ask(self, caller, &arguments).await,
-            "report_outcome" => attempt_tools::report(self, caller, &arguments),
-            "submit_breakdown" => attempt_tools::submit(self, caller, arguments),
+            "list_tasks" => queue_tools::list(self, arguments.parse()?).await,
+            "get_task" => queue_tools::get(self, &arguments.parse()?).await,
+            "add_task" => queue_tools::add(self, caller, arguments.parse()?).await,
+            "update_task" => queue_tools::update(self, caller, arguments.parse()?).await,
+            "set_task_status" => queue_tools::set_status(self, caller, arguments.parse()?).await,
+            "ask_user" | ASK_ALIAS => attempt_tools::ask(self, caller, arguments.parse()?).await,
+            "report_outcome" => attempt_tools::report(self, caller, &arguments.parse()?),
+            "submit_breakdown" => attempt_tools::submit(self, caller, arguments.parse()?),
             "load_workflow_context" => attempt_tools::context(self, caller).await,
             // A test ensures that core offers only known names.
             _ => Err(format!("unknown tool {name}")),

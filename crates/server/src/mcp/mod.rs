@@ -11,6 +11,7 @@ mod caller;
 mod catalog;
 mod dispatch;
 mod handler;
+mod inputs;
 pub mod mount;
 mod queue_tools;
 #[cfg(test)]
@@ -20,7 +21,6 @@ mod user_task_tools;
 
 pub use answer::ToolAnswer;
 pub use caller::Caller;
-pub(crate) use catalog::STATUSES;
 pub use catalog::{SideEffects, ToolSpec};
 pub use handler::{McpHandler, ToolProvider, serve_stdio};
 pub use toolbox::Toolbox;

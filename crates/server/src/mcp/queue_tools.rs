@@ -4,7 +4,6 @@ use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::event::EventBody;
 use baton_core::id::{SessionId, TaskId};
-use baton_core::priority::Priority;
 use baton_core::revision::Revision;
 use baton_core::state::Status;
 use baton_core::task::{Task, TaskSpec};
@@ -15,7 +14,9 @@ use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
 use crate::http::limits::TITLE_CHARS_MAX;
-use crate::mcp::arguments::ToolArguments;
+use crate::mcp::inputs::{
+    AddTaskArguments, GetTaskArguments, ListTasksArguments, SetStatusArguments, UpdateTaskArguments,
+};
 use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
@@ -43,34 +44,27 @@ pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, Stri
     }
 }
 
-pub async fn list(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
-    let filter = TaskFilter {
-        status: arguments.parse_enum::<Status>("status")?,
-        title: arguments.text("title")?.map(str::to_owned),
-        ..TaskFilter::default()
-    };
+pub async fn list(toolbox: &Toolbox, arguments: ListTasksArguments) -> Result<ToolAnswer, String> {
+    let filter = TaskFilter { status: arguments.status, title: arguments.title, ..TaskFilter::default() };
     let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
     let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
     let more = page.next.is_some().then_some("more tasks match; narrow the search by status or title");
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
-pub async fn get(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
-    let task = find_task_argument(toolbox, arguments).await?;
+pub async fn get(toolbox: &Toolbox, arguments: &GetTaskArguments) -> Result<ToolAnswer, String> {
+    let task = find_task(toolbox, &arguments.id).await?;
     view(toolbox, task).await
 }
 
 pub async fn add(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &ToolArguments,
+    arguments: AddTaskArguments,
 ) -> Result<ToolAnswer, String> {
-    let title = check_title_length(arguments.non_blank("title")?)?;
-    let description = arguments.text("description")?.unwrap_or_default();
-    let priority = arguments.parse::<Priority>("priority")?.unwrap_or_default();
-    let task_type = arguments.parse::<TaskType>("task_type")?;
+    let AddTaskArguments { title, description, priority, depends_on: wanted, task_type } = arguments;
+    let title = check_title_length(title)?;
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
-    let wanted = arguments.strings("depends_on")?;
     if wanted.len() > DEPENDENCIES_MAX {
         return Err(format!("a task can depend on at most {DEPENDENCIES_MAX} others"));
     }
@@ -81,8 +75,8 @@ pub async fn add(
     let (session_id, project_id) = session_and_project(toolbox, caller).await?;
     let spec = |id, created_at| TaskSpec {
         project_id,
-        description: description.to_owned(),
-        priority,
+        description: description.clone(),
+        priority: priority.unwrap_or_default(),
         ..TaskSpec::new(id, session_id.clone(), task_type, title.clone(), created_at)
     };
     let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(error_text)?;
@@ -101,13 +95,13 @@ fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
 pub async fn update(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &ToolArguments,
+    arguments: UpdateTaskArguments,
 ) -> Result<ToolAnswer, String> {
-    let id = find_task_argument(toolbox, arguments).await?;
+    let id = find_task(toolbox, &arguments.id).await?;
     let revision = Revision {
-        title: arguments.optional_non_blank("title")?.map(check_title_length).transpose()?,
-        description: arguments.text("description")?.map(str::to_owned),
-        priority: arguments.parse::<Priority>("priority")?,
+        title: arguments.title.map(check_title_length).transpose()?,
+        description: arguments.description,
+        priority: arguments.priority,
         after: Vec::new(),
     };
     if revision.is_empty() {
@@ -139,13 +133,11 @@ async fn session_and_project(
 pub async fn set_status(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &ToolArguments,
+    arguments: SetStatusArguments,
 ) -> Result<ToolAnswer, String> {
-    let id = find_task_argument(toolbox, arguments).await?;
-    let reason = arguments.optional_non_blank("reason")?;
-    let wanted = arguments.parse_enum::<Status>("status")?.ok_or("missing argument `status`")?;
-    let command = match wanted {
-        Status::Cancelled => Command::Cancel { reason },
+    let id = find_task(toolbox, &arguments.id).await?;
+    let command = match arguments.status {
+        Status::Cancelled => Command::Cancel { reason: arguments.reason },
         Status::Queued => Command::Retry,
         other => {
             return Err(format!(
@@ -181,9 +173,8 @@ async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Resul
     }
 }
 
-async fn find_task_argument(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<TaskId, String> {
-    let text = arguments.non_blank("id")?;
-    toolbox.desk.find_task(text.as_str()).await.map_err(error_text)
+async fn find_task(toolbox: &Toolbox, id: &NonBlank) -> Result<TaskId, String> {
+    toolbox.desk.find_task(id.as_str()).await.map_err(error_text)
 }
 
 async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {

@@ -19,7 +19,7 @@ fn page() -> String {
     let person = tools_for(Client::Person, true);
     let attempt = tools_for(Client::Attempt { is_breakdown: false }, true);
     for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
-        let spec = ToolSpec::of(name).unwrap();
+        let spec = ToolSpec::find(name).unwrap();
         let mut offered = Vec::new();
         if attempt.contains(&name) {
             offered.push("an attempt");

@@ -75,7 +75,7 @@ impl Toolbox {
 
     /// The same regardless of the caller's role.
     fn all_tools(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<> {
-        tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::of)
+        tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::find)
     }
 
     /// The role error for an existing tool, if the caller's role is insufficient.

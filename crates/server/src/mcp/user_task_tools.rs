@@ -3,7 +3,7 @@
 use baton_engine::asking::Leave;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 
-use crate::mcp::arguments::ToolArguments;
+use crate::mcp::inputs::RunUserTaskArguments;
 use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
 pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
@@ -18,11 +18,10 @@ pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
 pub async fn run(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &ToolArguments,
+    arguments: &RunUserTaskArguments,
 ) -> Result<ToolAnswer, String> {
     let site = site(toolbox, caller)?;
-    let name = arguments.text("task_name")?.unwrap_or_default();
-    let args = arguments.text("args")?.unwrap_or_default();
+    let RunUserTaskArguments { task_name: name, args } = arguments;
     let ran = match toolbox.user_tasks.run(&site, name, args).await {
         Err(UserTaskError::Untrusted) => match wait_for_permission(toolbox, caller, &site).await? {
             None => toolbox.user_tasks.run(&site, name, args).await,

@@ -6,13 +6,15 @@ pub mod shapes;
 
 use axum::Json;
 use axum::extract::State;
+use schemars::generate::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use crate::api::route::{ResponseBody, Route, RouteDoc};
+use crate::api::route::{ResponseBody, Route, RouteDoc, SchemaRef};
 use crate::api::routes;
-use crate::http::error::Result;
+use crate::http::error::{ApiError, Result};
 use crate::http::input::Query;
 use crate::http::{paths, roles};
+use crate::schema::{Components, refer, words};
 use crate::state::App;
 
 /// Real responses, one per call. A test regenerates and compares them.
@@ -25,10 +27,12 @@ pub async fn serve(State(_): State<App>, query: Query) -> Result<Json<Value>> {
 
 pub fn document() -> Value {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    let routes = routes::all();
+    let schemas = schemas(&routes);
     let mut paths = Map::new();
-    for route in routes::all() {
+    for route in routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method] = operation(&route, &examples[route.doc.id]);
+        path[route.method] = operation(&route, &schemas, &examples[route.doc.id]);
     }
     json!({
         "openapi": "3.1.0",
@@ -40,10 +44,10 @@ pub fn document() -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": shapes::all(),
+            "schemas": schemas,
             "responses": { "Error": {
                 "description": "What failed and what to do next",
-                "content": { "application/json": { "schema": shapes::refer("Error") } },
+                "content": { "application/json": { "schema": refer("Error") } },
             } },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
@@ -51,7 +55,28 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(route: &Route, example: &Value) -> Value {
+/// The schemas derived from the routes' types, and those of types that cannot be derived here.
+fn schemas(routes: &[Route]) -> Map<String, Value> {
+    let mut components = Components::default();
+    components.add_request(words::add_all);
+    components.add_response(SchemaGenerator::subschema_for::<ApiError>);
+    for view in shapes::VIEWS {
+        components.add_response(view);
+    }
+    for route in routes {
+        if let Some(SchemaRef::Derived { add, .. }) = &route.doc.takes {
+            components.add_request(*add);
+        }
+        if let ResponseBody::Json(SchemaRef::Derived { add, .. }) = &route.doc.response {
+            components.add_response(*add);
+        }
+    }
+    let mut schemas = components.into_schemas();
+    schemas.extend(shapes::all());
+    schemas
+}
+
+fn operation(route: &Route, schemas: &Map<String, Value>, example: &Value) -> Value {
     let doc = &route.doc;
     let parameters: Vec<Value> = doc
         .parameters
@@ -62,7 +87,7 @@ fn operation(route: &Route, example: &Value) -> Value {
                 "in": parameter.place,
                 "required": parameter.place == "path",
                 "description": parameter.description,
-                "schema": shapes::refer(parameter.shape),
+                "schema": refer(parameter.shape),
             })
         })
         .collect();
@@ -77,13 +102,13 @@ fn operation(route: &Route, example: &Value) -> Value {
         let method = route.method.to_uppercase().parse().unwrap_or_default();
         operation["x-needs-role"] = json!(roles::required_role(&method, route.path));
     }
-    if let Some(shape) = doc.takes {
-        let mut content = json!({ "schema": shapes::refer(shape) });
+    if let Some(schema) = &doc.takes {
+        let mut content = json!({ "schema": refer(schema.name()) });
         if !example["request"].is_null() {
             content["example"] = example["request"].clone();
         }
         operation["requestBody"] = json!({
-            "required": !shapes::may_be_empty(shape),
+            "required": schemas.get(schema.name()).is_some_and(|schema| schema.get("required").is_some()),
             "content": { "application/json": content },
         });
     }
@@ -91,8 +116,8 @@ fn operation(route: &Route, example: &Value) -> Value {
 }
 
 fn responses(doc: &RouteDoc, example: &Value) -> Value {
-    let (media_type, schema) = match doc.response {
-        ResponseBody::Shape(shape) => ("application/json", shapes::refer(shape)),
+    let (media_type, schema) = match &doc.response {
+        ResponseBody::Json(schema) => ("application/json", refer(schema.name())),
         ResponseBody::EventStream => ("text/event-stream", json!({ "type": "string" })),
         ResponseBody::Text => ("text/plain", json!({ "type": "string" })),
     };

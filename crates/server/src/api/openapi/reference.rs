@@ -109,14 +109,21 @@ fn form(shape: &Value) -> String {
             .collect::<Vec<_>>()
             .join(", ");
     }
-    match shape["type"].as_str() {
-        Some("array") => format!("list of {}", form(&shape["items"])),
-        Some("string") => "text".to_owned(),
-        Some("integer") => "number".to_owned(),
-        Some("boolean") => "true or false".to_owned(),
-        Some(other) => other.to_owned(),
-        None => "anything".to_owned(),
+    let kinds: Vec<&str> = match &shape["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        kind => kind.as_str().into_iter().collect(),
+    };
+    let describe = |kind: &&str| match *kind {
+        "array" => format!("list of {}", form(&shape["items"])),
+        "string" => "text".to_owned(),
+        "integer" => "number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        other => other.to_owned(),
+    };
+    if kinds.is_empty() {
+        return "anything".to_owned();
     }
+    kinds.iter().map(describe).collect::<Vec<_>>().join(" or ")
 }
 
 fn answer(text: &mut String, operation: &Value) {

@@ -11,6 +11,7 @@ use baton_core::refusal::Refusal;
 use baton_core::text::NonBlank;
 use baton_engine::asking::{Asked, Secret};
 use baton_engine::error::EngineError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
@@ -18,19 +19,21 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::http::guard::bearer;
 use crate::http::input::{JsonBody, Query, non_blank};
 use crate::http::paths;
+use crate::schema::words;
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::ATTEMPT_QUESTIONS, "ask", ask)
-            .takes("NewQuestion")
-            .returns("Asks the human on behalf of the attempt that owns the token", "AskedQuestion"),
+            .takes::<NewQuestion>()
+            .returns_named("Asks the human on behalf of the attempt that owns the token", "AskedQuestion"),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewQuestion {
+    #[schemars(with = "words::NonBlank")]
     question: String,
     #[serde(default)]
     options: Vec<String>,

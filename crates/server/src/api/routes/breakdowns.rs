@@ -15,6 +15,7 @@ use baton_core::text::Role;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -26,6 +27,7 @@ use crate::api::views::page::page_view;
 use crate::api::views::transition::TransitionView;
 use crate::http::error::Result;
 use crate::http::input::{EmptyBody, JsonBody, PathParam, Query};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
@@ -34,43 +36,49 @@ pub fn routes() -> Vec<Route> {
         Route::get("/api/breakdowns", "list_breakdowns", list)
             .query("queue", "Queue", "Only breakdowns in this queue; provisional ones wait for approval")
             .paged("TaskCursor")
-            .returns("Breakdowns, oldest first", "BreakdownPage"),
+            .returns_named("Breakdowns, oldest first", "BreakdownPage"),
         Route::post("/api/breakdowns", "create_breakdown", create)
-            .takes("NewBreakdown")
+            .takes::<NewBreakdown>()
             .created()
-            .returns("Creates a breakdown of a goal; with `run` an agent plans it at once", "Breakdown")
+            .returns::<BreakdownView>("Creates a breakdown of a goal; with `run` an agent plans it at once")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show)
-            .returns("A breakdown and its plan", "Breakdown"),
+            .returns::<BreakdownView>("A breakdown and its plan"),
         Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit)
-            .takes("PlanDraft")
-            .returns("Submits or replaces the plan", "Breakdown")
+            .takes_named("PlanDraft")
+            .returns::<BreakdownView>("Submits or replaces the plan")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/run", "run_breakdown", run)
-            .takes("Nothing")
-            .returns("Releases the breakdown to an agent for planning", "Transition")
+            .takes::<EmptyBody>()
+            .returns::<TransitionView>("Releases the breakdown to an agent for planning")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
-            .takes("Nothing")
-            .returns("Approves the plan: its subtasks replace the task", "Approval")
+            .takes::<EmptyBody>()
+            .returns::<ApprovalView>("Approves the plan: its subtasks replace the task")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject)
-            .takes("Rejection")
-            .returns("Rejects the plan with a reason", "Transition")
+            .takes::<RejectBody>()
+            .returns::<TransitionView>("Rejects the plan with a reason")
             .may_conflict(),
     ]
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Breakdown")]
 struct BreakdownView {
+    #[schemars(with = "words::TaskView")]
     breakdown: TaskView,
+    #[schemars(with = "Option<words::PlanRecord>")]
     plan: Option<PlanRecord>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Approval")]
 struct ApprovalView {
+    #[schemars(with = "words::TaskId")]
     breakdown_id: TaskId,
+    #[schemars(with = "Vec<words::TaskId>")]
     subtasks: Vec<TaskId>,
 }
 
@@ -84,13 +92,16 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
 }
 
 /// A breakdown of a goal; its plan replaces no task.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewBreakdown {
+    #[schemars(with = "words::Title")]
     title: String,
     #[serde(default)]
     description: String,
+    #[schemars(with = "Option<words::ProjectId>")]
     project_id: Option<ProjectId>,
+    #[schemars(with = "Option<words::SessionId>")]
     session_id: Option<SessionId>,
     #[serde(default)]
     run: bool,

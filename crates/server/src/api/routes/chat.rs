@@ -10,6 +10,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::RecipeId;
 use baton_engine::error::EngineError;
 use baton_engine::posting::Posting;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +20,7 @@ use crate::api::views::conversation::load_conversation;
 use crate::api::views::page::page_view;
 use crate::http::error::{ApiError, Result};
 use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
@@ -27,37 +29,46 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/projects/{id}/chat", "chat", chat)
-            .takes("NewMessage")
+            .takes::<NewMessage>()
             .header(
                 "Idempotency-Key",
                 "IdempotencyKey",
                 "Repeating a request with the same key has no further effect",
             )
             .created()
-            .returns("Posts a message, which creates one task in the session", "ChatAnswer")
+            .returns::<ChatAnswer>("Posts a message, which creates one task in the session")
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read)
             .query("session_id", "SessionId", "Which session; by default the project's own")
             .paged("EntryCursor")
-            .returns("Messages, results, questions and answers in chronological order", "Conversation"),
+            .returns_named("Messages, results, questions and answers in chronological order", "Conversation"),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewMessage {
+    #[schemars(with = "words::NonBlank")]
     content: String,
+    #[schemars(with = "Option<words::SessionId>")]
     session_id: Option<SessionId>,
+    #[schemars(with = "Option<words::TaskType>")]
     task_type: Option<TaskType>,
+    #[schemars(with = "Option<words::Name>")]
     recipe: Option<RecipeId>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ChatAnswer {
+    #[schemars(with = "words::TaskId")]
     task_id: TaskId,
+    #[schemars(with = "words::SessionId")]
     task_group_id: SessionId,
+    #[schemars(with = "words::SessionId")]
     session_id: SessionId,
+    #[schemars(with = "words::TaskType")]
     task_type: TaskType,
+    #[schemars(with = "words::Status")]
     status: Status,
 }
 

@@ -19,10 +19,10 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/task-groups", "list_task_groups", list)
             .paged("GroupCursor")
-            .returns("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
+            .returns_named("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
         Route::get("/api/task-groups/{id}/tasks", "list_group_tasks", tasks)
             .paged("TaskCursor")
-            .returns("The tasks of one group, oldest first", "GroupTaskPage"),
+            .returns_named("The tasks of one group, oldest first", "GroupTaskPage"),
     ]
 }
 

@@ -10,7 +10,10 @@ use crate::http::input::Query;
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
-    vec![Route::get("/api/health", "get_health", show).returns("The server's health and problems", "Health")]
+    vec![
+        Route::get("/api/health", "get_health", show)
+            .returns::<HealthView>("The server's health and problems"),
+    ]
 }
 
 async fn show(State(app): State<App>, query: Query) -> Result<Json<HealthView>> {

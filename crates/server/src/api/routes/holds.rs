@@ -14,9 +14,9 @@ use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/holds", "list_holds", list).returns("Agents on hold, and why", "HoldList"),
+        Route::get("/api/holds", "list_holds", list).returns_named("Agents on hold, and why", "HoldList"),
         Route::post("/api/holds/{agent}/release", "release_hold", release)
-            .returns("Releases the hold and returns it", "Hold"),
+            .returns_named("Releases the hold and returns it", "Hold"),
     ]
 }
 

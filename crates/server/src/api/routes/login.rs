@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse};
 use baton_engine::people::PersonSecret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
@@ -17,19 +18,19 @@ use crate::state::principal::identify_token;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::LOGIN, "log_in", log_in)
-            .takes("Login")
-            .returns("Exchanges a token for a login cookie", "LoggedIn"),
-        Route::delete(paths::LOGIN, "log_out", log_out).returns("Deletes the login cookie", "LoggedIn"),
+            .takes::<Login>()
+            .returns::<LoggedIn>("Exchanges a token for a login cookie"),
+        Route::delete(paths::LOGIN, "log_out", log_out).returns::<LoggedIn>("Deletes the login cookie"),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Login {
     token: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct LoggedIn {
     is_logged_in: bool,
 }

@@ -10,6 +10,7 @@ use baton_core::remote_url::RemoteUrl;
 use baton_engine::error::EngineError;
 use baton_engine::new_project;
 use baton_engine::project_report::ProjectReport;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -20,54 +21,60 @@ use crate::api::views::report::ReportView;
 use crate::http::error::{ApiError, Result};
 use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
 use crate::http::limits::TITLE_CHARS_MAX;
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/projects", "list_projects", list)
-            .returns("Projects, oldest first", "ProjectPage")
+            .returns_named("Projects, oldest first", "ProjectPage")
             .paged("ProjectCursor"),
         Route::post("/api/projects", "create_project", create)
-            .takes("NewProject")
+            .takes::<NewProjectBody>()
             .created()
-            .returns("Creates a project for a git repository", "Project")
+            .returns::<ProjectView>("Creates a project for a git repository")
             .may_conflict(),
-        Route::get("/api/projects/{id}", "get_project", show).returns("One project", "Project"),
+        Route::get("/api/projects/{id}", "get_project", show).returns::<ProjectView>("One project"),
         Route::patch("/api/projects/{id}", "limit_project", limit)
-            .takes("ProjectLimit")
-            .returns("Sets how many of its tasks may run at once; null uses the settings", "Project")
+            .takes::<ProjectLimit>()
+            .returns::<ProjectView>("Sets how many of its tasks may run at once; null uses the settings")
             .may_conflict(),
         Route::get("/api/projects/{id}/report", "report_project", report)
-            .returns("A project's progress, effort and tasks", "ProjectReport"),
+            .returns_named("A project's progress, effort and tasks", "ProjectReport"),
         Route::post("/api/projects/{id}/complete", "complete_project", complete)
-            .takes("Nothing")
-            .returns("Marks a project complete; all its tasks must be finished", "ProjectReport")
+            .takes::<EmptyBody>()
+            .returns_named("Marks a project complete; all its tasks must be finished", "ProjectReport")
             .may_conflict(),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewProject")]
 #[serde(deny_unknown_fields)]
 struct NewProjectBody {
     /// Optional if there is a remote.
     #[serde(default)]
     path: String,
+    #[schemars(with = "Option<words::NonBlank>")]
     remote: Option<RemoteUrl>,
+    #[schemars(with = "Option<words::Title>")]
     title: Option<String>,
     #[serde(default)]
     description: String,
+    #[schemars(with = "Option<words::NonBlank>")]
     base_branch: Option<BranchName>,
     #[serde(default)]
     feature: bool,
     at_once_max: Option<u32>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ProjectLimit {
     /// Required, if only as null: omitting it is usually a mistake.
     #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(with = "words::AtOnceMax")]
     at_once_max: Option<u32>,
 }
 

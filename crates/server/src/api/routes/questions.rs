@@ -9,6 +9,7 @@ use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_engine::error::EngineError;
 use baton_engine::query::QuestionFilter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,6 +17,7 @@ use crate::api::route::Route;
 use crate::api::views::page::page_view;
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
@@ -26,12 +28,12 @@ pub fn routes() -> Vec<Route> {
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
-            .returns("Questions, oldest first", "QuestionPage"),
+            .returns_named("Questions, oldest first", "QuestionPage"),
         Route::get("/api/questions/{id}", "get_question", show)
-            .returns("One question and its outcome", "QuestionRecord"),
+            .returns_named("One question and its outcome", "QuestionRecord"),
         Route::post("/api/questions/{id}/answer", "answer_question", answer)
-            .takes("NewAnswer")
-            .returns("Answers a pending question", "AnswerGiven")
+            .takes::<NewAnswer>()
+            .returns::<AnswerGiven>("Answers a pending question")
             .may_conflict(),
     ]
 }
@@ -43,21 +45,26 @@ enum QuestionStateFilter {
     Closed,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAnswer {
+    #[schemars(with = "words::NonBlank")]
     answer: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AnswerGiven {
+    #[schemars(with = "words::QuestionId")]
     question_id: QuestionId,
     /// None if a loop asked, not a task.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<words::TaskId>")]
     task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<words::Status>")]
     new_status: Option<Status>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<words::Queue>")]
     queue: Option<Queue>,
 }
 

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::text::RecipeId;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -14,28 +15,33 @@ use crate::api::views::page::list_view;
 use crate::api::views::recipe::{RecipeView, RunView};
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/recipes", "list_recipes", list).returns("All recipes by id", "RecipePage"),
+        Route::get("/api/recipes", "list_recipes", list).returns_named("All recipes by id", "RecipePage"),
         Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
-            .takes("NewRun")
+            .takes::<StartRecipeBody>()
             .created()
-            .returns("Starts a recipe on a session; a session runs one recipe at a time", "Run")
+            .returns::<RunView>("Starts a recipe on a session; a session runs one recipe at a time")
             .may_conflict(),
         Route::delete("/api/sessions/{id}/recipe", "exit_recipe", exit)
-            .returns("Stops the session's recipe; existing work is kept", "Run")
+            .returns::<RunView>("Stops the session's recipe; existing work is kept")
             .may_conflict(),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewRun")]
 #[serde(deny_unknown_fields)]
 struct StartRecipeBody {
+    #[schemars(with = "words::Name")]
     recipe_id: RecipeId,
+    #[schemars(with = "Option<words::ProjectId>")]
     project_id: Option<ProjectId>,
+    #[schemars(with = "Option<words::NonBlank>")]
     message: Option<String>,
 }
 

@@ -6,45 +6,53 @@ use baton_core::id::{SessionId, TaskId};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Message;
 use baton_engine::asking::Attendant;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::schema::words;
 use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/sessions/{id}/messages", "say", say)
-            .takes("NewSaying")
+            .takes::<SessionMessageBody>()
             .created()
-            .returns("Sends a message to the session's running recipe", "Message")
+            .returns_named("Sends a message to the session's running recipe", "Message")
             .may_conflict(),
         Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
-            .takes("NewQueuedAnswer")
+            .takes::<NewQueuedAnswer>()
             .created()
-            .returns("Queues an answer for a future question", "QueuedAnswers")
+            .returns::<QueuedAnswers>("Queues an answer for a future question")
             .may_conflict(),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewSaying")]
 #[serde(deny_unknown_fields)]
 struct SessionMessageBody {
+    #[schemars(with = "words::NonBlank")]
     text: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewQueuedAnswer {
+    #[schemars(with = "words::NonBlank")]
     answer: String,
+    #[schemars(with = "Option<words::TaskId>")]
     task_id: Option<TaskId>,
 }
 
 /// The answers still queued. Empty if the new one was used at once.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct QueuedAnswers {
+    #[schemars(with = "words::SessionId")]
     session_id: SessionId,
+    #[schemars(with = "Vec<words::QueuedAnswer>")]
     queued: Vec<QueuedAnswer>,
 }
 

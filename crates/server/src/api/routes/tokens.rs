@@ -8,50 +8,61 @@ use baton_core::actor::Actor;
 use baton_core::person_role::PersonRole;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, PathParam, Query};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tokens", "list_tokens", list)
-            .returns("All access tokens, without their secrets", "TokenList"),
+            .returns::<TokenList>("All access tokens, without their secrets"),
         Route::post("/api/tokens", "create_token", create)
-            .takes("NewToken")
+            .takes::<NewToken>()
             .created()
-            .returns(
+            .returns::<CreatedToken>(
                 "Creates an access token for a person; only this response contains the secret",
-                "CreatedToken",
             )
             .may_conflict(),
         Route::delete("/api/tokens/{name}", "revoke_token", revoke)
-            .returns("Revokes a person's token immediately", "Token"),
+            .returns::<TokenView>("Revokes a person's token immediately"),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewToken {
+    #[schemars(with = "words::PersonName")]
     name: PersonName,
+    #[schemars(with = "words::PersonRole")]
     role: PersonRole,
+    #[schemars(with = "Option<words::Timestamp>")]
     expires_at: Option<Timestamp>,
 }
 
 /// A token without its digest.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Token")]
 struct TokenView {
+    #[schemars(with = "words::PersonName")]
     name: PersonName,
+    #[schemars(with = "words::PersonRole")]
     role: PersonRole,
     is_good: bool,
+    #[schemars(with = "words::Timestamp")]
     created_at: Timestamp,
+    #[schemars(with = "words::Actor")]
     created_by: Actor,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<words::Timestamp>")]
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<words::Revoked>")]
     revoked: Option<Revoked>,
 }
 
@@ -63,12 +74,12 @@ impl TokenView {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TokenList {
     tokens: Vec<TokenView>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CreatedToken {
     /// The secret; returned only once.
     token: String,

@@ -17,10 +17,10 @@ use crate::state::principal::Principal;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tools", "list_tools", list)
-            .returns("The tools the caller may use, as at /mcp", "ToolList"),
+            .returns_named("The tools the caller may use, as at /mcp", "ToolList"),
         Route::post("/api/tools/{name}", "call_tool", call)
-            .takes("ToolArguments")
-            .returns("Calls a tool; errors of the call are in the result", "ToolAnswer"),
+            .takes_named("ToolArguments")
+            .returns::<ToolAnswer>("Calls a tool; errors of the call are in the result"),
     ]
 }
 

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
@@ -13,15 +14,16 @@ use crate::state::App;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/user-tasks", "list_user_tasks", list)
-            .returns("The project's user tasks in file order", "UserTaskList"),
+            .returns_named("The project's user tasks in file order", "UserTaskList"),
         Route::post("/api/user-tasks/{name}/run", "run_user_task", run)
-            .takes("UserTaskRun")
-            .returns("Runs a user task in the project's root and waits for it", "UserTaskRan")
+            .takes::<UserTaskArgs>()
+            .returns_named("Runs a user task in the project's root and waits for it", "UserTaskRan")
             .may_conflict(),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "UserTaskRun")]
 #[serde(deny_unknown_fields)]
 struct UserTaskArgs {
     #[serde(default)]

@@ -11,7 +11,7 @@ use crate::state::App;
 use baton_engine::worker_view::workers;
 
 pub fn routes() -> Vec<Route> {
-    vec![Route::get("/api/workers", "list_workers", list).returns(
+    vec![Route::get("/api/workers", "list_workers", list).returns_named(
         "The processes that run agents on this store, what they run, and their last heartbeat",
         "WorkerList",
     )]

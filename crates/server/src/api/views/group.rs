@@ -6,17 +6,27 @@ use baton_core::id::SessionId;
 use baton_core::state::Status;
 use baton_core::time::Timestamp;
 use baton_engine::query::TaskGroup;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+use crate::schema::words;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "TaskGroup")]
 pub struct GroupView {
+    #[schemars(with = "words::SessionId")]
     pub task_group_id: SessionId,
+    #[schemars(with = "words::SessionId")]
     pub session_id: SessionId,
     pub task_count: u64,
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub status_counts: BTreeMap<Status, u64>,
+    #[schemars(with = "words::Status")]
     pub latest_status: Status,
     pub first_prompt: String,
+    #[schemars(with = "words::Timestamp")]
     pub created_at: Timestamp,
+    #[schemars(with = "words::Timestamp")]
     pub latest_updated_at: Timestamp,
 }
 

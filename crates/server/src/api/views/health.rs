@@ -10,8 +10,11 @@ use baton_core::time::Timestamp;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::settings::AgentSettings;
 use baton_engine::workshop::Workshop;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::timeout;
+
+use crate::schema::words;
 
 /// A store that takes longer than this for an empty commit is degraded.
 const STORE_PATIENCE: Duration = Duration::from_secs(5);
@@ -20,46 +23,52 @@ const DISK_BYTES_MIN: u64 = 256 * 1024 * 1024;
 /// Counts are exact up to here.
 const COUNTED_MAX: u32 = 500;
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
 pub struct HealthView {
     /// `ok`, or `degraded` if there are problems.
+    #[schemars(with = "words::HealthStatus")]
     pub status: &'static str,
     pub namespace: String,
     pub version: &'static str,
     pub store: StoreHealth,
     pub agents: Vec<AgentHealth>,
     /// Active holds.
+    #[schemars(with = "Vec<words::Hold>")]
     pub holds: Vec<Hold>,
     pub disk: DiskHealth,
     pub counts: QueueCounts,
     pub last_seq: u64,
     /// The store's clock; none if it is unreachable.
+    #[schemars(with = "Option<words::Timestamp>")]
     pub now: Option<Timestamp>,
     pub problems: Vec<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreHealth {
     pub is_writable: bool,
     pub detail: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgentHealth {
+    #[schemars(with = "words::Name")]
     pub name: AgentName,
     pub program: String,
     pub is_found: bool,
     /// When its hold ends by itself; see `holds`.
+    #[schemars(with = "Option<words::Timestamp>")]
     pub paused_until: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DiskHealth {
     pub free_bytes: Option<u64>,
 }
 
 /// Each is exact up to 500.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct QueueCounts {
     pub ready: u64,
     pub running: u64,

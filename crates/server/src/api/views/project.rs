@@ -6,26 +6,39 @@ use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+use crate::schema::words;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Project")]
 pub struct ProjectView {
+    #[schemars(with = "words::ProjectId")]
     pub project_id: ProjectId,
+    #[schemars(with = "words::NonBlank")]
     pub title: NonBlank,
     pub description: String,
     pub path: String,
+    #[schemars(with = "words::Text")]
     pub base_branch: BranchName,
+    #[schemars(with = "Option<words::Text>")]
     pub feature_branch: Option<BranchName>,
     /// The branch that accepted work is merged into.
+    #[schemars(with = "words::Text")]
     pub branch: BranchName,
     /// The git remote that machines share.
+    #[schemars(with = "Option<words::Text>")]
     pub remote: Option<RemoteUrl>,
     /// How many of its tasks may run at once; none uses the settings.
     pub at_once_max: Option<u32>,
     /// The default session for messages.
+    #[schemars(with = "words::SessionId")]
     pub session_id: SessionId,
+    #[schemars(with = "words::Timestamp")]
     pub created_at: Timestamp,
     /// When a person marked it complete.
+    #[schemars(with = "Option<words::Timestamp>")]
     pub completed_at: Option<Timestamp>,
 }
 

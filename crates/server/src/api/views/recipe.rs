@@ -4,14 +4,23 @@ use baton_core::id::{RunId, SessionId, TaskId};
 use baton_core::run::{Run, RunState};
 use baton_core::text::{NonBlank, RecipeId, StepName};
 use baton_engine::recipes::{Listed, Source};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+use crate::schema::words;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Recipe")]
 pub struct RecipeView {
+    #[schemars(with = "words::Name")]
     pub recipe_id: RecipeId,
+    #[schemars(with = "words::NonBlank")]
     pub label: NonBlank,
+    #[schemars(with = "words::NonBlank")]
     pub description: NonBlank,
+    #[schemars(with = "words::Name")]
     pub initial_step: StepName,
+    #[schemars(with = "Vec<words::Name>")]
     pub steps: Vec<StepName>,
     pub is_built_in: bool,
     /// Why the file's newest version is not in use. Empty if it is.
@@ -33,14 +42,21 @@ impl From<&Listed> for RecipeView {
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
 pub struct RunView {
+    #[schemars(with = "words::RunId")]
     pub run_id: RunId,
+    #[schemars(with = "words::Name")]
     pub recipe_id: RecipeId,
+    #[schemars(with = "words::SessionId")]
     pub session_id: SessionId,
+    #[schemars(with = "Option<words::TaskId>")]
     pub task_id: Option<TaskId>,
+    #[schemars(with = "words::Name")]
     pub current_step: StepName,
     pub step_count: u32,
+    #[schemars(with = "words::RunState")]
     pub state: &'static str,
 }
 

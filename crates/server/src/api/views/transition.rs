@@ -6,13 +6,21 @@ use baton_core::remote_url::RemoteUrl;
 use baton_core::state::{Queue, Status};
 use baton_core::task::Task;
 use baton_engine::acceptor::Landing;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Serialize)]
+use crate::schema::words;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Transition")]
 pub struct TransitionView {
+    #[schemars(with = "words::TaskId")]
     pub task_id: TaskId,
+    #[schemars(with = "words::Status")]
     pub old_status: Status,
+    #[schemars(with = "words::Status")]
     pub new_status: Status,
+    #[schemars(with = "words::Queue")]
     pub queue: Queue,
 }
 
@@ -24,13 +32,16 @@ impl TransitionView {
 }
 
 /// The same for accepted work, with where it was merged.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "AcceptedTask")]
 pub struct AcceptedView {
     #[serde(flatten)]
     transition: TransitionView,
     /// The branch it was merged into; none if there was nothing to merge.
+    #[schemars(with = "Option<words::Text>")]
     branch: Option<BranchName>,
     /// The remote of that branch, if the project has one.
+    #[schemars(with = "Option<words::Text>")]
     remote: Option<RemoteUrl>,
 }
 

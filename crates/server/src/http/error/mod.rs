@@ -16,10 +16,12 @@ use baton_engine::error::EngineError;
 use baton_engine::store_error::{Conflict, StoreError};
 use baton_engine::user_tasks::UserTaskError;
 use baton_engine::worktree::GitError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The codes clients may branch on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ErrorCode")]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
     InvalidInput,
@@ -54,7 +56,8 @@ impl Code {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Error")]
 pub struct ApiError {
     pub error: Code,
     pub message: String,

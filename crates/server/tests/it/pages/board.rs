@@ -105,10 +105,7 @@ async fn a_preview_says_what_would_start_and_what_would_move() {
     );
     let large = scene.add("Large").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
-    reads(
-        &scene.page(&format!("/tasks/{large}/do/recycle")).await,
-        &["a breakdown task is made in its place"],
-    );
+    reads(&scene.page(&format!("/tasks/{large}/do/recycle")).await, &["Replaces the task by a breakdown."]);
     // And it does what it says.
     let (status, _) = scene.stage.submit(&format!("/tasks/{first}/do/reject"), "reason=Not+like+this").await;
     assert_eq!(status, 303);

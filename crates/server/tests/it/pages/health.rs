@@ -52,7 +52,7 @@ async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
         &[
             "claude ▲ on hold until released",
             "You have hit your limit",
-            "Let claude go on",
+            "Release claude",
             "baton hold release claude",
         ],
     );

@@ -85,7 +85,7 @@ async fn a_plan_is_read_as_it_was_meant() {
             "ends with !",
             "Spanish",
             "after 1",
-            "what waited on the whole waits on this",
+            "dependents wait for this",
             "Verification",
             "scripts/check passes",
         ],

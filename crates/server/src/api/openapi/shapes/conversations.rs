@@ -1,8 +1,7 @@
 //! Conversations.
 
-use crate::api::openapi::shapes::{
-    Shapes, count, flag, list, object, one_of, or_null, refer, said, text, time,
-};
+use crate::api::openapi::shapes::{Shapes, count, flag, list, object, one_of, or_null, said, text, time};
+use crate::schema::refer;
 
 pub fn shapes() -> Shapes {
     vec![

@@ -1,18 +1,11 @@
-//! Health, holds and workers.
+//! Holds and workers.
 
 use baton_core::hold::HoldReason;
 
-use crate::api::openapi::shapes::{
-    Shapes, count, flag, list, object, one_of, or_null, refer, said, text, time,
-};
+use crate::api::openapi::shapes::{Shapes, count, list, object, one_of, said, text, time};
+use crate::schema::refer;
 
 pub fn shapes() -> Shapes {
-    let agent = object(&[
-        ("name", refer("Name")),
-        ("program", text()),
-        ("is_found", flag()),
-        ("paused_until", or_null(&time())),
-    ]);
     vec![
         ("HoldList", object(&[("holds", list(&refer("Hold")))])),
         (
@@ -51,30 +44,6 @@ pub fn shapes() -> Shapes {
                 ),
                 ("started_at", time()),
                 ("last_heartbeat", time()),
-            ]),
-        ),
-        (
-            "Health",
-            object(&[
-                ("status", one_of(&["ok", "degraded"])),
-                ("namespace", text()),
-                ("version", text()),
-                ("store", object(&[("is_writable", flag()), ("detail", or_null(&text()))])),
-                ("agents", list(&agent)),
-                ("holds", list(&refer("Hold"))),
-                ("disk", object(&[("free_bytes", or_null(&count()))])),
-                (
-                    "counts",
-                    object(&[
-                        ("ready", count()),
-                        ("running", count()),
-                        ("pending_questions", count()),
-                        ("unaccepted", count()),
-                    ]),
-                ),
-                ("last_seq", count()),
-                ("now", or_null(&time())),
-                ("problems", list(&text())),
             ]),
         ),
     ]

@@ -1,34 +1,34 @@
-//! The shapes of requests and answers, by name. A test holds every real answer against them, key by key.
+//! Schemas of types of core and the engine, which do not derive theirs, and of the lists that hold them. A test checks
+//! every real response against them, key by key.
 
 mod conversations;
 mod machines;
 mod other;
-mod people;
 mod plans;
 mod questions;
 mod reports;
-mod requests;
 mod sessions;
 mod tasks;
 mod tools;
-mod words;
 
+use schemars::generate::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-pub fn refer(name: &str) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{name}") })
-}
+use crate::api::views::group::GroupView;
+use crate::api::views::recipe::RecipeView;
+use crate::mcp::ToolSpec;
+use crate::schema::{AddSchema, refer};
 
-/// Whether a body of this shape may be left out.
-pub fn may_be_empty(name: &str) -> bool {
-    all().get(name).is_some_and(|shape| shape.get("required").is_none())
-}
+/// Types that the shapes here refer to.
+pub const VIEWS: [AddSchema; 3] = [
+    SchemaGenerator::subschema_for::<GroupView>,
+    SchemaGenerator::subschema_for::<RecipeView>,
+    SchemaGenerator::subschema_for::<ToolSpec>,
+];
 
 pub fn all() -> Map<String, Value> {
     [
-        words::shapes(),
         plans::shapes(),
-        requests::shapes(),
         tasks::shapes(),
         questions::shapes(),
         reports::shapes(),
@@ -37,7 +37,6 @@ pub fn all() -> Map<String, Value> {
         conversations::shapes(),
         machines::shapes(),
         other::shapes(),
-        people::shapes(),
     ]
     .into_iter()
     .flatten()
@@ -57,13 +56,6 @@ fn object(fields: &[(&str, Value)]) -> Value {
     if !required.is_empty() {
         shape["required"] = json!(required);
     }
-    shape
-}
-
-/// A request takes nothing it does not know.
-fn request(fields: &[(&str, Value)]) -> Value {
-    let mut shape = object(fields);
-    shape["additionalProperties"] = json!(false);
     shape
 }
 
@@ -108,13 +100,4 @@ fn open(mut shape: Value) -> Value {
 
 fn page(name: &str, items: &str) -> Value {
     object(&[(name, list(&refer(items))), ("next_cursor", or_null(&text()))])
-}
-
-fn id(prefix: &str, digits: u32) -> Value {
-    json!({ "type": "string", "pattern": format!("^{prefix}[0-9a-f]{{{digits}}}$") })
-}
-
-/// A place in a list: a time in milliseconds, and the key of what stands there.
-fn cursor(key: &str) -> Value {
-    json!({ "type": "string", "pattern": format!("^[0-9]{{1,15}}~{key}$") })
 }

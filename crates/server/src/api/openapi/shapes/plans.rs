@@ -1,22 +1,12 @@
-//! What requests about breakdowns and their plans hold.
+//! Drafts of plans.
 
 use serde_json::json;
 
-use crate::api::openapi::shapes::{Shapes, flag, list, object, open, or_null, refer, request, said, text};
+use crate::api::openapi::shapes::{Shapes, list, object, open, or_null, said, text};
+use crate::schema::refer;
 
 pub fn shapes() -> Shapes {
-    let nullable = |name: &str| or_null(&refer(name));
     vec![
-        (
-            "NewBreakdown",
-            request(&[
-                ("title", said()),
-                ("description?", text()),
-                ("project_id?", nullable("ProjectId")),
-                ("session_id?", nullable("SessionId")),
-                ("run?", flag()),
-            ]),
-        ),
         ("PlanDraft", open(object(&[("items", list(&refer("PlanItemDraft")))]))),
         (
             "PlanItemDraft",

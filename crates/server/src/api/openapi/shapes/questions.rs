@@ -1,6 +1,7 @@
 //! Questions and answers.
 
-use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, page, refer, said, text, time};
+use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, page, said, text, time};
+use crate::schema::refer;
 
 pub fn shapes() -> Shapes {
     let kinds = one_of(&["clarification", "confirmation", "gate", "permission", "danger", "escalation"]);
@@ -40,15 +41,6 @@ pub fn shapes() -> Shapes {
                 ("refused?", open(object(&[]))),
                 ("message?", text()),
                 ("hint?", text()),
-            ]),
-        ),
-        (
-            "AnswerGiven",
-            object(&[
-                ("question_id", refer("QuestionId")),
-                ("task_id?", refer("TaskId")),
-                ("new_status?", refer("Status")),
-                ("queue?", refer("Queue")),
             ]),
         ),
     ]

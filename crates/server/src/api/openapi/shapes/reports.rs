@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, refer, said, time};
+use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, said, time};
+use crate::schema::refer;
 
 pub fn shapes() -> Shapes {
     let counts = |names: &[&'static str]| names.iter().map(|name| (*name, count())).collect::<Vec<_>>();

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::api::openapi::shapes::{
-    Shapes, count, flag, list, object, one_of, open, or_null, page, refer, said, text, time,
+    Shapes, count, flag, list, object, one_of, open, or_null, page, said, text, time,
 };
+use crate::schema::refer;
 
 fn summary_fields() -> Vec<(&'static str, Value)> {
     vec![
@@ -76,27 +77,6 @@ pub fn shapes() -> Shapes {
         ),
         ("Reported", open(object(&[("result", text()), ("output", text())]))),
         ("Evidence", evidence()),
-        (
-            "Transition",
-            object(&[
-                ("task_id", refer("TaskId")),
-                ("old_status", refer("Status")),
-                ("new_status", refer("Status")),
-                ("queue", refer("Queue")),
-            ]),
-        ),
-        (
-            "AcceptedTask",
-            object(&[
-                ("task_id", refer("TaskId")),
-                ("old_status", refer("Status")),
-                ("new_status", refer("Status")),
-                ("queue", refer("Queue")),
-                ("branch", or_null(&text())),
-                ("remote", or_null(&text())),
-            ]),
-        ),
-        ("TaskFound", object(&[("task_id", refer("TaskId"))])),
         ("TaskLog", piece(&[("attempt_id", or_null(&refer("AttemptId"))), ("machine?", text())])),
         ("TaskDiff", piece(&[])),
         (
@@ -120,8 +100,6 @@ pub fn shapes() -> Shapes {
                 ("submitted_at", time()),
             ]),
         ),
-        ("Breakdown", object(&[("breakdown", refer("Task")), ("plan", or_null(&refer("PlanRecord")))])),
-        ("Approval", object(&[("breakdown_id", refer("TaskId")), ("subtasks", list(&refer("TaskId")))])),
     ]
 }
 

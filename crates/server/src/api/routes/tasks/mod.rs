@@ -16,6 +16,7 @@ use baton_core::text::{Label, RecipeId};
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -24,6 +25,7 @@ use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::page::{list_view, page_view};
 use crate::http::error::{ApiError, Result};
 use crate::http::input::{JsonBody, PathParam, Query};
+use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
@@ -40,40 +42,48 @@ pub fn routes() -> Vec<Route> {
             .query("project_id", "ProjectId", "Only tasks of this project")
             .query("session_id", "SessionId", "Only tasks of this session")
             .paged("TaskCursor")
-            .returns("Tasks, oldest first", "TaskPage"),
+            .returns_named("Tasks, oldest first", "TaskPage"),
         Route::post("/api/tasks", "create_task", create)
-            .takes("NewTask")
+            .takes::<NewTask>()
             .created()
-            .returns("Creates a task", "Task")
+            .returns_named("Creates a task", "Task")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/tasks/ready", "list_ready_tasks", ready)
             .query("limit", "Limit", "Page size")
-            .returns("Tasks that could start now, in order, and why they have not", "ReadyPage"),
+            .returns_named("Tasks that could start now, in order, and why they have not", "ReadyPage"),
         Route::get("/api/tasks/find", "find_task", find)
             .query("prefix", "IdPrefix", "The start of an id, with or without TASK-")
-            .returns("The only task whose id starts with the prefix", "TaskFound")
+            .returns::<TaskFound>("The only task whose id starts with the prefix")
             .may_be_missing(),
-        Route::get("/api/tasks/{id}", "get_task", show).returns("Everything about one task", "Task"),
+        Route::get("/api/tasks/{id}", "get_task", show).returns_named("Everything about one task", "Task"),
     ];
     own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewTask {
+    #[schemars(with = "words::Title")]
     title: String,
     #[serde(default)]
     description: String,
+    #[schemars(with = "Option<words::TaskType>")]
     task_type: Option<TaskType>,
+    #[schemars(with = "Option<words::ProjectId>")]
     project_id: Option<ProjectId>,
+    #[schemars(with = "Option<words::SessionId>")]
     session_id: Option<SessionId>,
     #[serde(default)]
+    #[schemars(with = "Vec<words::TaskId>")]
     depends_on: Vec<TaskId>,
     #[serde(default)]
+    #[schemars(with = "words::Priority")]
     priority: Priority,
+    #[schemars(with = "Option<words::Name>")]
     recipe: Option<RecipeId>,
     #[serde(default)]
+    #[schemars(with = "Vec<words::Name>")]
     needs: BTreeSet<Label>,
 }
 
@@ -98,8 +108,9 @@ async fn ready(State(app): State<App>, mut query: Query) -> Result<Json<Map<Stri
     list_view("tasks", &tasks, None).map(Json)
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TaskFound {
+    #[schemars(with = "words::TaskId")]
     task_id: TaskId,
 }
 

@@ -20,13 +20,13 @@ pub fn routes() -> Vec<Route> {
         Route::get("/api/tasks/{id}/events", "list_task_events", events)
             .query("limit", "Limit", "Page size")
             .query("cursor", "Seq", "Sequence number of the last event seen")
-            .returns("The events of a task", "EventPage"),
+            .returns_named("The events of a task", "EventPage"),
         Route::get("/api/tasks/{id}/log", "get_task_log", log)
             .query("offset", "Seq", "Byte offset; by default the end of the log")
-            .returns("The log of the last attempt", "TaskLog"),
+            .returns_named("The log of the last attempt", "TaskLog"),
         Route::get("/api/tasks/{id}/diff", "get_task_diff", diff)
             .query("offset", "Seq", "Byte offset; by default 0")
-            .returns("The task's changes against its target branch", "TaskDiff"),
+            .returns_named("The task's changes against its target branch", "TaskDiff"),
     ]
 }
 

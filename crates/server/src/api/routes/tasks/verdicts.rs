@@ -9,6 +9,7 @@ use baton_core::revision::Revision;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;
 use baton_engine::foresight::{Foreseen, foresee};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
@@ -18,6 +19,7 @@ use crate::api::routes::tasks::DEPENDENCIES_MAX;
 use crate::api::views::transition::{AcceptedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
+use crate::schema::words;
 use crate::state::principal::AuthedApp;
 
 /// Tasks per accept preview.
@@ -26,56 +28,61 @@ const PREVIEWED_MAX: usize = 500;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/reply", "reply", reply)
-            .takes("Reply")
-            .returns("Answers the task's pending question, which requeues the task", "Transition")
+            .takes::<ReplyBody>()
+            .returns::<TransitionView>("Answers the task's pending question, which requeues the task")
             .may_conflict(),
         Route::post("/api/tasks/{id}/accept", "accept_task", accept)
-            .takes("Acceptance")
-            .returns("Merges the task's work and marks it done", "AcceptedTask")
+            .takes::<AcceptBody>()
+            .returns::<AcceptedView>("Merges the task's work and marks it done")
             .may_conflict(),
         Route::post("/api/tasks/accept-preview", "preview_accept", preview)
-            .takes("AcceptancePreview")
-            .returns("Previews accepting these tasks without changing anything", "Preview")
+            .takes::<AcceptPreviewBody>()
+            .returns_named("Previews accepting these tasks without changing anything", "Preview")
             .may_be_missing(),
         Route::post("/api/tasks/{id}/reject", "reject_task", reject)
-            .takes("Rejection")
-            .returns("Rejects the task's work with a reason", "Transition")
+            .takes::<RejectBody>()
+            .returns::<TransitionView>("Rejects the task's work with a reason")
             .may_conflict(),
         Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
-            .takes("Recycling")
-            .returns("Replaces a task that is too large by a breakdown", "Transition")
+            .takes::<RecycleBody>()
+            .returns::<TransitionView>("Replaces a task that is too large by a breakdown")
             .may_conflict(),
         Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel)
-            .takes("Cancelling")
-            .returns("Cancels a task; its branch is kept", "Transition")
+            .takes::<CancelBody>()
+            .returns::<TransitionView>("Cancels a task; its branch is kept")
             .may_conflict(),
         Route::post("/api/tasks/{id}/retry", "retry_task", retry)
-            .takes("Nothing")
-            .returns("Retries a failed task", "Transition")
+            .takes::<EmptyBody>()
+            .returns::<TransitionView>("Retries a failed task")
             .may_conflict(),
         Route::patch("/api/tasks/{id}", "revise_task", revise)
-            .takes("Revising")
-            .returns("Edits a task that no agent works on", "Transition")
+            .takes::<ReviseBody>()
+            .returns::<TransitionView>("Edits a task that no agent works on")
             .may_conflict(),
     ]
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Reply")]
 #[serde(deny_unknown_fields)]
 struct ReplyBody {
+    #[schemars(with = "words::NonBlank")]
     reply: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Acceptance")]
 #[serde(deny_unknown_fields)]
 struct AcceptBody {
     #[serde(default)]
     force: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "AcceptancePreview")]
 #[serde(deny_unknown_fields)]
 struct AcceptPreviewBody {
+    #[schemars(with = "Vec<words::TaskId>")]
     task_ids: Vec<TaskId>,
     #[serde(default)]
     force: bool,
@@ -86,42 +93,54 @@ struct AcceptPreviewView {
     preview: Vec<Foreseen>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Rejection")]
 #[serde(deny_unknown_fields)]
 pub struct RejectBody {
+    #[schemars(with = "words::NonBlank")]
     reason: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Recycling")]
 #[serde(deny_unknown_fields)]
 struct RecycleBody {
+    #[schemars(with = "Option<words::RecycleReason>")]
     reason: Option<RecycleReason>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Revising")]
 #[serde(deny_unknown_fields)]
 struct ReviseBody {
+    #[schemars(with = "Option<words::Title>")]
     title: Option<String>,
     description: Option<String>,
+    #[schemars(with = "Option<words::Priority>")]
     priority: Option<Priority>,
     /// Additional dependencies.
     #[serde(default)]
+    #[schemars(with = "Vec<words::TaskId>")]
     after: Vec<TaskId>,
     /// The values the caller last read; the call is refused if they have changed.
     seen: Option<SeenFields>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Seen")]
 #[serde(deny_unknown_fields)]
 struct SeenFields {
     title: Option<String>,
     description: Option<String>,
+    #[schemars(with = "Option<words::Priority>")]
     priority: Option<Priority>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Cancelling")]
 #[serde(deny_unknown_fields)]
 struct CancelBody {
+    #[schemars(with = "Option<words::NonBlank>")]
     reason: Option<String>,
 }
 
