@@ -75,7 +75,7 @@ async fn a_persons_client_works_the_queue() {
     let (said, is_error) = call(&client, "update_task", json!({ "id": id })).await;
     assert!(is_error && said.starts_with("nothing to change"), "{said}");
     let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
-    assert!(is_error && said.contains("cannot be set to COMPLETE"), "{said}");
+    assert!(is_error && said.contains("cannot set a task to COMPLETE"), "{said}");
     call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
     assert_eq!(place.json(&["task", "show", &id])["status"], "CANCELLED");
     let (said, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
