@@ -4,7 +4,7 @@
 use baton_core::actor::Actor;
 use baton_core::id::SessionId;
 use baton_core::text::NonBlank;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::desk::{Answer, Desk};
 

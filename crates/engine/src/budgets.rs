@@ -16,7 +16,7 @@ use baton_core::id::AttemptId;
 use baton_core::spending::{Account, Amount, Spending, end_of_day};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 use serde::{Deserialize, Deserializer};
 
 use crate::desk::DECISIONS_MAX;

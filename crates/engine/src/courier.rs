@@ -13,7 +13,7 @@ use baton_core::effect::{Effect, Notice, Timer};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, EffectId};
 use baton_core::text::NonBlank;
-use baton_store::outbox::PendingEffect;
+use baton_store::model::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 

@@ -24,9 +24,10 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::text::{NonBlank, RecipeId};
 use baton_core::time::Timestamp;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
-use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use baton_store::recorded::Recorded;
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::event::StoredEvent;
+use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_store::model::record_kind::RecordKind;
 
 use tokio::sync::watch;
 
@@ -199,7 +200,7 @@ impl Desk {
             let change = Change::posted(version, posted.clone()).and(beside(&posted));
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(posted),
-                Commit::Conflict(conflict @ Conflict::Moved { kind: "receipt", .. }) => {
+                Commit::Conflict(conflict @ Conflict::Moved { kind: RecordKind::Receipt, .. }) => {
                     return Err(EngineError::Dependency(conflict));
                 }
                 Commit::Conflict(Conflict::Moved { .. }) => {}
@@ -392,7 +393,7 @@ impl Desk {
     }
 
     /// The next piece of the history.
-    pub async fn events_after(&self, seq: u64) -> Answer<Vec<Recorded>> {
+    pub async fn events_after(&self, seq: u64) -> Answer<Vec<StoredEvent>> {
         Ok(self.store.events_after(seq, EVENTS_PAGE).await?)
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_core::actor::Actor;
 use baton_core::id::AttemptId;
 use baton_core::text::{AgentName, Role};
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::lease::Lease;
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
+use baton_store::model::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -88,7 +88,7 @@ impl Dispatcher {
     async fn claim_unless_over(
         &mut self,
         shutdown: &mut watch::Receiver<bool>,
-    ) -> Result<(Vec<Claimed>, Duration), EngineError> {
+    ) -> Result<(Vec<ClaimedTask>, Duration), EngineError> {
         let mut over = shutdown.clone();
         let is_over = async {
             // An error means that whoever could have said so is gone, which is as good.
@@ -101,7 +101,7 @@ impl Dispatcher {
         }
     }
 
-    fn start(&mut self, claimed: Claimed, runners: &mut Runners) {
+    fn start(&mut self, claimed: ClaimedTask, runners: &mut Runners) {
         let Lease { attempt, agent, .. } = &claimed.lease;
         self.agents.insert(*attempt, agent.clone());
         let seat = self.shop.running.enter(*attempt);
@@ -110,7 +110,7 @@ impl Dispatcher {
     }
 
     /// As much as may run, and when to look again at the latest.
-    async fn claim(&mut self) -> Result<(Vec<Claimed>, Duration), EngineError> {
+    async fn claim(&mut self) -> Result<(Vec<ClaimedTask>, Duration), EngineError> {
         let settings = self.shop.settings.clone();
         let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {

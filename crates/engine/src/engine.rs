@@ -9,7 +9,7 @@ use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
 use baton_core::attempt_record::Closing;
 use baton_core::id::AttemptId;
-use baton_store::lease::Lease;
+use baton_store::model::lease::Lease;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 

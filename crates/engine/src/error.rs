@@ -18,8 +18,8 @@ use baton_core::refusal::Refusal;
 use baton_core::run::RunRefusal;
 use baton_core::text::{Blank, PersonName, RecipeId, Role};
 use baton_store::StoreError;
-use baton_store::commit::Conflict;
-use baton_store::query::BadCursor;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::BadCursor;
 
 use crate::import::ImportError;
 use crate::project_report::Progress;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use baton_core::graph::{Graph, Standing, Verdict};
 use baton_core::id::TaskId;
 use baton_core::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;

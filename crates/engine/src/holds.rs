@@ -9,7 +9,7 @@ use baton_core::hold::{Hold, HoldReason};
 use baton_core::schedule::Intake;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::id::AttemptId;
-use baton_store::postgres::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
+use baton_store::postgres::{LogChannel, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
@@ -26,7 +26,7 @@ const WATCH_EXTRA_MS: i64 = 5_000;
 /// Hands out what is here.
 pub struct LogRelay {
     shop: Workshop,
-    line: LogLine,
+    line: LogChannel,
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
     given: BTreeMap<String, (u64, u64)>,
@@ -35,7 +35,7 @@ pub struct LogRelay {
 impl LogRelay {
     /// None where there is but one machine.
     pub fn new(shop: Workshop) -> Option<Self> {
-        let line = shop.desk.store.log_line()?;
+        let line = shop.desk.store.log_channel()?;
         // By the name the list of workers has it under.
         let machine = shop.worker.clone();
         Some(Self { shop, line, machine, given: BTreeMap::new() })
@@ -43,7 +43,7 @@ impl LogRelay {
 
     /// Until `end` turns true. What goes wrong is left out: whoever watches is told by the silence.
     pub async fn run(mut self, mut end: watch::Receiver<bool>) {
-        let mut news = self.line.watched();
+        let mut news = self.line.subscribe_watches();
         while !*end.borrow() {
             news.mark_unchanged();
             let is_watched = self.run_once().await.unwrap_or(false);
@@ -93,10 +93,10 @@ pub async fn look_elsewhere(
     patience: Duration,
     wants_more: bool,
 ) -> Result<Option<LogPiece>, EngineError> {
-    let Some(line) = shop.desk.store.log_line() else { return Ok(None) };
+    let Some(line) = shop.desk.store.log_channel() else { return Ok(None) };
     let watch = LogWatch { id: Ids::secret(), attempt, wanted_from: from };
     let lasts_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).saturating_add(WATCH_EXTRA_MS);
-    let mut news = line.given();
+    let mut news = line.subscribe_pieces();
     line.watch(&watch, lasts_ms).await?;
     let seen = wait(&line, &mut news, &watch, Instant::now() + patience, wants_more).await;
     // It would end by itself; but why should anybody write for nobody.
@@ -105,7 +105,7 @@ pub async fn look_elsewhere(
 }
 
 async fn wait(
-    line: &LogLine,
+    line: &LogChannel,
     news: &mut watch::Receiver<u64>,
     watch: &LogWatch,
     until: Instant,

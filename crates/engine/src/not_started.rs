@@ -8,7 +8,7 @@ use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::dispatcher::served_roles;

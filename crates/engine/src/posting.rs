@@ -9,7 +9,8 @@ use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::session::{Message, Posted, Request};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 
 use crate::desk::Desk;
 use crate::error::EngineError;
@@ -65,7 +66,7 @@ impl Desk {
         match posted {
             Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.
-            Err(EngineError::Dependency(Conflict::Moved { kind: "receipt", .. })) => {
+            Err(EngineError::Dependency(Conflict::Moved { kind: RecordKind::Receipt, .. })) => {
                 self.taken_before(posting).await?.ok_or(EngineError::KeyReused)
             }
             Err(error) => Err(error),

@@ -11,7 +11,7 @@ use baton_core::state::{AcceptedBy, Queue, Status, TaskState};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, NonBlank};
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{DECISIONS_MAX, Desk};

@@ -17,7 +17,7 @@ use baton_core::run::{HandedOver, Origin, Run};
 use baton_core::session::Message;
 use baton_core::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::error::EngineError;
 use crate::workshop::Workshop;

@@ -13,7 +13,7 @@ use baton_core::project::Project;
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
 use baton_core::words::counted;
-use baton_store::query::Retention as History;
+use baton_store::model::query::EventRetention as History;
 
 use crate::error::EngineError;
 use crate::retention::Keepsake;

@@ -10,7 +10,7 @@ use baton_core::recycle::RecycleReason;
 use baton_core::state::{Mark, Queue, TaskState};
 use baton_core::task::Task;
 use baton_core::text::Role;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::desk::Desk;
 use crate::error::EngineError;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
-use baton_store::lease::Lease;
+use baton_store::model::lease::Lease;
 
 use crate::desk::Desk;
 use crate::error::EngineError;

@@ -15,7 +15,7 @@ use baton_core::question::Draft;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
-use baton_store::claim::Claimed;
+use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
 
 use crate::asking::Leave;
@@ -43,7 +43,7 @@ impl Runner {
     }
 
     /// Runs the attempt to its end and settles it. Only the store can make this fail.
-    pub async fn run(&self, claimed: Claimed, seat: Seat) -> Result<(), EngineError> {
+    pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         let executed = match self.attempt(&task, attempt, seat.stop_signal()).await {

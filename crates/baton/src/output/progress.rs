@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_engine::place::{Onlooker, Stage};
+use baton_engine::place::{ProgressListener, ProgressStage};
 
 /// What is over sooner is not spoken of.
 const APPEARS_AFTER: Duration = Duration::from_millis(500);
@@ -78,16 +78,16 @@ impl Progress {
     }
 
     /// What a store tells of itself, in words.
-    pub fn onlooker(&self) -> Onlooker {
+    pub fn onlooker(&self) -> ProgressListener {
         let progress = self.clone();
-        Onlooker::new(move |stage| match stage {
-            Stage::Reaching => progress.at("PostgreSQL does not answer, trying again", 0, 0),
-            Stage::Checking => progress.at("Looking over the whole store", 0, 0),
-            Stage::Upgrading { from: 0, .. } => progress.at("Making the store", 0, 0),
-            Stage::Upgrading { from, to } => {
+        ProgressListener::new(move |stage| match stage {
+            ProgressStage::Reaching => progress.at("PostgreSQL does not answer, trying again", 0, 0),
+            ProgressStage::Checking => progress.at("Looking over the whole store", 0, 0),
+            ProgressStage::Upgrading { from: 0, .. } => progress.at("Making the store", 0, 0),
+            ProgressStage::Upgrading { from, to } => {
                 progress.at(&format!("Bringing the store from form {from} to {to}"), 0, 0);
             }
-            Stage::Copying { pages, total } => progress.at("Copying the store", pages, total),
+            ProgressStage::Copying { pages, total } => progress.at("Copying the store", pages, total),
         })
     }
 

@@ -14,8 +14,8 @@ use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Session;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
-use baton_store::query::QuestionFilter;
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::query::QuestionFilter;
 
 use crate::desk::{DECISIONS_MAX, Desk};
 use crate::error::EngineError;

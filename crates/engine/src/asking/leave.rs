@@ -6,7 +6,7 @@ use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::QuestionState;
 use baton_core::text::{Blank, NonBlank};
-use baton_store::query::QuestionFilter;
+use baton_store::model::query::QuestionFilter;
 
 use crate::desk::Desk;
 use crate::error::EngineError;

@@ -5,7 +5,7 @@ use baton_core::explained;
 use baton_core::explanation::Explanation;
 use baton_core::queued_answer::QueueFull;
 use baton_core::text::Blank;
-use baton_store::query::BadCursor;
+use baton_store::model::query::BadCursor;
 
 use super::EngineError;
 

@@ -10,7 +10,7 @@ use baton_core::run::{Origin, Run};
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
 use baton_core::text::{NonBlank, RecipeId};
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use crate::desk::{Desk, refuse_loop};
 use crate::error::EngineError;

@@ -13,7 +13,8 @@ use baton_core::run::{Resume, Run};
 use baton_core::session::Session;
 use baton_core::state::TaskState;
 use baton_core::text::NonBlank;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::record_kind::RecordKind;
 
 use super::book::Book;
 use super::evidence::{Spent, measure};
@@ -94,7 +95,9 @@ impl Executor<'_> {
                     return Ok(Then::End(Executed::Settled));
                 }
                 // Another attempt's end was written on the same account just now.
-                Commit::Conflict(Conflict::Moved { kind: "task" | "spending", .. }) => {}
+                Commit::Conflict(Conflict::Moved {
+                    kind: RecordKind::Task | RecordKind::Spending, ..
+                }) => {}
                 Commit::Conflict(Conflict::Moved { .. }) => {
                     return Ok(overtaken(book).await?.unwrap_or(Then::Listen));
                 }

@@ -14,7 +14,7 @@ use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use super::item::{Found, Item};
 use super::order::{Dropped, arrange};

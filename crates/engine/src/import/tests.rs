@@ -5,7 +5,7 @@ use baton_core::arrival::Arrival;
 use baton_core::id::SessionId;
 use baton_core::priority::Priority;
 use baton_core::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ fn the_database_of_beads_reads_as_its_export_does() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
     let exported = Source::Beads.read(folder.path()).unwrap();
     let path = folder.path().join(".beads/beads.db");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE issues (id TEXT, title TEXT, description TEXT, design TEXT, acceptance_criteria TEXT,
             notes TEXT, status TEXT, priority INTEGER, issue_type TEXT, assignee TEXT, created_at TEXT);
@@ -173,7 +173,7 @@ fn backlog_files_are_read_with_their_heads() {
 fn vibe_kanban_tasks_follow_the_attempt_they_came_from() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db.sqlite");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE projects (id BLOB, name TEXT);
          CREATE TABLE tasks (id BLOB, project_id BLOB, title TEXT, description TEXT, status TEXT, parent_task_attempt BLOB, created_at TEXT);

@@ -18,7 +18,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::time::Timestamp;
 use baton_core::title::normalised_title;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
 use crate::desk::{Answer, Desk};

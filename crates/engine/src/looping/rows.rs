@@ -12,7 +12,7 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::run::Run;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, Desk};
 use crate::error::EngineError;

@@ -15,7 +15,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use super::commands::{loop_recipe, named, passed_gate};
 use super::rows::{handed_off, put};

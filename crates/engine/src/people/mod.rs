@@ -8,7 +8,7 @@ use baton_core::change::Stored;
 use baton_core::person_role::PersonRole;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 pub use self::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};

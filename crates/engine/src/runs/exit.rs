@@ -12,7 +12,7 @@ use baton_core::run::Run;
 use baton_core::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::text::NonBlank;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use super::{exited, is_loop, stamp};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};

@@ -20,7 +20,7 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, RecipeId, Role};
 use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;

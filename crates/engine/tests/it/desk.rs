@@ -11,7 +11,7 @@ use baton_core::state::{Queue, ReplacedBy, TaskState};
 use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_engine::error::EngineError;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::fixture::{Office, mia, spec, text};
 

@@ -13,7 +13,7 @@ use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 

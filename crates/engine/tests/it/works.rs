@@ -20,7 +20,7 @@ use baton_engine::ids::Ids;
 use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::settings::Settings;
 use baton_engine::worktree::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use tempfile::TempDir;
 use tokio::sync::watch;
 

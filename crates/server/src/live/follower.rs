@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ pub struct EventFollower {
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
-    page: VecDeque<Recorded>,
+    page: VecDeque<StoredEvent>,
 }
 
 impl EventFollower {
@@ -31,7 +31,7 @@ impl EventFollower {
     }
 
     /// The next event; none when the server is shutting down and all events were delivered. Cancel-safe.
-    pub async fn next(&mut self) -> Result<Option<Recorded>, EngineError> {
+    pub async fn next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Ok(Some(event));

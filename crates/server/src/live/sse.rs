@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
 
@@ -25,7 +25,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     authed: &AuthedApp,
     after: u64,
-    render: fn(&Recorded) -> Event,
+    render: fn(&StoredEvent) -> Event,
     extra: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
     let follower = EventFollower::new(authed.desk().clone(), authed.ending.clone(), after);
@@ -66,7 +66,7 @@ pub fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
 }
 
 /// The whole event, for API clients.
-pub fn to_sse(recorded: &Recorded) -> Event {
+pub fn to_sse(recorded: &StoredEvent) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())

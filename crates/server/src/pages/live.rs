@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::running::Running;
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -51,7 +51,7 @@ pub async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Res
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
     let news =
-        |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
+        |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
     let turns = TurnUpdates::new(app.shop.running.clone()).into_stream();
     Ok(sse::stream(&app, after, news, turns).into_response())
 }
@@ -90,7 +90,7 @@ impl TurnUpdates {
     }
 }
 
-fn update_json(recorded: &Recorded) -> String {
+fn update_json(recorded: &StoredEvent) -> String {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let named = ["task", "session", "question", "project", "run", "breakdown", "from"];
     let mut about: Vec<String> =

@@ -12,7 +12,7 @@ use baton_core::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Code};
@@ -175,7 +175,7 @@ fn page() -> String {
     text.push_str("\n## Out, durable\n");
     for body in durable() {
         let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-        let sent = message(&Recorded { seq: 42, event }).unwrap();
+        let sent = message(&StoredEvent { seq: 42, event }).unwrap();
         let form = serde_json::to_value(&sent).unwrap();
         let name = form["type"].as_str().unwrap();
         let _ = write!(text, "\n### `{name}`\n\n{}\n\n```json\n{form}\n```\n", tells(&sent.body));

@@ -13,7 +13,7 @@ use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::event::EventBody;
 use baton_core::person_role::PersonRole;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::people::PersonSecret;
 use tokio::time::sleep;
 
@@ -51,7 +51,7 @@ impl Principal {
     }
 
     /// Whether the event revokes this person's token.
-    pub fn is_revoked_by(&self, recorded: &Recorded) -> bool {
+    pub fn is_revoked_by(&self, recorded: &StoredEvent) -> bool {
         let (Some(token), EventBody::TokenRevoked { name }) = (&self.token, &recorded.event.body) else {
             return false;
         };

@@ -18,8 +18,8 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::commit::Commit;
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
+use baton_store::model::commit::Commit;
 
 pub fn task(number: u32) -> Task {
     Task::create(TaskSpec {
@@ -86,7 +86,7 @@ fn attempt_id() -> AttemptId {
     AttemptId::from_bits(u64::from(process::id()) << 32 | number)
 }
 
-pub fn settled(claimed: &Claimed) -> Change {
+pub fn settled(claimed: &ClaimedTask) -> Change {
     let end = AttemptEnd {
         reported: Reported::new(AttemptResult::Complete, "It adds two numbers; the parser calls it."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },

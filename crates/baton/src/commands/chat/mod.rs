@@ -202,7 +202,7 @@ impl Follower<'_> {
 }
 
 /// The next event, which has to come: the work is not over.
-async fn next(events: &mut EventStream) -> Result<baton_engine::Recorded, Fault> {
+async fn next(events: &mut EventStream) -> Result<baton_engine::StoredEvent, Fault> {
     events.next().await?.ok_or_else(|| Fault {
         message: "the server ended before the work was done".to_owned(),
         hint: "the message is kept; start the server again: baton up".to_owned(),

@@ -4,7 +4,7 @@ use baton_core::event::EventBody;
 use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::state::Queue;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub enum End {
 
 impl News {
     /// None for what has nothing to do with the task, or says nothing a person waits for.
-    pub fn of(recorded: &Recorded, of: TaskId, conversation: &SessionId) -> Option<Self> {
+    pub fn of(recorded: &StoredEvent, of: TaskId, conversation: &SessionId) -> Option<Self> {
         let progress = |text: String| Some(Self::Progress(text));
         match &recorded.event.body {
             EventBody::TaskClaimed { task, agent, .. } if *task == of => {

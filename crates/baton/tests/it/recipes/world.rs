@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
 use baton_engine::place::{Place, PlaceOptions};
@@ -105,7 +105,7 @@ impl World {
         self.json(&["task", "show", id])
     }
 
-    pub fn history(&self) -> Vec<Recorded> {
+    pub fn history(&self) -> Vec<StoredEvent> {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

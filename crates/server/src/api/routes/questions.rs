@@ -73,6 +73,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
         is_pending: query.word("state")?.map(|state| matches!(state, QuestionStateFilter::Pending)),
         task: query.take("task_id")?,
         session: query.take("session_id")?,
+        newest_first: false,
     };
     let paging = query.page()?;
     query.done()?;

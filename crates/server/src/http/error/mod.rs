@@ -13,7 +13,7 @@ use baton_core::phase_work::WorkRefusal;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
-use baton_engine::store_error::{Conflict, StoreError};
+use baton_engine::store_error::{Conflict, RecordKind, StoreError};
 use baton_engine::user_tasks::UserTaskError;
 use baton_engine::worktree::GitError;
 use schemars::JsonSchema;
@@ -113,7 +113,7 @@ impl IntoResponse for ApiError {
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         // The cursor parsed, so it belongs to another list; the stored rows are fine.
-        if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
+        if let EngineError::Store(StoreError::BadRow { kind: RecordKind::Cursor, key, .. }) = &error {
             return Self::invalid(
                 format!("the cursor of {key} belongs to another list"),
                 "use the next_cursor of the previous page, or none",
@@ -266,10 +266,10 @@ const fn code_of_store(error: &StoreError) -> Code {
         | StoreError::InUse { .. }
         | StoreError::DiskFull { .. }
         | StoreError::Unreachable { .. }
-        | StoreError::Unknown { .. }
+        | StoreError::CommitUnknown { .. }
         | StoreError::Closed => Code::Unavailable,
         StoreError::Damaged { .. }
-        | StoreError::Foreign { .. }
+        | StoreError::NotAStore { .. }
         | StoreError::Unreadable { .. }
         | StoreError::Newer { .. }
         | StoreError::ReadOnly { .. }

@@ -12,7 +12,7 @@ use baton_core::exit_reason::{ExitCategory, ExitReason};
 use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
 use baton_core::question::Question;
 use baton_core::text::{NonBlank, RecipeId, StepName};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde::Serialize;
 
 /// One durable message.
@@ -108,7 +108,7 @@ pub enum TaskChange {
 }
 
 /// The message for an event, if there is one.
-pub fn message(recorded: &Recorded) -> Option<WireMessage> {
+pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
     let changed = |task_id: &TaskId, change| Some(WireBody::TaskChanged { task_id: *task_id, change });
     let body = match &recorded.event.body {
         EventBody::RunStarted { recipe, label, session, step, step_count, .. } => {

@@ -7,14 +7,14 @@ use baton_core::id::{QuestionId, RunId, SessionId, TaskId};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use crate::live::wire::message;
 
 fn sent(body: EventBody) -> Option<Value> {
     let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-    message(&Recorded { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
+    message(&StoredEvent { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
 }
 
 fn session() -> SessionId {

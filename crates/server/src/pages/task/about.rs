@@ -7,7 +7,7 @@ use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::view::TaskView;
 use maud::{Markup, html};
 
@@ -21,7 +21,7 @@ use crate::state::App;
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The run of the last recipe a person chose for the task.
-pub async fn find_run(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+pub async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,

@@ -6,7 +6,7 @@ use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::StateName;
 use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
 use crate::pages::frame::key::PageParam;
@@ -122,7 +122,7 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
     }
 }
 
-fn line(recorded: &Recorded, now: Timestamp) -> Markup {
+fn line(recorded: &StoredEvent, now: Timestamp) -> Markup {
     let event = &recorded.event;
     html! {
         li #{ "e" (recorded.seq) } {

@@ -5,7 +5,7 @@ use baton_core::question::QuestionKind;
 use baton_core::state::StateName;
 use baton_core::task::{Purpose, Task};
 use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 
 /// A period in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl StateSpan {
 }
 
 /// The periods in order. The last one is the current state, whatever the events left out.
-pub fn walk(task: &Task, events: &[Recorded]) -> Vec<StateSpan> {
+pub fn walk(task: &Task, events: &[StoredEvent]) -> Vec<StateSpan> {
     let mut way = WalkBuilder { spans: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
         if let Some(state) = way.next(&recorded.event.body) {

@@ -1,4 +1,4 @@
-//! Random histories, written to the store and to the model side by side.
+//! Random histories, applied to the store and to the model side by side.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::Commit;
-use baton_store::query::{QuestionFilter, TaskFilter};
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::Commit;
+use baton_store::model::query::{QuestionFilter, TaskFilter};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -26,7 +26,7 @@ use super::Fixture;
 use super::make::{agent, burned_out, complete, context, create, request, spec, task_id, text, with_commits};
 use super::model::Model;
 
-/// Histories in one run; `PROPTEST_CASES` asks for another number.
+/// Histories per run; `PROPTEST_CASES` overrides it.
 const CASES: u32 = 48;
 
 #[derive(Debug, Clone)]
@@ -39,12 +39,12 @@ enum Op {
     Claim {
         count: u32,
     },
-    /// A command to a task, where core allows it.
+    /// A command to a task, if core allows it.
     Tell {
         which: usize,
         what: What,
     },
-    /// The same, from somebody who read the task one version earlier: always a conflict.
+    /// The same from a caller that read an older version: always a conflict.
     TellLate {
         which: usize,
     },
@@ -115,7 +115,7 @@ pub async fn random_histories_match_the_model<F: Fixture>() {
             handle.block_on(History::<F>::play(ops));
             Ok(())
         });
-        // It prints the shortest history that fails.
+        // Prints the shortest failing history.
         if let Err(error) = result {
             panic!("{error}");
         }
@@ -127,7 +127,7 @@ struct History<F: Fixture> {
     place: F,
     store: F::Store,
     model: Model,
-    /// In the order they came to be, so that an index means the same task in a shorter history.
+    /// In creation order, so that an index means the same task in a shrunk history.
     ids: Vec<TaskId>,
     clock_ms: i64,
 }
@@ -252,7 +252,7 @@ impl<F: Fixture> History<F> {
         };
         let items = (0..parts).map(|number| ItemDraft {
             title: format!("Part {number}"),
-            // The middle one of three stands apart, so that there are two leaves.
+            // The middle one of three is independent, so that there are two leaves.
             depends_on: if number == 2 { vec![1.into()] } else { Vec::new() },
             ..ItemDraft::default()
         });

@@ -1,4 +1,4 @@
-//! The store as a few maps: what any history must come to.
+//! The store as a few maps: the expected result of any history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use baton_core::task::Task;
 #[derive(Debug, Default)]
 pub struct Model {
     pub tasks: BTreeMap<TaskId, Stored<Task>>,
-    /// Who waits on whom, met or not.
+    /// Edges, and whether they are met.
     pub edges: BTreeSet<(TaskId, TaskId)>,
     pub events: Vec<Event>,
     pub effects: usize,

@@ -1,4 +1,4 @@
-//! Rows come back as they were written, and a change is written whole or not at all.
+//! Rows round-trip, and a change is atomic.
 
 use baton_core::access_token::AccessToken;
 use baton_core::actor::Actor;
@@ -23,7 +23,8 @@ use baton_core::run::Run;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::spending::{Account, Amount, Spending};
 use baton_core::task_type::TaskType;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 use baton_store::{Backend, StoreError};
 use serde_json::json;
 
@@ -45,7 +46,7 @@ fn project(number: u32) -> Project {
     }
 }
 
-/// One that says itself how many of its tasks may run at once.
+/// A project with its own limit.
 pub fn limited_project() -> Project {
     Project { at_once_max: Some(2), ..project(2) }
 }
@@ -147,7 +148,7 @@ pub fn one_of_each() -> Change {
         .put(Record::AccessToken(Box::new(token())), Guard::New)
 }
 
-pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
+pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let posted = posted(&Session::open(session_id(), None, at(2)), 1);
@@ -199,13 +200,13 @@ fn receipt(posted: &Posted) -> Receipt {
     }
 }
 
-/// That of the message in [`one_of_each`].
+/// The receipt of the message in [`one_of_each`].
 pub fn first_receipt() -> Receipt {
     receipt(&posted(&Session::open(session_id(), None, at(2)), 1))
 }
 
-/// The receipt and what it is the receipt of stand or fall together: sent twice, a message is there once.
-pub async fn a_receipt_is_given_once<F: Fixture>() {
+/// A receipt and its message are written together: a message sent twice is stored once.
+pub async fn a_receipt_is_written_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let open = Session::open(session_id(), None, at(2));
@@ -216,7 +217,7 @@ pub async fn a_receipt_is_given_once<F: Fixture>() {
     write(&store, send(&first, None)).await;
     let second = posted(&first.session, 2);
     let expected = Conflict::Moved {
-        kind: "receipt",
+        kind: RecordKind::Receipt,
         key: "chat/PROJ-00000001/once".to_owned(),
         expected: Guard::New,
         found: Some(1),
@@ -232,12 +233,12 @@ pub async fn a_receipt_is_given_once<F: Fixture>() {
     assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
-pub async fn every_guard_is_held<F: Fixture>() {
+pub async fn every_guard_is_checked<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |guard| Change::new().put(Record::Project(project(1)), guard);
     let moved = |expected, found| Conflict::Moved {
-        kind: "project",
+        kind: RecordKind::Project,
         key: "PROJ-00000001".to_owned(),
         expected,
         found,
@@ -263,7 +264,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
 
     let late = created(2, &[]).and(cancel()).and(created(3, &[2]));
     let expected = Conflict::Moved {
-        kind: "task",
+        kind: RecordKind::Task,
         key: "TASK-00000001".to_owned(),
         expected: Guard::Version(1),
         found: Some(2),
@@ -275,7 +276,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
     assert_eq!(write(&store, created(2, &[])).await, 3, "and no number is lost");
 }
 
-pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
+pub async fn two_stores_are_isolated<F: Fixture>() {
     let (place, other) = (F::fresh().await, F::fresh().await);
     let (store, stranger) = (place.open().await, other.open().await);
     write(&store, created(1, &[])).await;
@@ -287,7 +288,7 @@ pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn a_closed_store_says_so<F: Fixture>() {
+pub async fn a_closed_store_returns_closed<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let clone = store.clone();

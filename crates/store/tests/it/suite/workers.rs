@@ -1,4 +1,4 @@
-//! Many workers on one store: who is there, what only one may do, and who gets which work.
+//! Many workers on one store: heartbeats, locks and matching tasks to workers.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use baton_core::task::TaskSpec;
 use baton_core::text::{Label, Role};
 use baton_core::worker::{Duty, Worker};
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 
 use super::Fixture;
 use super::make::{at, create, request, spec, task_id, write};
@@ -29,7 +29,7 @@ pub fn worker(name: &str) -> Worker {
     }
 }
 
-pub async fn a_worker_is_known_from_its_first_beat_until_it_leaves<F: Fixture>() {
+pub async fn a_worker_is_listed_from_first_heartbeat_until_forgotten<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert_eq!(store.workers().await.unwrap(), []);
@@ -54,7 +54,7 @@ pub async fn a_worker_is_known_from_its_first_beat_until_it_leaves<F: Fixture>()
     assert_eq!(store.workers().await.unwrap(), &again[..1]);
 }
 
-pub async fn a_lock_has_one_holder_until_it_is_let_go_or_runs_out<F: Fixture>() {
+pub async fn a_lock_has_one_holder_until_released_or_expired<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert!(store.lock("merge", "a", 300).await.unwrap());
@@ -90,7 +90,7 @@ async fn claimed<S: Backend>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
     ids
 }
 
-pub async fn a_worker_gets_only_what_fits_it<F: Fixture>() {
+pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let project = ProjectId::from_bits(1);
@@ -111,7 +111,7 @@ pub async fn a_worker_gets_only_what_fits_it<F: Fixture>() {
     assert_eq!(claimed(&store, 9, both).await, [task_id(2)]);
 }
 
-pub async fn what_does_not_fit_is_stepped_over_however_much_of_it_there_is<F: Fixture>() {
+pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=40 {
