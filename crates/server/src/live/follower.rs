@@ -1,37 +1,39 @@
 //! Reads the durable event log: every event once, in order, then new ones as they are committed.
 //!
 //! It buffers at most one page. A slow client just delays the next read, so nothing piles up. While idle it waits on one
-//! watch channel that all readers share.
+//! watch channel that all readers share, and they share what one of them reads after a commit.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use baton_engine::StoredEvent;
-use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use tokio::sync::watch;
 
-/// Events buffered per client. Few, because an event can contain a whole message.
+use crate::state::App;
+
+/// Events per query. Few, because an event can contain a whole message.
 const PAGE: u32 = 16;
 
 pub struct EventFollower {
-    desk: Desk,
+    app: App,
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
-    page: VecDeque<StoredEvent>,
+    page: VecDeque<Arc<StoredEvent>>,
 }
 
 impl EventFollower {
     /// Starts after the event with sequence number `after`.
-    pub fn new(desk: Desk, ending: watch::Receiver<bool>, after: u64) -> Self {
-        let mut changes = desk.changes();
+    pub fn new(app: App, after: u64) -> Self {
+        let (mut changes, ending) = (app.desk().changes(), app.ending.clone());
         // Read the log once before waiting.
         changes.mark_changed();
-        Self { desk, changes, ending, after, page: VecDeque::new() }
+        Self { app, changes, ending, after, page: VecDeque::new() }
     }
 
     /// The next event; none when the server is shutting down and all events were delivered. Cancel-safe.
-    pub async fn next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
+    pub async fn next(&mut self) -> Result<Option<Arc<StoredEvent>>, EngineError> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Ok(Some(event));
@@ -39,7 +41,9 @@ impl EventFollower {
             // Reset before reading: commits after this point trigger another read.
             let is_ending = *self.ending.borrow();
             self.changes.mark_unchanged();
-            let page = self.desk.store.events_after(self.after, PAGE).await?;
+            let store = &self.app.desk().store;
+            let read = async |after| store.events_after(after, PAGE).await;
+            let page = self.app.events.events_after(self.after, read).await?;
             if let Some(last) = page.last() {
                 self.after = last.seq;
                 self.page = page.into();

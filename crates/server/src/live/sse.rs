@@ -28,7 +28,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     render: fn(&StoredEvent) -> Event,
     extra: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
-    let follower = EventFollower::new(authed.desk().clone(), authed.ending.clone(), after);
+    let follower = EventFollower::new(App::clone(authed), after);
     let (app, principal) = (App::clone(authed), authed.principal.clone());
     let over = Box::pin(async move { principal.expired(&app).await });
     let state = (follower, over, Box::pin(extra), OpenStream::new(authed), authed.principal.clone());

@@ -30,7 +30,7 @@ pub struct Subscription {
 
 impl Subscription {
     pub fn new(app: &App, principal: Principal, session: Option<SessionId>, last_seq: u64) -> Self {
-        let follower = EventFollower::new(app.desk().clone(), app.ending.clone(), last_seq);
+        let follower = EventFollower::new(app.clone(), last_seq);
         Self {
             app: app.clone(),
             follower,

@@ -1,5 +1,6 @@
 //! What all handlers share, and who makes a request.
 
+mod event_cache;
 pub mod guide;
 pub(crate) mod principal;
 
@@ -13,6 +14,7 @@ use tokio::sync::watch;
 use crate::http::guard::HttpGuard;
 use crate::http::limits::RateLimit;
 use crate::observe::metrics::Metrics;
+use crate::state::event_cache::EventCache;
 use crate::state::guide::GuideFn;
 
 /// The application state. Cheap to clone.
@@ -25,6 +27,8 @@ pub struct AppState {
     pub guard: HttpGuard,
     pub rate_limit: RateLimit,
     pub metrics: Metrics,
+    /// The newest events, for all streams.
+    pub events: EventCache,
     /// Open WebSockets; shutdown waits for them.
     pub sockets: watch::Sender<u64>,
     /// True once streams should deliver the remaining events and end.
@@ -37,7 +41,17 @@ impl App {
     pub fn new(shop: Workshop, person: String, guard: HttpGuard, ending: watch::Receiver<bool>) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
         let (sockets, guide_fn) = (watch::Sender::new(0), OnceLock::new());
-        Self(Arc::new(AppState { shop, person, guard, rate_limit, metrics, sockets, ending, guide_fn }))
+        Self(Arc::new(AppState {
+            shop,
+            person,
+            guard,
+            rate_limit,
+            metrics,
+            events: EventCache::default(),
+            sockets,
+            ending,
+            guide_fn,
+        }))
     }
 
     /// Shows a guide above every page.
