@@ -1,8 +1,10 @@
 //! `/board`: tasks in columns by state.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use baton_core::change::Stored;
-use baton_core::id::ProjectId;
+use baton_core::id::{ProjectId, TaskId};
 use baton_core::state::{Queue, StateName, Status};
 use baton_core::task::Task;
 use baton_engine::query::TaskFilter;
@@ -111,13 +113,25 @@ impl BoardQuery {
 pub async fn show(State(app): State<App>, request: PageRequest, query: Query) -> PageResult {
     let wanted = BoardQuery::parse(query)?;
     let frame = Frame::load(&app, request).await?;
-    let mut columns = Vec::new();
+    let mut loaded = Vec::new();
     for column in &COLUMNS {
         let (tasks, has_more) = load_column(&app, column, &wanted).await?;
         if !tasks.is_empty() {
-            columns.push(render_column(&app, &frame, column, &wanted, &tasks, has_more).await?);
+            loaded.push((column, tasks, has_more));
         }
     }
+    let waiting = loaded.iter().filter(|(column, ..)| column.waits).flat_map(|(_, tasks, _)| tasks);
+    let waits = count_dependencies(&app, waiting).await?;
+    let columns: Vec<Markup> = loaded
+        .iter()
+        .map(|(column, tasks, has_more)| {
+            let cards = tasks.iter().map(|stored| {
+                let waits = waits.get(&stored.value.id()).copied();
+                card(&stored.value, waits, &app.shop.running, frame.now, Some(state_name_badge(column.state)))
+            });
+            render_column(column, &wanted, &cards.collect::<Vec<_>>(), *has_more)
+        })
+        .collect();
     let body = html! {
         (heading("Board", &html! {
             (render_filters(&app, &wanted).await?)
@@ -160,34 +174,33 @@ async fn load_column(
     Ok((tasks, has_more))
 }
 
-async fn render_column(
-    app: &App,
-    frame: &Frame,
-    column: &Column,
-    wanted: &BoardQuery,
-    tasks: &[Stored<Task>],
-    has_more: bool,
-) -> Result<Markup, PageError> {
+fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], has_more: bool) -> Markup {
     let badge = state_name_badge(column.state);
-    let mut cards = Vec::new();
-    for stored in tasks {
-        let waits = if column.waits { count_dependencies(app, &stored.value).await? } else { None };
-        cards.push(card(&stored.value, waits, &app.shop.running, frame.now, Some(badge)));
-    }
-    Ok(html! {
+    html! {
         section.column.{ "tone-" (badge.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
-            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (tasks.len()) @if has_more { "+" } } }
-            div.stack { @for card in &cards { (card) } }
+            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (cards.len()) @if has_more { "+" } } }
+            div.stack { @for card in cards { (card) } }
             @if has_more { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
         }
-    })
+    }
 }
 
-/// None if the task has no dependencies.
-async fn count_dependencies(app: &App, task: &Task) -> Result<Option<DependencyCount>, PageError> {
-    let edges = app.desk().store.dependencies(task.id()).await?;
-    let met = edges.iter().filter(|edge| edge.is_met).count();
-    Ok((!edges.is_empty()).then_some(DependencyCount { met, all: edges.len() }))
+/// The dependencies of the tasks that have any.
+async fn count_dependencies(
+    app: &App,
+    tasks: impl Iterator<Item = &Stored<Task>>,
+) -> Result<BTreeMap<TaskId, DependencyCount>, PageError> {
+    let ids: Vec<TaskId> = tasks.map(|stored| stored.value.id()).collect();
+    let mut counts: BTreeMap<TaskId, DependencyCount> = BTreeMap::new();
+    if ids.is_empty() {
+        return Ok(counts);
+    }
+    for edge in app.desk().store.dependencies_of_many(&ids).await? {
+        let count = counts.entry(edge.task).or_insert(DependencyCount { met: 0, all: 0 });
+        count.met += usize::from(edge.is_met);
+        count.all += 1;
+    }
+    Ok(counts)
 }
 
 async fn render_filters(app: &App, wanted: &BoardQuery) -> Result<Markup, PageError> {

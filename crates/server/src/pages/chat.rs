@@ -13,7 +13,7 @@ use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
 use maud::{Markup, html};
 
 use crate::api::routes::projects::find_project;
-use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation};
+use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation, load_recent};
 use crate::http::error::ApiError;
 use crate::http::input::Query;
 use crate::pages::frame::form::PageForm;
@@ -32,18 +32,16 @@ use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 /// Conversations listed.
-const SESSIONS_MAX: usize = 40;
-/// Groups read to find the newest of them.
-const GROUPS_PAGE: u32 = 500;
+const SESSIONS_MAX: u32 = 40;
 /// Entries shown, from the end.
-const ENTRIES_MAX: usize = 200;
+const ENTRIES_MAX: u32 = 200;
 const ENTRIES_PAGE: u32 = 500;
 /// The session for messages without a project.
 const SESSION_OF_CHAT: &str = "chat";
 
 /// Shows the newest conversation, or the project's default one.
 pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
-    let groups = recent_groups(&app).await?;
+    let groups = app.desk().store.recent_task_groups(SESSIONS_MAX).await?;
     let session = match groups.first() {
         Some(group) => group.session.clone(),
         None => default_session(&app).await?,
@@ -59,7 +57,7 @@ pub async fn one(
 ) -> PageResult {
     let is_whole = query.take::<String>("all")?.is_some();
     query.done()?;
-    let groups = recent_groups(&app).await?;
+    let groups = app.desk().store.recent_task_groups(SESSIONS_MAX).await?;
     render(&app, request, &groups, &session, is_whole).await
 }
 
@@ -73,21 +71,6 @@ async fn default_session(app: &App) -> Result<SessionId, PageError> {
     }
 }
 
-async fn recent_groups(app: &App) -> Result<Vec<TaskGroup>, PageError> {
-    let (mut groups, mut cursor) = (Vec::new(), None);
-    loop {
-        let page = app.desk().store.task_groups(cursor, GROUPS_PAGE).await?;
-        groups.extend(page.items);
-        cursor = page.next;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.latest_updated_at));
-    groups.truncate(SESSIONS_MAX);
-    Ok(groups)
-}
-
 async fn render(
     app: &App,
     request: PageRequest,
@@ -96,10 +79,13 @@ async fn render(
     is_whole: bool,
 ) -> PageResult {
     let frame = Frame::load(app, request).await?;
-    let entries = load_entries(app, session).await?;
+    let (entries, has_earlier) = if is_whole {
+        (load_entries(app, session).await?, false)
+    } else {
+        load_recent(app.desk(), session, ENTRIES_MAX).await?
+    };
     let pending = pending_questions(app, session).await?;
     let tasks = question::load_tasks(app, &pending).await?;
-    let skipped = if is_whole { 0 } else { entries.len().saturating_sub(ENTRIES_MAX) };
     let next = format!("/chat/{session}");
     let body = html! {
         (heading("Chat", &html! { a.button href={ "/chat/" (new_session_id(app)) } { "New conversation" } }))
@@ -113,8 +99,8 @@ async fn render(
                     @if entries.is_empty() {
                         (empty("Send a message", "Each message creates a task for an agent. Its questions and results appear here.", &[("baton chat \"…\"", "the same in a terminal")]))
                     }
-                    @if skipped > 0 { p { a href={ (next) "?all=1" } { (skipped) " earlier entries" } } }
-                    @for (index, entry) in entries.iter().enumerate().skip(skipped) { (render_entry(index, entry, &pending, &tasks, &frame, &next)) }
+                    @if has_earlier { p { a href={ (next) "?all=1" } { "Show earlier entries" } } }
+                    @for entry in &entries { (render_entry(entry, &pending, &tasks, &frame, &next)) }
                     (render_progress(app, session).await?)
                 }
                 (render_composer(app, session).await?)
@@ -168,7 +154,6 @@ fn render_group(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup
 }
 
 fn render_entry(
-    index: usize,
     entry: &ConversationEntry,
     pending: &[QuestionRecord],
     tasks: &std::collections::BTreeMap<baton_core::id::TaskId, Task>,
@@ -180,10 +165,10 @@ fn render_entry(
     html! {
         @match &entry.content {
             EntryContent::Message { author, text, .. } => {
-                div.said.human #{ "entry-" (index) } { p.meta { (author) ", " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
+                div.said.human #{ "entry-" (entry.key) } { p.meta { (author) ", " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
             },
             EntryContent::Result { text, .. } => {
-                div.said #{ "entry-" (index) } { p.meta { "Result " (when) " " (link) } div.prose { (markdown(text)) } }
+                div.said #{ "entry-" (entry.key) } { p.meta { "Result " (when) " " (link) } div.prose { (markdown(text)) } }
             },
             EntryContent::Question { question_id, text, is_pending, .. } => {
                 @if let Some(record) = pending.iter().find(|record| *is_pending && record.question.id == *question_id) {
@@ -193,7 +178,7 @@ fn render_entry(
                 }
             },
             EntryContent::Answer { text, answered_by, .. } => {
-                div.said.human #{ "entry-" (index) } { p.meta { (answered_by) " answered " (when) } div.prose { (markdown(text.as_str())) } }
+                div.said.human #{ "entry-" (entry.key) } { p.meta { (answered_by) " answered " (when) } div.prose { (markdown(text.as_str())) } }
             },
         }
     }

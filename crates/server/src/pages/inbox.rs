@@ -1,6 +1,7 @@
 //! `/`: pending questions, oldest first. Questions answered elsewhere while the page is open stay, closed.
 
 use axum::extract::State;
+use baton_core::id::QuestionId;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::state::Queue;
 use baton_engine::query::TaskFilter;
@@ -43,12 +44,11 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
 /// The pending questions, and those the page shows that are closed by now.
 async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
     let mut questions = app.desk().pending_questions(SHOWN_MAX).await?;
-    for id in &frame.request().shown {
-        if questions.iter().all(|record| record.question.id != *id)
-            && let Some(record) = app.desk().question(*id).await?
-        {
-            questions.push(record);
-        }
+    let is_listed = |id: &QuestionId| questions.iter().any(|record| record.question.id == *id);
+    let closed: Vec<QuestionId> = frame.request().shown.iter().copied().filter(|id| !is_listed(id)).collect();
+    if !closed.is_empty() {
+        let found = app.desk().store.questions_by_ids(&closed).await?;
+        questions.extend(found.into_iter().map(|stored| stored.value));
     }
     questions.sort_by_key(|record| (record.asked_at, record.question.id));
     Ok(questions)

@@ -16,6 +16,7 @@ mod recipes;
 pub mod report;
 mod search;
 mod task;
+mod tasks_by_id;
 mod user_tasks;
 pub mod widgets;
 mod workers;

@@ -1,7 +1,6 @@
 //! A question: its card, its page, and the answer form.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,6 +20,7 @@ use crate::pages::frame::layout::{Frame, heading};
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::tasks_by_id;
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::{ago, question_badge, time_left};
 use crate::state::App;
@@ -31,13 +31,7 @@ const OPTION_KEYS_MAX: usize = 9;
 
 /// The tasks of the questions.
 pub async fn load_tasks(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
-    let mut tasks = BTreeMap::new();
-    for id in records.iter().filter_map(|record| record.task_id) {
-        if let Entry::Vacant(place) = tasks.entry(id) {
-            place.insert(app.desk().task(id).await?.value);
-        }
-    }
-    Ok(tasks)
+    tasks_by_id::load_tasks(app, records.iter().filter_map(|record| record.task_id)).await
 }
 
 /// A question with the form to answer it, or with its outcome.

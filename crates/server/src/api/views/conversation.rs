@@ -8,6 +8,7 @@ use baton_core::attempt_record::{AttemptRecord, Closing};
 use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::session::Message;
+use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_engine::desk::Desk;
@@ -24,9 +25,9 @@ pub struct ConversationEntry {
     pub task_id: Option<TaskId>,
     #[serde(flatten)]
     pub content: EntryContent,
-    /// Orders entries of the same millisecond.
+    /// Unique in its session; orders entries of the same millisecond.
     #[serde(skip)]
-    key: String,
+    pub key: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -178,23 +179,59 @@ async fn add_results(
     let mut cursor = None;
     loop {
         let page = desk.store.tasks(&filter, cursor, ROWS_PAGE).await?;
-        for stored in &page.items {
-            let task = &stored.value;
-            if excerpt.is_past(task.spec().created_at) {
-                return Ok(());
-            }
-            if task.ledger().started > 0 {
-                let attempts = desk.store.attempts(task.id()).await?;
-                for entry in attempts.iter().filter_map(result_entry) {
-                    excerpt.add(entry);
-                }
-            }
+        let in_window: Vec<&Task> = page
+            .items
+            .iter()
+            .map(|stored| &stored.value)
+            .take_while(|task| !excerpt.is_past(task.spec().created_at))
+            .collect();
+        for entry in attempts_of(desk, &in_window).await?.iter().filter_map(result_entry) {
+            excerpt.add(entry);
+        }
+        if in_window.len() < page.items.len() {
+            return Ok(());
         }
         cursor = page.next;
         if cursor.is_none() {
             return Ok(());
         }
     }
+}
+
+async fn attempts_of(desk: &Desk, tasks: &[&Task]) -> Result<Vec<AttemptRecord>, EngineError> {
+    let started: Vec<TaskId> =
+        tasks.iter().filter(|task| task.ledger().started > 0).map(|task| task.id()).collect();
+    Ok(if started.is_empty() { Vec::new() } else { desk.store.attempts_of_many(&started).await? })
+}
+
+/// The last entries, and whether there are earlier ones. Considers only the newest `limit` messages, questions and tasks:
+/// a late answer to an older question is not found.
+pub async fn load_recent(
+    desk: &Desk,
+    session: &SessionId,
+    limit: u32,
+) -> Result<(Vec<ConversationEntry>, bool), EngineError> {
+    let messages = desk.store.last_messages(session, None, limit).await?;
+    let mut has_earlier = messages.first().is_some_and(|first| first.number > 1);
+    let asked =
+        QuestionFilter { session: Some(session.clone()), newest_first: true, ..QuestionFilter::default() };
+    let questions = desk.store.questions(&asked, None, limit).await?;
+    has_earlier |= questions.next.is_some();
+    let newest = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
+    let tasks = desk.store.tasks(&newest, None, limit).await?;
+    has_earlier |= tasks.next.is_some();
+    let tasks: Vec<&Task> = tasks.items.iter().map(|stored| &stored.value).collect();
+    let attempts = attempts_of(desk, &tasks).await?;
+    let mut entries: Vec<ConversationEntry> = messages
+        .into_iter()
+        .map(message_entry)
+        .chain(questions.items.iter().flat_map(|stored| question_entries(&stored.value)))
+        .chain(attempts.iter().filter_map(result_entry))
+        .collect();
+    entries.sort_by(|one, other| (one.at, &one.key).cmp(&(other.at, &other.key)));
+    let cut = entries.len().saturating_sub(limit as usize);
+    has_earlier |= cut > 0;
+    Ok((entries.split_off(cut), has_earlier))
 }
 
 // The keys order entries of the same millisecond: message, result of its attempt, question, answer.

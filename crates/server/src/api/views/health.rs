@@ -144,14 +144,12 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 
 pub async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
     let store = &shop.desk.store;
-    let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
         TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };
-    let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
     Ok(QueueCounts {
         ready: store.ready_count().await?,
         running: shop.running.count() as u64,
-        pending_questions: pending.items.len() as u64,
-        unaccepted: unaccepted.items.len() as u64,
+        pending_questions: store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
+        unaccepted: store.count_tasks(&provisional, COUNTED_MAX).await?,
     })
 }

@@ -25,8 +25,8 @@ pub struct Frame {
     /// The last event the page includes; the live stream continues after it.
     pub seq: u64,
     pub now: Timestamp,
-    pub pending: usize,
-    unaccepted: usize,
+    pub pending: u64,
+    unaccepted: u64,
     namespace: String,
     /// The demo's guide, if there is one.
     guide: Option<Guide>,
@@ -50,8 +50,8 @@ impl Frame {
         Ok(Self {
             seq,
             now: desk.store.now().await?,
-            pending: desk.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
-            unaccepted: desk.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
+            pending: desk.store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
+            unaccepted: desk.store.count_tasks(&provisional, COUNTED_MAX).await?,
             namespace: app.namespace().to_owned(),
             guide,
             request,
@@ -121,7 +121,7 @@ impl Frame {
             Tab::Board => (self.unaccepted, "to accept"),
             _ => (0, ""),
         };
-        let text = if count >= COUNTED_MAX as usize { format!("{count}+") } else { count.to_string() };
+        let text = if count >= u64::from(COUNTED_MAX) { format!("{count}+") } else { count.to_string() };
         html! {
             @if count > 0 {
                 span.count data-tab=[(tab == Tab::Inbox).then_some("inbox")] {

@@ -1,6 +1,5 @@
 //! Loads the graph: open tasks, their dependencies, and the replacements of recycled tasks.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::graph::{Graph, Standing};
@@ -11,6 +10,7 @@ use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 
 use crate::pages::frame::response::PageError;
+use crate::pages::tasks_by_id::load_tasks;
 use crate::state::App;
 
 /// Largest number of tasks in one drawing.
@@ -59,15 +59,14 @@ pub async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, P
         is_cut |= page.next.is_some();
         tasks.extend(page.items.into_iter().map(|stored| (stored.value.id(), stored.value)));
     }
-    let mut edges = BTreeSet::new();
-    for id in tasks.keys().copied().collect::<Vec<_>>() {
-        for edge in app.desk().store.dependencies(id).await? {
-            edges.insert((id, edge.on));
-            if let Entry::Vacant(place) = tasks.entry(edge.on) {
-                place.insert(app.desk().task(edge.on).await?.value);
-            }
-        }
-    }
+    let ids: Vec<TaskId> = tasks.keys().copied().collect();
+    let dependencies =
+        if ids.is_empty() { Vec::new() } else { app.desk().store.dependencies_of_many(&ids).await? };
+    let edges: BTreeSet<(TaskId, TaskId)> =
+        dependencies.into_iter().map(|edge| (edge.task, edge.on)).collect();
+    let missing = edges.iter().map(|(_, on)| *on).filter(|on| !tasks.contains_key(on));
+    let missing = load_tasks(app, missing).await?;
+    tasks.extend(missing);
     let standings: Vec<_> = load_replacements(app, &mut tasks).await?;
     let graph = Graph::load(standings, edges.iter().copied()).map_err(EngineError::from)?;
     let lineage: Vec<(TaskId, TaskId)> = tasks.values().flat_map(replacement_edges).collect();
@@ -99,14 +98,14 @@ async fn load_replacements(
     app: &App,
     tasks: &mut BTreeMap<TaskId, Task>,
 ) -> Result<Vec<(TaskId, Standing)>, PageError> {
-    let mut missing: Vec<TaskId> = tasks.values().flat_map(replacements_of).collect();
-    while let Some(id) = missing.pop() {
-        if tasks.contains_key(&id) {
-            continue;
+    // One query per generation of replacements; rules allow for very few.
+    loop {
+        let missing = tasks.values().flat_map(replacements_of).filter(|id| !tasks.contains_key(id));
+        let found = load_tasks(app, missing).await?;
+        if found.is_empty() {
+            break;
         }
-        let task = app.desk().task(id).await?.value;
-        missing.extend(replacements_of(&task));
-        tasks.insert(id, task);
+        tasks.extend(found);
     }
     Ok(tasks.values().map(|task| (task.id(), task.standing())).collect())
 }

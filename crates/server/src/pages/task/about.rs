@@ -7,6 +7,7 @@ use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::task::Task;
 use baton_engine::StoredEvent;
 use baton_engine::view::TaskView;
 use maud::{Markup, html};
@@ -14,6 +15,7 @@ use maud::{Markup, html};
 use crate::pages::frame::response::PageError;
 use crate::pages::recipes::exits::render_exit;
 use crate::pages::task::TaskPage;
+use crate::pages::tasks_by_id::load_tasks;
 use crate::pages::widgets::words::{ago, money, state_badge};
 use crate::state::App;
 
@@ -48,21 +50,20 @@ pub async fn render_about(
     run: Option<&Run>,
 ) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
-    let mut dependents = Vec::new();
-    for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
-        dependents.push(app.desk().task(edge.task).await?.value);
-    }
+    let edges = app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await?;
+    let ids = edges.iter().map(|edge| edge.task).chain(view.depends_on.iter().copied());
+    let tasks = load_tasks(app, ids).await?;
+    let dependents: Vec<&Task> = edges.iter().filter_map(|edge| tasks.get(&edge.task)).collect();
     let cost: u64 =
         view.attempts.iter().filter_map(evidence_of).map(|verified| verified.cost_micro_usd).sum();
     let project = match spec.project_id {
         Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let mut waits_on = Vec::new();
-    for on in &view.depends_on {
-        let dead = view.dead_edges.iter().find(|edge| edge.on == *on).map(|edge| edge.reason.as_str());
-        waits_on.push((app.desk().task(*on).await?.value, dead));
-    }
+    let dead =
+        |on: &TaskId| view.dead_edges.iter().find(|edge| edge.on == *on).map(|edge| edge.reason.as_str());
+    let waits_on: Vec<(&Task, Option<&str>)> =
+        view.depends_on.iter().filter_map(|on| Some((tasks.get(on)?, dead(on)))).collect();
     Ok(html! {
         section {
             h2 { "About" }

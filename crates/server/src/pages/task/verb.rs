@@ -10,6 +10,7 @@ use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_engine::query::TaskDependency;
 use maud::{Markup, html};
 
 use crate::http::error::{ApiError, Code};
@@ -18,6 +19,7 @@ use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::task::TaskPage;
+use crate::pages::tasks_by_id::load_tasks;
 use crate::pages::widgets::card::verbs;
 use crate::pages::widgets::words::{counted, state_badge};
 use crate::state::App;
@@ -143,13 +145,14 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
 /// What would be merged, and what could start then.
 async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
-    let (mut starts, mut waits) = (Vec::new(), Vec::new());
-    for edge in app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
-        let others = app.desk().store.dependencies(edge.task).await?;
-        let open = others.iter().filter(|other| !other.is_met && other.on != task.id()).count();
-        let dependent = app.desk().task(edge.task).await?.value;
-        if open == 0 { starts.push(dependent) } else { waits.push((dependent, open)) }
-    }
+    let dependents = app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await?;
+    let ids: Vec<TaskId> = dependents.iter().map(|edge| edge.task).collect();
+    let tasks = load_tasks(app, ids.iter().copied()).await?;
+    let edges = if ids.is_empty() { Vec::new() } else { app.desk().store.dependencies_of_many(&ids).await? };
+    let is_open = |edge: &&TaskDependency| !edge.is_met && edge.on != task.id();
+    let open = |id: TaskId| edges.iter().filter(|edge| edge.task == id).filter(is_open).count();
+    let (starts, waits): (Vec<_>, Vec<_>) =
+        tasks.values().map(|dependent| (dependent, open(dependent.id()))).partition(|(_, open)| *open == 0);
     Ok(html! {
         @if is_too_large(task) { p.tone-failed { "▲ The turns were used up before it was finished. Accepting merges what is there and marks it done." } }
         p { "Merges " code { (BranchName::of_task(task.id())) } " (" (counted(u64::from(commits), "commit")) " in the last attempt) and marks the task done. This is final." }
@@ -158,7 +161,7 @@ async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
         }
         @if !starts.is_empty() {
             h2 { "Starts" }
-            ul.plain { @for task in &starts { li { "▶ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } } } }
+            ul.plain { @for (task, _) in &starts { li { "▶ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } } } }
         }
         @if !waits.is_empty() {
             h2 { "Still waiting" }
