@@ -1,4 +1,4 @@
-//! A route and its documentation in one place: the router and the OpenAPI document are built from the same list, so an
+//! A route and its documentation in one place: the router and the `OpenAPI` document are built from the same list, so an
 //! undocumented route cannot exist.
 
 use std::borrow::Cow;

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_hangs_is_not_waited_for_for_ever() {
+    async fn a_hanging_server_times_out() {
         // The kernel accepts connections, and nobody reads from them.
         let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", hanging.local_addr().unwrap());
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_comes_through_as_it_is() {
+    fn query_values_are_encoded() {
         assert_eq!(with_query("/api/tasks", &[]), "/api/tasks");
         let path = with_query("/api/tasks", &[("prefix", "a&b=c ü"), ("cursor", "17~TASK-1")]);
         assert_eq!(path, "/api/tasks?prefix=a%26b%3Dc%20%C3%BC&cursor=17~TASK-1");

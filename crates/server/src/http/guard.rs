@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_loopbacks_own_names_are_answered() {
+    fn only_loopback_hosts_are_accepted() {
         for good in ["localhost:5678", "LOCALHOST", "127.0.0.1:5678", "127.8.8.8", "[::1]:5678"] {
             assert!(local().check_host(&headers(&[(HOST, good)])).is_ok(), "{good}");
         }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_servers_own_pages_may_ask() {
+    fn other_origins_are_refused() {
         let asked = |origin| local().check_origin(&headers(&[(HOST, "localhost:5678"), (ORIGIN, origin)]));
         assert!(asked("http://localhost:5678").is_ok());
         for foreign in
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn two_hosts_are_none() {
+    fn duplicate_hosts_are_refused() {
         let mut two = headers(&[(HOST, "localhost")]);
         two.append(HOST, "evil.example".parse().unwrap());
         assert!(local().check_host(&two).is_err());
     }
 
     #[test]
-    fn the_token_has_to_be_the_token() {
+    fn only_the_right_token_or_cookie_is_accepted() {
         let guard =
             HttpGuard::new("0.0.0.0:5678".parse().unwrap(), Some(ServerToken::new("correct-horse-battery")));
         let asked = |value| guard.check_token(&headers(&[(AUTHORIZATION, value)]));

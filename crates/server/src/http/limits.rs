@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_taken_then_refused_and_time_fills_it_again() {
+    fn the_bucket_empties_and_refills() {
         let (limit, now) = (RateLimit::default(), Instant::now());
         let taken = (0..5_000).filter(|_| limit.try_take(address(1), now)).count();
         assert_eq!(taken, 4_000);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_addresses_are_forgotten_before_the_table_grows() {
+    fn idle_addresses_are_evicted_first() {
         let (limit, now) = (RateLimit::default(), Instant::now());
         for number in 0..4_096 {
             assert!(limit.try_take(address(number), now));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_has_opened_is_for_operators() {
+    fn unlisted_routes_need_operator() {
         assert_eq!(required_role(&Method::POST, "/api/something/new"), PersonRole::Operator);
         assert_eq!(required_role(&Method::DELETE, "/api/sessions/{id}/recipe"), PersonRole::Operator);
         assert_eq!(required_role(&Method::GET, "/api/something/new"), PersonRole::Viewer);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_both_roles() {
+    fn the_error_names_both_roles() {
         let refusal = check(PersonRole::Viewer, PersonRole::Responder, "this call").unwrap_err();
         assert_eq!(refusal.message, "this call needs the role responder; this token has the role viewer");
         assert!(check(PersonRole::Operator, PersonRole::Responder, "this call").is_ok());

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_answer_keeps_its_head_and_its_tail() {
+    fn a_long_answer_keeps_head_and_tail() {
         let text = format!("first {} last", "x".repeat(100_000));
         let ToolAnswer { text, .. } = ToolAnswer::ok(text);
         assert!(text.starts_with("first ") && text.ends_with(" last"));

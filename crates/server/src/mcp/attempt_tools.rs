@@ -51,7 +51,7 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
 
 fn answer_later_text(question: QuestionId) -> String {
     format!(
-        "StoredEvent as {question}; end your turn now. Do not ask again and do not continue without the answer: you will be \
+        "Recorded as {question}; end your turn now. Do not ask again and do not continue without the answer: you will be \
          restarted with it."
     )
 }
@@ -80,7 +80,7 @@ fn draft(arguments: AskArguments) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// StoredEvent when the agent's run ends. Unknown outcomes are refused at once, while the agent can still correct them.
+/// Recorded when the agent's run ends. Unknown outcomes are refused at once, while the agent can still correct them.
 pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ReportArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let (name, description) = (&arguments.outcome, arguments.description.as_deref());
@@ -92,7 +92,7 @@ pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ReportArguments) -
     }
     let is_taken =
         toolbox.mailbox.put_outcome(attempt, name.as_str().to_owned(), description.map(str::to_owned));
-    if is_taken { Ok(ToolAnswer::ok("StoredEvent. End your turn now.")) } else { Err(not_running_here()) }
+    if is_taken { Ok(ToolAnswer::ok("Recorded. End your turn now.")) } else { Err(not_running_here()) }
 }
 
 pub fn submit(toolbox: &Toolbox, caller: &Caller, draft: PlanDraft) -> Result<ToolAnswer, String> {

@@ -148,7 +148,7 @@ enum SettableStatus {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["task_name"]))]
 pub struct RunUserTaskArguments {
-    /// A name from list_user_tasks
+    /// A name from `list_user_tasks`
     #[serde(default)]
     pub task_name: String,
     /// Arguments for the command, as in a shell: -v -race

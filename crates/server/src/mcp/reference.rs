@@ -96,6 +96,6 @@ fn form(of: &Value) -> String {
 }
 
 #[test]
-fn reference_of_the_tools_is_what_the_code_says() {
+fn reference_of_the_tools_is_current() {
     holds("reference/mcp.md", &page());
 }

@@ -191,7 +191,7 @@ mod tests {
     use baton_engine::project_report::Progress;
 
     #[test]
-    fn what_agents_write_is_shown_and_never_carried_out() {
+    fn agent_text_is_escaped() {
         let hostile = "<script>alert(1)</script>";
         let task = TaskLine {
             task_id: TaskId::from_bits(1),

@@ -8,10 +8,10 @@ use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// Where an OpenAPI document keeps its schemas.
+/// Where an `OpenAPI` document keeps its schemas.
 const COMPONENTS: &str = "/components/schemas";
 
-/// A reference to a schema of the OpenAPI document.
+/// A reference to a schema of the `OpenAPI` document.
 pub fn refer(name: &str) -> Value {
     json!({ "$ref": format!("#{COMPONENTS}/{name}") })
 }
@@ -19,7 +19,7 @@ pub fn refer(name: &str) -> Value {
 /// A type's schema, added to the definitions of a generator.
 pub type AddSchema = fn(&mut SchemaGenerator) -> Schema;
 
-/// Collects the schemas of types for an OpenAPI document. Requests and responses differ in which fields are required.
+/// Collects the schemas of types for an `OpenAPI` document. Requests and responses differ in which fields are required.
 pub struct Components {
     requests: SchemaGenerator,
     responses: SchemaGenerator,

@@ -193,6 +193,6 @@ fn versionless(message: &Value) -> Value {
 }
 
 #[test]
-fn reference_of_the_socket_is_what_the_code_says() {
+fn reference_of_the_socket_is_current() {
     holds("reference/websocket.md", &page());
 }

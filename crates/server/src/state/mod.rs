@@ -29,7 +29,7 @@ pub struct AppState {
     pub metrics: Metrics,
     /// The newest events, for all streams.
     pub events: EventCache,
-    /// Open WebSockets; shutdown waits for them.
+    /// Open sockets; shutdown waits for them.
     pub sockets: watch::Sender<u64>,
     /// True once streams should deliver the remaining events and end.
     pub ending: watch::Receiver<bool>,

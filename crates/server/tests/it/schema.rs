@@ -1,9 +1,9 @@
-//! As much of JSON Schema as the document uses. Stricter than the standard: an answer may hold no key that its shape
-//! does not name, unless the shape says that it may.
+//! As much of JSON Schema as the document uses. Stricter than the standard: a response may contain no key that its
+//! schema does not name, unless the schema allows it.
 
 use serde_json::Value;
 
-/// What is wrong with `value`, as sentences with a place; empty when nothing is.
+/// The violations in `value`, each with its path.
 pub fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Vec<String> {
     if let Some(name) = shape["$ref"].as_str() {
         let shape =

@@ -1,4 +1,4 @@
-//! The OpenAPI document, generated from the routes.
+//! The `OpenAPI` document, generated from the routes.
 
 #[cfg(test)]
 mod reference;

@@ -1,4 +1,4 @@
-//! Writes `docs/reference/rest.md` from the OpenAPI document.
+//! Writes `docs/reference/rest.md` from the `OpenAPI` document.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -151,6 +151,6 @@ fn answer(text: &mut String, operation: &Value) {
 }
 
 #[test]
-fn reference_of_the_api_is_what_the_code_says() {
+fn reference_of_the_api_is_current() {
     holds("reference/rest.md", &page());
 }

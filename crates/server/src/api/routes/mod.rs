@@ -20,7 +20,7 @@ pub mod workers;
 
 use crate::api::route::Route;
 
-/// All routes. The router and the OpenAPI document are built from this list.
+/// All routes. The router and the `OpenAPI` document are built from this list.
 pub fn all() -> Vec<Route> {
     [
         projects::routes(),

@@ -47,7 +47,7 @@ fn no_tasks_exits_with_exactly_the_documented_object() {
 }
 
 #[test]
-fn an_exit_with_an_error_says_what_went_wrong() {
+fn an_exit_with_an_error_contains_it() {
     let error = Some(text("your message has no JSON object with an \"outcome\" key"));
     let reason = ExitReason::orchestration_error();
     let object = sent(EventBody::RunExited { run: RUN, session: session(), reason, error }).unwrap();
@@ -93,7 +93,7 @@ fn the_messages_of_a_run_have_their_documented_fields() {
 }
 
 #[test]
-fn questions_and_tasks_are_told_of_and_what_concerns_nobody_is_not() {
+fn questions_and_tasks_have_messages_and_other_events_have_none() {
     let question = Draft::new(QuestionKind::Gate, text("Ready to execute? [YES/NO]"));
     let asked = EventBody::QuestionAsked {
         session: session(),

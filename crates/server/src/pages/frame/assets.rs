@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_name_only_scripts_that_are_there() {
+    fn scripts_import_only_existing_scripts() {
         for asset in ALL.iter().filter(|asset| asset.kind == SCRIPT) {
             let text = std::str::from_utf8(asset.bytes).unwrap();
             for line in text.lines().filter(|line| line.starts_with("import ")) {

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_leads_nowhere_but_to_our_own_pages() {
+    fn redirects_stay_on_this_server() {
         let next = |value: &str| PageForm(vec![("next".to_owned(), value.to_owned())]).next("/");
         assert_eq!(next("/board?q=1"), "/board?q=1");
         for foreign in
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_elsewhere_cannot_post() {
+    fn cross_site_posts_are_refused() {
         let from = |site: &'static str| {
             check_same_origin(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]))
         };

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colour_codes_are_taken_out() {
+    fn escape_codes_are_stripped() {
         assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m plain \u{1b}"), "red plain ");
     }
 }

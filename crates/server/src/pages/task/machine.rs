@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_a_place_of_its_own() {
+    fn every_state_has_its_own_cell() {
         let mut places: Vec<_> = StateName::ALL.into_iter().map(place).collect();
         places.sort_unstable();
         places.dedup();

@@ -201,7 +201,7 @@ deleted file mode 100644
 ";
 
     #[test]
-    fn a_patch_is_files_hunks_and_numbered_lines() {
+    fn a_patch_is_parsed_into_files_hunks_and_lines() {
         let (files, is_cut) = read(PATCH);
         assert!(!is_cut);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
@@ -218,7 +218,7 @@ deleted file mode 100644
     }
 
     #[test]
-    fn the_words_that_changed_are_marked() {
+    fn changed_words_are_marked() {
         let patch = "diff --git a/x b/x\n@@ -1 +1 @@\n-let b = two(a, 2);\n+let b = three(a, 2);\n";
         let (files, _) = read(patch);
         let marked = |line: usize| -> Vec<&str> {
@@ -229,7 +229,7 @@ deleted file mode 100644
     }
 
     #[test]
-    fn anything_at_all_can_be_read() {
+    fn any_text_can_be_parsed() {
         for text in ["", "@@", "+", "diff --git ", "diff --git a b\n@@ -x +y @@\n+ä\n+", "\0\u{feff}"] {
             read(text);
         }

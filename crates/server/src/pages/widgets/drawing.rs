@@ -102,7 +102,7 @@ mod tests {
     const GRID: Grid = Grid { width: 100, height: 40, column: 150, row: 60, margin: 10, below: 0 };
 
     #[test]
-    fn a_line_goes_round_what_stands_between() {
+    fn lines_avoid_boxes() {
         assert_eq!(GRID.forward((0, 0), &[], (1, 0)), "M110 30 C135 30 135 30 160 30");
         assert_eq!((GRID.behind((0, 0)), GRID.before((1, 0))), ((115, 25), (150, 25)));
         let far = GRID.forward((0, 0), &[(1, 1)], (2, 0));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_drawing_that_stays_readable_is_made_smaller() {
+    fn only_small_drawings_shrink() {
         let drawn = |columns: usize| {
             let edges: Vec<(usize, usize)> = (1..columns).map(|node| (node - 1, node)).collect();
             GRID.drawing(&LayeredLayout::new(columns, &edges), "a chain", &[]).into_string()

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_stands_after_and_a_long_edge_passes_behind_nothing() {
+    fn successors_follow_and_long_edges_reserve_cells() {
         let layout = LayeredLayout::new(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
         assert_eq!(columns_of(&layout), [0, 1, 1, 2, 3]);
         assert_eq!(layout.ways.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 0]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_come_to_an_end() {
+    fn cycles_terminate() {
         assert_eq!(LayeredLayout::new(0, &[]).places, []);
         let round = LayeredLayout::new(3, &[(0, 1), (1, 2), (2, 0)]);
         assert_eq!(columns_of(&round), [0, 1, 2]);

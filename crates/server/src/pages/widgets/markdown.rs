@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_laid_out() {
+    fn markdown_is_rendered() {
         let html = markdown("# A\n\nfirst\nsecond `code` **bold**\n\n- one\n- two").0;
         assert!(html.contains("<h1>A</h1>"), "{html}");
         assert!(html.contains("first<br>\nsecond <code>code</code> <strong>bold</strong>"), "{html}");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn where_only_words_are_shown_the_signs_are_gone() {
+    fn plain_text_has_no_markup() {
         assert_eq!(
             plain("Should it be **formal** or `casual`?\n\n- one\n- two"),
             "Should it be formal or casual?\none\ntwo"
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_it_runs_loads_or_posts() {
+    fn hostile_markdown_is_harmless() {
         let hostile = [
             "<script>alert(1)</script>",
             "<img src=x onerror=alert(1)>",
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_text_is_cut_between_characters() {
+    fn long_texts_are_cut_at_a_character() {
         assert!(markdown(&"ä".repeat(RENDERED_BYTES_MAX)).0.len() < 2 * RENDERED_BYTES_MAX);
     }
 }

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_become_more_of_an_address() {
+    fn names_are_encoded() {
         assert_eq!(encode("docs:build"), "docs%3Abuild");
         assert_eq!(encode("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
     }

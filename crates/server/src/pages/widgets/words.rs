@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_money_and_sizes_read_as_people_say_them() {
+    fn times_money_and_sizes_are_readable() {
         let spans = [0, 59_000, 60_000, 3_599_000, 3_600_000, 5_400_000, 90_000_000].map(span);
         assert_eq!(spans, ["now", "59 s", "1 min", "59 min", "1 h", "1 h 30 min", "1 d 1 h"]);
         assert_eq!([0, 1, 10_000, 1_234_567].map(money), ["$0.00", "$0.01", "$0.01", "$1.24"]);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_old_ago_or_still_to_come() {
+    fn times_are_shown_as_age_ago_or_time_left() {
         let [then, now] = [0, 125_000].map(Timestamp::from_ms);
         let words = |markup: Markup| {
             let text = markup.into_string();

@@ -1,4 +1,4 @@
-//! Health: agents, capacity, what is held up, the store; and the project's own commands.
+//! The health page and the user tasks page.
 
 use baton_core::hold::{Hold, HoldReason};
 
@@ -14,7 +14,7 @@ async fn held(scene: &Scene, ms: Option<i64>) {
 }
 
 #[tokio::test]
-async fn it_tells_of_agents_capacity_and_the_store() {
+async fn the_health_page_shows_agents_capacity_and_store() {
     let scene = Scene::set().await;
     scene.add("Greet by name").await;
     let page = scene.page("/health").await;
@@ -36,14 +36,14 @@ async fn it_tells_of_agents_capacity_and_the_store() {
 }
 
 #[tokio::test]
-async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
+async fn a_hold_is_shown_and_released() {
     let scene = Scene::set().await;
     held(&scene, Some(150_000)).await;
     scene.pass(30_000);
     let page = scene.page("/health").await;
     reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["claude", "▲ on hold for 2 min"]);
     assert!(page.contains("data-age=\"left\""), "it counts down: {page}");
-    // One without an end is no agent that takes work, either.
+    // A hold without an end blocks the agent, too.
     held(&scene, None).await;
     let page = scene.page("/health").await;
     reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["▲ on hold until released"]);
@@ -63,7 +63,7 @@ async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
 }
 
 #[tokio::test]
-async fn commands_of_the_project_are_offered_only_where_there_are_any() {
+async fn user_tasks_are_listed_if_there_are_any() {
     let scene = Scene::set().await;
     let page = scene.page("/user-tasks").await;
     reads(&page, &["No user tasks", "baton tasks", "baton do NAME -- ARGS"]);

@@ -1,11 +1,11 @@
-//! The inbox, and a question wherever it stands.
+//! The inbox and questions on other pages.
 
 use serde_json::json;
 
 use super::{Scene, part, reads};
 
 #[tokio::test]
-async fn questions_stand_oldest_first_with_their_context_their_options_and_a_field() {
+async fn questions_are_listed_oldest_first_with_context_and_options() {
     let scene = Scene::set().await;
     let late = scene.add("Add the French greeting").await;
     let early = scene.add("Move to the new parser").await;
@@ -43,7 +43,7 @@ async fn questions_stand_oldest_first_with_their_context_their_options_and_a_fie
 }
 
 #[tokio::test]
-async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
+async fn a_question_answered_elsewhere_is_shown_as_closed() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
@@ -51,7 +51,7 @@ async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
     let id = waiting.pending_question().unwrap().id;
     scene.post(&format!("/api/questions/{id}/answer"), &json!({ "answer": "casual" })).await;
     scene.pass(61_000);
-    // A page that shows it still asks for it by name; to any other it is no business any more.
+    // Only a page that still shows the question gets it.
     let shown = format!("x-baton-shown: {id}\r\n");
     let (_, page) = scene.stage.send_with(&shown, "get", "/", None).await;
     let card = part(&page, &format!("id=\"q-{id}\""), "</article>");
@@ -63,7 +63,7 @@ async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
 }
 
 #[tokio::test]
-async fn an_answer_is_posted_by_the_form_alone() {
+async fn the_answer_form_works_without_scripts() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
@@ -79,7 +79,7 @@ async fn an_answer_is_posted_by_the_form_alone() {
 }
 
 #[tokio::test]
-async fn whoever_comes_first_is_told_what_to_do_next() {
+async fn an_empty_store_shows_the_welcome_page() {
     let scene = Scene::set().await;
     let page = scene.page("/").await;
     reads(

@@ -1,11 +1,11 @@
-//! The graph, and the plans that breakdowns hand in.
+//! The graph and the breakdown pages.
 
 use serde_json::json;
 
 use super::{Scene, part, reads};
 
 #[tokio::test]
-async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
+async fn edges_show_whether_they_are_met_pending_or_dead() {
     let scene = Scene::set().await;
     let done = scene.add("Set up").await;
     scene.finish(done).await;
@@ -22,7 +22,7 @@ async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
     assert!(drawing.contains("✓ met<title>met: it is done</title>"), "{drawing}");
     assert!(drawing.contains("○ pending<title>pending: it is not done yet</title>"), "{drawing}");
     assert!(drawing.contains("✗ dead<title>dead: "), "{drawing}");
-    // Two lines of the longest chain that is still to be done, and its three tasks.
+    // The two edges and three tasks of the critical path.
     assert_eq!(drawing.matches("class=\"edge pending critical\"").count(), 2, "{drawing}");
     assert_eq!(drawing.matches(" critical\"><title>").count(), 3, "{drawing}");
     reads(drawing, &["Greet by name ○ Queued · ready"]);
@@ -42,7 +42,7 @@ async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
 }
 
 #[tokio::test]
-async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
+async fn replacements_are_linked_to_the_recycled_task() {
     let scene = Scene::set().await;
     let large = scene.add("Translate everything").await;
     scene.add_after("Write the guide", &[large]).await;
@@ -62,7 +62,7 @@ async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
 }
 
 #[tokio::test]
-async fn a_plan_is_read_as_it_was_meant() {
+async fn a_plan_is_shown_completely() {
     let scene = Scene::set().await;
     let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
     let made = scene.post("/api/breakdowns", &goal).await;
@@ -92,6 +92,6 @@ async fn a_plan_is_read_as_it_was_meant() {
     );
     assert!(!plan.contains('`') && plan.contains("<code>scripts/check</code>"), "{plan}");
     reads(&page, &["Approve plan", "Reject", "Edit plan", "Prompt for the planner"]);
-    // What cannot be edited on the page is not lost by editing.
+    // Fields the editor does not show are kept.
     assert!(page.contains("name=\"verification-2\" value=\"`scripts/check` passes\""), "{page}");
 }

@@ -1,4 +1,4 @@
-//! One task: the way it went, what it was said to be and what it is, where it comes from.
+//! The task page: states, results, lineage.
 
 use baton_core::attempt::{AttemptResult, Check, Evidence, Reported};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Scene, burned_out, part, reads, said, worked};
 
 #[tokio::test]
-async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own() {
+async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     scene.pass(5_000);
@@ -37,14 +37,14 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
             "attempt ended: 2 commits",
         ],
     );
-    // Three spans on one scale, one after the other.
+    // Three consecutive spans on one scale.
     let bars: Vec<&str> =
         timeline.split("class=\"bar\"").skip(1).map(|bar| part(bar, "x=\"", "\"")).collect();
     assert_eq!(bars, ["0", "7", "99"]);
 }
 
 #[tokio::test]
-async fn what_was_reported_stands_beside_what_was_verified() {
+async fn reported_and_verified_results_are_shown_side_by_side() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     let failed = Check { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
@@ -74,7 +74,7 @@ async fn what_was_reported_stands_beside_what_was_verified() {
 }
 
 #[tokio::test]
-async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
+async fn a_recycled_task_and_its_replacements_link_to_each_other() {
     let scene = Scene::set().await;
     let large = scene.add("Translate everything").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
@@ -96,7 +96,7 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
     let german = scene.page(&format!("/tasks/{}", parts[0])).await;
     reads(&german, &["Lineage", &format!("planned in {breakdown}")]);
 
-    // The same tree from every one of them, with the one that is looked at marked.
+    // Every task of the tree shows the same tree, with itself marked.
     for id in [&large.to_string(), &breakdown, parts[0], parts[1]] {
         let page = scene.page(&format!("/tasks/{id}/lineage")).await;
         let tree = part(&page, "<ul class=\"lineage\">", "</section>");
@@ -116,7 +116,7 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
 }
 
 #[tokio::test]
-async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
+async fn the_lineage_shows_the_parts_of_a_plan() {
     let scene = Scene::set().await;
     let alone = scene.add("Greet by name").await;
     reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["No lineage"]);
@@ -133,7 +133,7 @@ async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
 }
 
 #[tokio::test]
-async fn every_attempt_has_its_evidence_the_last_one_first() {
+async fn evidence_is_listed_by_attempt_newest_first() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["No attempts"]);
@@ -153,7 +153,7 @@ async fn every_attempt_has_its_evidence_the_last_one_first() {
 }
 
 #[tokio::test]
-async fn a_task_that_waits_has_its_reply_box_on_top() {
+async fn a_waiting_task_has_its_reply_box_on_top() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
