@@ -17,7 +17,7 @@
 //! | `serve` | the router and the listener | all of the above |
 //! | `client` | the other end, for the command line | `serve` |
 
-pub mod api;
+mod api;
 pub mod client;
 pub mod http;
 #[cfg(test)]

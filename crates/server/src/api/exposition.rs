@@ -9,7 +9,7 @@ use crate::http::error::Result;
 use crate::observe::metrics::Sample;
 use crate::state::App;
 
-pub async fn serve(State(app): State<App>) -> Result<impl IntoResponse> {
+pub(crate) async fn serve(State(app): State<App>) -> Result<impl IntoResponse> {
     let counts = counts(&app.shop).await?;
     let sample = |name, help, value| Sample { name, help, value };
     let samples = [

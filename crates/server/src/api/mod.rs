@@ -4,7 +4,7 @@
 //! in `live`, the tools of agents in `mcp`.
 
 pub(crate) mod exposition;
-pub mod openapi;
+pub(crate) mod openapi;
 pub(crate) mod route;
 pub(crate) mod routes;
 pub(crate) mod views;

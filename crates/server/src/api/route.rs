@@ -11,7 +11,7 @@ use schemars::generate::SchemaGenerator;
 use crate::schema::AddSchema;
 use crate::state::App;
 
-pub struct Route {
+pub(crate) struct Route {
     pub method: &'static str,
     pub path: &'static str,
     pub doc: RouteDoc,
@@ -20,7 +20,7 @@ pub struct Route {
 
 /// Its documentation. Schemas of parameters are `schema::words`, by name.
 #[derive(Debug, Clone)]
-pub struct RouteDoc {
+pub(crate) struct RouteDoc {
     pub id: &'static str,
     pub summary: &'static str,
     pub parameters: Vec<RouteParameter>,
@@ -36,7 +36,7 @@ pub struct RouteDoc {
 
 /// The schema of a body: derived from a type, or one of `openapi::shapes`.
 #[derive(Debug, Clone)]
-pub enum SchemaRef {
+pub(crate) enum SchemaRef {
     Derived { name: Cow<'static, str>, add: AddSchema },
     Named(&'static str),
 }
@@ -46,7 +46,7 @@ impl SchemaRef {
         Self::Derived { name: T::schema_name(), add: SchemaGenerator::subschema_for::<T> }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Derived { name, .. } => name,
             Self::Named(name) => name,
@@ -55,14 +55,14 @@ impl SchemaRef {
 }
 
 #[derive(Debug, Clone)]
-pub enum ResponseBody {
+pub(crate) enum ResponseBody {
     Json(SchemaRef),
     EventStream,
     Text,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct RouteParameter {
+pub(crate) struct RouteParameter {
     pub name: &'static str,
     pub place: &'static str,
     pub shape: &'static str,
@@ -70,19 +70,35 @@ pub struct RouteParameter {
 }
 
 impl Route {
-    pub fn get<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+    pub(crate) fn get<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
         Self::new("get", path, id, get(handler))
     }
 
-    pub fn post<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+    pub(crate) fn post<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
         Self::new("post", path, id, post(handler))
     }
 
-    pub fn patch<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+    pub(crate) fn patch<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
         Self::new("patch", path, id, patch(handler))
     }
 
-    pub fn delete<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+    pub(crate) fn delete<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
         Self::new("delete", path, id, delete(handler))
     }
 
@@ -105,12 +121,12 @@ impl Route {
     }
 
     /// Sets the summary and the type of the response.
-    pub fn returns<T: JsonSchema>(self, summary: &'static str) -> Self {
+    pub(crate) fn returns<T: JsonSchema>(self, summary: &'static str) -> Self {
         self.returns_schema(summary, SchemaRef::derived::<T>())
     }
 
     /// The same for a schema of `openapi::shapes`.
-    pub fn returns_named(self, summary: &'static str, shape: &'static str) -> Self {
+    pub(crate) fn returns_named(self, summary: &'static str, shape: &'static str) -> Self {
         self.returns_schema(summary, SchemaRef::Named(shape))
     }
 
@@ -120,52 +136,62 @@ impl Route {
         self
     }
 
-    pub fn streams(mut self, summary: &'static str) -> Self {
+    pub(crate) fn streams(mut self, summary: &'static str) -> Self {
         self.doc.summary = summary;
         self.doc.response = ResponseBody::EventStream;
         self
     }
 
-    pub fn created(mut self) -> Self {
+    pub(crate) fn created(mut self) -> Self {
         self.doc.status = 201;
         self
     }
 
     /// Sets the type of the request body.
-    pub fn takes<T: JsonSchema>(mut self) -> Self {
+    pub(crate) fn takes<T: JsonSchema>(mut self) -> Self {
         self.doc.takes = Some(SchemaRef::derived::<T>());
         self
     }
 
     /// The same for a schema of `openapi::shapes`.
-    pub fn takes_named(mut self, shape: &'static str) -> Self {
+    pub(crate) fn takes_named(mut self, shape: &'static str) -> Self {
         self.doc.takes = Some(SchemaRef::Named(shape));
         self
     }
 
-    pub fn query(mut self, name: &'static str, shape: &'static str, description: &'static str) -> Self {
+    pub(crate) fn query(
+        mut self,
+        name: &'static str,
+        shape: &'static str,
+        description: &'static str,
+    ) -> Self {
         self.doc.parameters.push(RouteParameter { name, place: "query", shape, description });
         self
     }
 
-    pub fn header(mut self, name: &'static str, shape: &'static str, description: &'static str) -> Self {
+    pub(crate) fn header(
+        mut self,
+        name: &'static str,
+        shape: &'static str,
+        description: &'static str,
+    ) -> Self {
         self.doc.parameters.push(RouteParameter { name, place: "header", shape, description });
         self
     }
 
     /// A paged list; `cursor` is the schema of its cursor.
-    pub fn paged(self, cursor: &'static str) -> Self {
+    pub(crate) fn paged(self, cursor: &'static str) -> Self {
         self.query("limit", "Limit", "Page size").query("cursor", cursor, "next_cursor of the previous page")
     }
 
     /// The call may answer 404 for something besides its path.
-    pub fn may_be_missing(mut self) -> Self {
+    pub(crate) fn may_be_missing(mut self) -> Self {
         self.doc.may_be_missing = true;
         self
     }
 
     /// The call may answer 409.
-    pub fn may_conflict(mut self) -> Self {
+    pub(crate) fn may_conflict(mut self) -> Self {
         self.doc.may_conflict = true;
         self
     }

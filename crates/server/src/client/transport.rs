@@ -74,14 +74,14 @@ impl ServerAddress {
 }
 
 #[derive(Clone)]
-pub enum Transport {
+pub(super) enum Transport {
     Server(ServerAddress),
     InProcess(TowerToHyperService<Router>),
 }
 
 impl Transport {
     /// Connects to the server; none in this process.
-    pub async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
+    pub(super) async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
         let Self::Server(address) = self else { return Ok(None) };
         match timeout(CONNECT_PATIENCE, TcpStream::connect(&address.authority)).await {
             Ok(Ok(stream)) => Ok(Some(stream)),
@@ -91,7 +91,7 @@ impl Transport {
     }
 
     /// Sends a request on a connection of its own: they are few, and local connections are cheap.
-    pub async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+    pub(super) async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
         match (self, self.connect().await?) {
             (Self::Server(address), Some(stream)) => {
                 let request = add_headers(request, address)?;
@@ -107,7 +107,7 @@ impl Transport {
     }
 
     /// Applies the timeout. Calls in this process have none.
-    pub async fn with_timeout<T>(
+    pub(super) async fn with_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {

@@ -19,7 +19,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::limits::{BODY_BYTES_MAX, BODY_DRAINED_MAX, PAGE_DEFAULT, PAGE_MAX};
 
 /// The single variable of a path: an id or a name. Text that cannot be one is answered with 404.
-pub struct PathParam<T>(pub T);
+pub(crate) struct PathParam<T>(pub T);
 
 impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for PathParam<T> {
     type Rejection = ApiError;
@@ -38,10 +38,10 @@ impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Pa
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Nothing")]
 #[serde(deny_unknown_fields)]
-pub struct EmptyBody {}
+pub(crate) struct EmptyBody {}
 
 /// A JSON body. An empty body counts as `{}`, so calls whose fields are all optional need none.
-pub struct JsonBody<T>(pub T);
+pub(crate) struct JsonBody<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
@@ -104,7 +104,7 @@ fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError
 }
 
 /// The query string. Handlers take the parameters they know and then call [`Query::done`].
-pub struct Query(BTreeMap<String, String>, Vec<&'static str>);
+pub(crate) struct Query(BTreeMap<String, String>, Vec<&'static str>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Query {
     type Rejection = ApiError;
@@ -126,7 +126,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 
 impl Query {
     /// An optional parameter. An empty value is an error, not absence.
-    pub fn take<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, ApiError> {
+    pub(crate) fn take<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>, ApiError> {
         self.1.push(name);
         let Some(text) = self.0.remove(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|error: T::Err| {
@@ -135,7 +138,7 @@ impl Query {
     }
 
     /// A value of one of our enums, such as a queue or a status.
-    pub fn word<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Option<T>, ApiError> {
+    pub(crate) fn word<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Option<T>, ApiError> {
         let Some(text) = self.take::<String>(name)? else { return Ok(None) };
         let value = serde_json::Value::String(text.clone());
         serde_json::from_value(value).map(Some).map_err(|error| {
@@ -144,12 +147,12 @@ impl Query {
         })
     }
 
-    pub fn page(&mut self) -> Result<Paging, ApiError> {
+    pub(crate) fn page(&mut self) -> Result<Paging, ApiError> {
         let limit = self.limit()?;
         Ok(Paging { limit, cursor: self.take("cursor")? })
     }
 
-    pub fn limit(&mut self) -> Result<u32, ApiError> {
+    pub(crate) fn limit(&mut self) -> Result<u32, ApiError> {
         let limit = self.take("limit")?.unwrap_or(PAGE_DEFAULT);
         if (1..=PAGE_MAX).contains(&limit) {
             Ok(limit)
@@ -162,7 +165,7 @@ impl Query {
     }
 
     /// Refuses parameters that were not taken; most likely they are misspelt.
-    pub fn done(self) -> Result<(), ApiError> {
+    pub(crate) fn done(self) -> Result<(), ApiError> {
         let Some(unknown) = self.0.keys().next() else { return Ok(()) };
         let hint = match nearest(unknown, self.1.iter().copied()) {
             Some(name) => format!("did you mean {name}?"),
@@ -173,8 +176,19 @@ impl Query {
     }
 }
 
+/// Refuses any query parameter.
+pub(crate) struct NoQuery;
+
+impl<S: Send + Sync> FromRequestParts<S> for NoQuery {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Query::from_request_parts(parts, state).await?.done().map(|()| Self)
+    }
+}
+
 /// The requested page of a list.
-pub struct Paging {
+pub(crate) struct Paging {
     pub limit: u32,
     pub cursor: Option<Cursor>,
 }
@@ -187,7 +201,7 @@ fn truncate(text: &str) -> String {
 }
 
 /// A text that must not be blank.
-pub fn non_blank(text: &str, name: &'static str) -> Result<NonBlank, ApiError> {
+pub(crate) fn non_blank(text: &str, name: &'static str) -> Result<NonBlank, ApiError> {
     NonBlank::new(text)
         .map_err(|_| ApiError::invalid(format!("{name} is blank"), "write at least one visible character"))
 }

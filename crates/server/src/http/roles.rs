@@ -26,7 +26,7 @@ const VIEWER_POSTS: [&str; 3] = ["/api/tasks/accept-preview", "/api/tools/{name}
 const OPERATOR_READS: [&str; 1] = ["/api/tokens"];
 
 /// The role a route requires.
-pub fn required_role(method: &Method, route: &str) -> PersonRole {
+pub(crate) fn required_role(method: &Method, route: &str) -> PersonRole {
     let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
     if OPERATOR_READS.contains(&route) {
         PersonRole::Operator
@@ -40,7 +40,7 @@ pub fn required_role(method: &Method, route: &str) -> PersonRole {
 }
 
 /// Refuses an insufficient role, naming both roles.
-pub fn check(role: PersonRole, needed: PersonRole, what: &str) -> Result<(), ApiError> {
+pub(crate) fn check(role: PersonRole, needed: PersonRole, what: &str) -> Result<(), ApiError> {
     if role.may(needed) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use crate::state::App;
 /// Events per query. Few, because an event can contain a whole message.
 const PAGE: u32 = 16;
 
-pub struct EventFollower {
+pub(crate) struct EventFollower {
     app: App,
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
@@ -25,7 +25,7 @@ pub struct EventFollower {
 
 impl EventFollower {
     /// Starts after the event with sequence number `after`.
-    pub fn new(app: App, after: u64) -> Self {
+    pub(crate) fn new(app: App, after: u64) -> Self {
         let (mut changes, ending) = (app.desk().changes(), app.ending.clone());
         // Read the log once before waiting.
         changes.mark_changed();
@@ -33,7 +33,7 @@ impl EventFollower {
     }
 
     /// The next event; none when the server is shutting down and all events were delivered. Cancel-safe.
-    pub async fn next(&mut self) -> Result<Option<Arc<StoredEvent>>, EngineError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Arc<StoredEvent>>, EngineError> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Ok(Some(event));

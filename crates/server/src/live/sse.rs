@@ -22,7 +22,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Streams all events after `after` until the client leaves or its token ends, merged with `extra` events that are not
 /// part of the log.
-pub fn stream<B: Stream<Item = Event> + Send + 'static>(
+pub(crate) fn stream<B: Stream<Item = Event> + Send + 'static>(
     authed: &AuthedApp,
     after: u64,
     render: fn(&StoredEvent) -> Event,
@@ -56,7 +56,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
 }
 
 /// The `Last-Event-ID` header.
-pub fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
     let last = headers.get(LAST_EVENT_ID).map(|value| {
         value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok()).ok_or_else(|| {
             ApiError::invalid("invalid Last-Event-ID", "send the id of the last event you received")
@@ -66,7 +66,7 @@ pub fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
 }
 
 /// The whole event, for API clients.
-pub fn to_sse(recorded: &StoredEvent) -> Event {
+pub(crate) fn to_sse(recorded: &StoredEvent) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())

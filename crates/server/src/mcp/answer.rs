@@ -3,7 +3,6 @@
 //! Invalid calls return error text as a result, so that the model reads it and can correct the call; most clients hide
 //! protocol errors from the model.
 
-use baton_engine::error::EngineError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +30,6 @@ impl ToolAnswer {
             Ok(text) => Self::ok(text),
             Err(error) => Self::error(format!("cannot serialize the response: {error}")),
         }
-    }
-
-    pub fn of(result: Result<Self, EngineError>) -> Self {
-        result.unwrap_or_else(|error| Self::error(format!("{error}\n{}", error.hint())))
     }
 }
 

@@ -4,12 +4,12 @@ use baton_core::text::nearest;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-pub struct ToolArguments(Map<String, Value>);
+pub(super) struct ToolArguments(Map<String, Value>);
 
 impl ToolArguments {
     /// Refuses unknown arguments: a model that misspells one must not believe it was used. Null counts as absent:
     /// models send it for omitted arguments.
-    pub fn check(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
+    pub(super) fn check(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
         let mut given = given.unwrap_or_default();
         for name in given.keys() {
             if !known.contains(&name.as_str()) {
@@ -25,7 +25,7 @@ impl ToolArguments {
         Ok(Self(given))
     }
 
-    pub fn parse<T: DeserializeOwned>(self) -> Result<T, String> {
+    pub(super) fn parse<T: DeserializeOwned>(self) -> Result<T, String> {
         serde_path_to_error::deserialize(Value::Object(self.0)).map_err(|error| {
             let path = error.path().to_string();
             // An error of the whole object, such as a missing field, has no path.

@@ -22,12 +22,16 @@ const OPTIONS_MAX: usize = 20;
 const READY_MAX: u32 = 10;
 
 /// Records the question, waits briefly for the answer, then tells the agent to end its turn.
-pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: AskArguments) -> Result<ToolAnswer, String> {
+pub(super) async fn ask(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: AskArguments,
+) -> Result<ToolAnswer, String> {
     ask_for(toolbox, secret(caller)?, draft(arguments)?).await
 }
 
 /// The answer if it arrives in time, else instructions for the agent.
-pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
+pub(super) async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -81,7 +85,11 @@ fn draft(arguments: AskArguments) -> Result<Draft, String> {
 }
 
 /// Recorded when the agent's run ends. Unknown outcomes are refused at once, while the agent can still correct them.
-pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ReportArguments) -> Result<ToolAnswer, String> {
+pub(super) fn report(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: &ReportArguments,
+) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let (name, description) = (&arguments.outcome, arguments.description.as_deref());
     let bench = toolbox.mailbox.bench(attempt).ok_or_else(not_running_here)?;
@@ -95,7 +103,7 @@ pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ReportArguments) -
     if is_taken { Ok(ToolAnswer::ok("Recorded. End your turn now.")) } else { Err(not_running_here()) }
 }
 
-pub fn submit(toolbox: &Toolbox, caller: &Caller, draft: PlanDraft) -> Result<ToolAnswer, String> {
+pub(super) fn submit(toolbox: &Toolbox, caller: &Caller, draft: PlanDraft) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let plan = Plan::check(draft.clone())
         .map_err(|faults| format!("invalid plan:\n{}\nFix it and submit it again", PlanFaults(faults)))?;
@@ -108,7 +116,7 @@ pub fn submit(toolbox: &Toolbox, caller: &Caller, draft: PlanDraft) -> Result<To
 }
 
 /// The step's prompt, plus what may have changed since.
-pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
+pub(super) async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let Caller::Attempt { secret, task, .. } = caller else { return Err(not_an_attempt()) };
     let task = toolbox.desk.task(*task).await.map_err(error_text)?.value;
     let mut text = match toolbox.mailbox.bench(secret.attempt()) {

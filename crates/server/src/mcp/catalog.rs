@@ -37,7 +37,7 @@ pub enum SideEffects {
 }
 
 /// Gemini drops every tool named `ask_user`; this is the same tool under another name.
-pub const ASK_ALIAS: &str = "ask_human";
+pub(super) const ASK_ALIAS: &str = "ask_human";
 
 impl ToolSpec {
     fn new<T: JsonSchema>(name: &str, touches: SideEffects, description: &str) -> Self {

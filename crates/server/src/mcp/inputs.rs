@@ -15,11 +15,11 @@ use crate::schema::words;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NoArguments {}
+pub(super) struct NoArguments {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AskArguments {
+pub(super) struct AskArguments {
     /// The question, complete in itself
     #[schemars(with = "String")]
     pub question: NonBlank,
@@ -35,7 +35,7 @@ pub struct AskArguments {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum AskKind {
+pub(super) enum AskKind {
     Clarification,
     Confirmation,
     Gate,
@@ -43,7 +43,7 @@ pub enum AskKind {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ReportArguments {
+pub(super) struct ReportArguments {
     #[schemars(with = "String")]
     pub outcome: NonBlank,
     /// What happened, in a sentence or two
@@ -53,7 +53,7 @@ pub struct ReportArguments {
 /// Only for the schema: core parses plans itself, and accepts more than is documented.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub struct PlanArguments {
+pub(super) struct PlanArguments {
     #[schemars(length(min = 1))]
     #[expect(dead_code, reason = "describes the schema")]
     items: Vec<PlanItemArguments>,
@@ -75,7 +75,7 @@ struct PlanItemArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListTasksArguments {
+pub(super) struct ListTasksArguments {
     #[schemars(with = "Option<words::Status>")]
     pub status: Option<Status>,
     /// Part of the title
@@ -84,7 +84,7 @@ pub struct ListTasksArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GetTaskArguments {
+pub(super) struct GetTaskArguments {
     /// TASK-…, or the start of it
     #[schemars(with = "String")]
     pub id: NonBlank,
@@ -92,7 +92,7 @@ pub struct GetTaskArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AddTaskArguments {
+pub(super) struct AddTaskArguments {
     #[schemars(with = "String")]
     pub title: NonBlank,
     #[serde(default)]
@@ -110,7 +110,7 @@ pub struct AddTaskArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UpdateTaskArguments {
+pub(super) struct UpdateTaskArguments {
     /// TASK-…, or the start of it
     #[schemars(with = "String")]
     pub id: NonBlank,
@@ -124,7 +124,7 @@ pub struct UpdateTaskArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SetStatusArguments {
+pub(super) struct SetStatusArguments {
     #[schemars(with = "String")]
     pub id: NonBlank,
     /// CANCELLED cancels the task, QUEUED retries it
@@ -147,7 +147,7 @@ enum SettableStatus {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["task_name"]))]
-pub struct RunUserTaskArguments {
+pub(super) struct RunUserTaskArguments {
     /// A name from `list_user_tasks`
     #[serde(default)]
     pub task_name: String,

@@ -29,7 +29,7 @@ const SESSION_OF_CLIENT: &str = "mcp";
 /// A task's first event is its creation.
 const EVENTS_LOOKED_AT: u32 = 1;
 
-pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
+pub(super) async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let own = match caller {
         Caller::Attempt { task, .. } => Some(*task),
         Caller::Person { .. } => None,
@@ -44,7 +44,7 @@ pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, Stri
     }
 }
 
-pub async fn list(toolbox: &Toolbox, arguments: ListTasksArguments) -> Result<ToolAnswer, String> {
+pub(super) async fn list(toolbox: &Toolbox, arguments: ListTasksArguments) -> Result<ToolAnswer, String> {
     let filter = TaskFilter { status: arguments.status, title: arguments.title, ..TaskFilter::default() };
     let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
     let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
@@ -52,12 +52,12 @@ pub async fn list(toolbox: &Toolbox, arguments: ListTasksArguments) -> Result<To
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
-pub async fn get(toolbox: &Toolbox, arguments: &GetTaskArguments) -> Result<ToolAnswer, String> {
+pub(super) async fn get(toolbox: &Toolbox, arguments: &GetTaskArguments) -> Result<ToolAnswer, String> {
     let task = find_task(toolbox, &arguments.id).await?;
     view(toolbox, task).await
 }
 
-pub async fn add(
+pub(super) async fn add(
     toolbox: &Toolbox,
     caller: &Caller,
     arguments: AddTaskArguments,
@@ -92,7 +92,7 @@ fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
     Ok(title)
 }
 
-pub async fn update(
+pub(super) async fn update(
     toolbox: &Toolbox,
     caller: &Caller,
     arguments: UpdateTaskArguments,
@@ -130,7 +130,7 @@ async fn session_and_project(
     }
 }
 
-pub async fn set_status(
+pub(super) async fn set_status(
     toolbox: &Toolbox,
     caller: &Caller,
     arguments: SetStatusArguments,

@@ -6,7 +6,7 @@ use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 use crate::mcp::inputs::RunUserTaskArguments;
 use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
-pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
+pub(super) fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
     let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(error_text));
     match listed {
         Ok(list) => ToolAnswer::json(&list),
@@ -15,7 +15,7 @@ pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
 }
 
 /// A failed command is a normal result; its text contains the output and the exit code.
-pub async fn run(
+pub(super) async fn run(
     toolbox: &Toolbox,
     caller: &Caller,
     arguments: &RunUserTaskArguments,

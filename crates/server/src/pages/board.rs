@@ -110,7 +110,7 @@ impl BoardQuery {
     }
 }
 
-pub async fn show(State(app): State<App>, request: PageRequest, query: Query) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Query) -> PageResult {
     let wanted = BoardQuery::parse(query)?;
     let frame = Frame::load(&app, request).await?;
     let mut loaded = Vec::new();

@@ -27,7 +27,7 @@ const LISTED_MAX: u32 = 100;
 /// Empty rows for new items in the editor.
 const EMPTY_ROWS: usize = 2;
 
-pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
     let mut tasks: Vec<Task> = app
@@ -69,7 +69,7 @@ async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
     }
 }
 
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,
@@ -244,7 +244,7 @@ fn draft(form: &PageForm) -> PlanDraft {
     PlanDraft { items: items.collect() }
 }
 
-pub async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
+pub(super) async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
@@ -259,19 +259,19 @@ pub async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageFo
     Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn run(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
+pub(super) async fn run(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Release, app.actor()).await?;
     Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn approve(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
+pub(super) async fn approve(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
     app.desk().approve(id, app.actor()).await?;
     Ok(redirect("/board"))
 }
 
-pub async fn reject(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
+pub(super) async fn reject(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Reject { reason: form.non_blank("reason")? }, app.actor()).await?;
     Ok(redirect(&format!("/breakdowns/{id}")))

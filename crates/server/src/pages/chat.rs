@@ -40,7 +40,7 @@ const ENTRIES_PAGE: u32 = 500;
 const SESSION_OF_CHAT: &str = "chat";
 
 /// Shows the newest conversation, or the project's default one.
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let groups = app.desk().store.recent_task_groups(SESSIONS_MAX).await?;
     let session = match groups.first() {
         Some(group) => group.session.clone(),
@@ -49,7 +49,7 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     render(&app, request, &groups, &session, false).await
 }
 
-pub async fn one(
+pub(super) async fn one(
     State(app): State<App>,
     PageParam(session): PageParam<SessionId>,
     request: PageRequest,
@@ -253,7 +253,11 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
 }
 
 /// Posts a message, which creates one task.
-pub async fn post(app: AuthedApp, PageParam(session): PageParam<SessionId>, form: PageForm) -> PageResult {
+pub(super) async fn post(
+    app: AuthedApp,
+    PageParam(session): PageParam<SessionId>,
+    form: PageForm,
+) -> PageResult {
     let project = match form.parse::<ProjectId>("project")? {
         Some(id) => Some(find_project(&app, id).await?),
         None => None,

@@ -19,7 +19,7 @@ use crate::pages::widgets::words::{ago, bytes, counted, grouped, time_left};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let health = load_health(&app.shop).await;
     let size = size(&app.shop.place.state_dir);
@@ -118,7 +118,11 @@ fn holds(health: &HealthView, now: Timestamp, unaccepted_max: u32) -> Markup {
 }
 
 /// Releases a hold.
-pub async fn release(app: AuthedApp, PageParam(agent): PageParam<AgentName>, _: PageForm) -> PageResult {
+pub(super) async fn release(
+    app: AuthedApp,
+    PageParam(agent): PageParam<AgentName>,
+    _: PageForm,
+) -> PageResult {
     app.desk().release_hold(&agent, app.actor()).await?;
     Ok(redirect("/health"))
 }

@@ -10,7 +10,7 @@ use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::PageResult;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     Ok(frame.page(
         Tab::Elsewhere,

@@ -20,7 +20,7 @@ const SHOWN_MAX: u32 = 100;
 /// Tasks to accept listed below the questions.
 const UNACCEPTED_MAX: u32 = 8;
 
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let questions = load_questions(&app, &frame).await?;
     let tasks = load_tasks(&app, &questions).await?;

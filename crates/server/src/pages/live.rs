@@ -46,7 +46,7 @@ struct BrowserNotice {
     address: String,
 }
 
-pub async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<Response> {
+pub(super) async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();

@@ -12,12 +12,12 @@ use crate::pages::frame::form::PageForm;
 use crate::pages::frame::response::{PageResult, bare, redirect};
 use crate::state::App;
 
-pub async fn ask(State(app): State<App>) -> Response {
+pub(super) async fn ask(State(app): State<App>) -> Response {
     if app.guard.needs_token() { sheet(StatusCode::OK, false) } else { redirect("/") }
 }
 
 /// Sets a cookie that scripts cannot read and other sites cannot send.
-pub async fn enter(State(app): State<App>, form: PageForm) -> PageResult {
+pub(super) async fn enter(State(app): State<App>, form: PageForm) -> PageResult {
     let token = form.text("token").trim();
     let cookie = match login_cookie(&app, token).await {
         Ok(cookie) => cookie,

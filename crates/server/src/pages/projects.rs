@@ -12,12 +12,12 @@ use crate::state::App;
 /// Projects listed.
 const OFFERED_MAX: u32 = 100;
 
-pub async fn list_projects(app: &App) -> Result<Vec<Project>, PageError> {
+pub(super) async fn list_projects(app: &App) -> Result<Vec<Project>, PageError> {
     Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
 }
 
 /// A select box; `none` labels the first, empty option.
-pub fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
+pub(super) fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
     html! {
         select #(id) name="project" {
             option value="" { (none) }
@@ -27,7 +27,7 @@ pub fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &
 }
 
 /// The `project` parameter. A form without a choice sends it empty.
-pub fn from_query(query: &mut Query) -> Result<Option<ProjectId>> {
+pub(super) fn from_query(query: &mut Query) -> Result<Option<ProjectId>> {
     let text = query.take::<String>("project")?.filter(|text| !text.is_empty());
     let unknown = |error: BadId| ApiError::invalid(error.to_string(), "choose a project from the list");
     text.map(|text| text.parse().map_err(unknown)).transpose()

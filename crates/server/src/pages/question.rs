@@ -30,12 +30,15 @@ use crate::state::principal::AuthedApp;
 const OPTION_KEYS_MAX: usize = 9;
 
 /// The tasks of the questions.
-pub async fn load_tasks(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
+pub(super) async fn load_tasks(
+    app: &App,
+    records: &[QuestionRecord],
+) -> Result<BTreeMap<TaskId, Task>, PageError> {
     tasks_by_id::load_tasks(app, records.iter().filter_map(|record| record.task_id)).await
 }
 
 /// A question with the form to answer it, or with its outcome.
-pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
+pub(super) fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
     let id = record.question.id;
     let is_pending = record.state == QuestionState::Pending;
     html! {
@@ -123,7 +126,7 @@ fn placeholder(record: &QuestionRecord) -> &'static str {
     if record.question.draft.options.is_empty() { "Your answer…" } else { "Or write your own answer…" }
 }
 
-pub async fn show(
+pub(super) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<QuestionId>,
     request: PageRequest,
@@ -163,7 +166,7 @@ async fn render_page(
 }
 
 /// The clicked option, or the text.
-pub async fn answer(
+pub(super) async fn answer(
     app: AuthedApp,
     PageParam(id): PageParam<QuestionId>,
     request: PageRequest,

@@ -14,7 +14,7 @@ use crate::state::App;
 const FOUND_MAX: u32 = 12;
 
 #[derive(Serialize)]
-pub struct SearchResults {
+pub(super) struct SearchResults {
     entries: Vec<SearchHit>,
 }
 
@@ -25,7 +25,7 @@ struct SearchHit {
     address: String,
 }
 
-pub async fn find(State(app): State<App>, mut query: Query) -> Result<Json<SearchResults>> {
+pub(super) async fn find(State(app): State<App>, mut query: Query) -> Result<Json<SearchResults>> {
     let text: String = query.take("q")?.unwrap_or_default();
     query.done()?;
     let mut tasks = Vec::new();

@@ -8,7 +8,7 @@ use baton_core::task::Task;
 use crate::pages::frame::response::PageError;
 use crate::state::App;
 
-pub async fn load_tasks(
+pub(super) async fn load_tasks(
     app: &App,
     ids: impl IntoIterator<Item = TaskId>,
 ) -> Result<BTreeMap<TaskId, Task>, PageError> {

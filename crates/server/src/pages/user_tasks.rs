@@ -17,12 +17,12 @@ use crate::state::App;
 /// Bytes of output shown; the end, because errors are there.
 const SHOWN_BYTES_MAX: usize = 200 * 1024;
 
-pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
     render(&app, request, None).await
 }
 
 /// Runs a command in the project's root and waits for it.
-pub async fn run(
+pub(super) async fn run(
     State(app): State<App>,
     PageParam(name): PageParam<String>,
     request: PageRequest,
@@ -39,7 +39,7 @@ pub async fn run(
 }
 
 /// Marks the Taskfile as trusted.
-pub async fn trust(State(app): State<App>, _: PageForm) -> PageResult {
+pub(super) async fn trust(State(app): State<App>, _: PageForm) -> PageResult {
     app.shop.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
     Ok(crate::pages::frame::response::redirect("/user-tasks"))
 }

@@ -13,7 +13,7 @@ use crate::pages::widgets::words::{age, ago};
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
 
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {

@@ -2,7 +2,7 @@
 //!
 //! [`words`] describes the single values those types are made of. Nothing here knows a route or a tool.
 
-pub mod words;
+pub(crate) mod words;
 
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 const COMPONENTS: &str = "/components/schemas";
 
 /// A reference to a schema of the `OpenAPI` document.
-pub fn refer(name: &str) -> Value {
+pub(crate) fn refer(name: &str) -> Value {
     json!({ "$ref": format!("#{COMPONENTS}/{name}") })
 }
 
 /// A type's schema, added to the definitions of a generator.
-pub type AddSchema = fn(&mut SchemaGenerator) -> Schema;
+pub(crate) type AddSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// Collects the schemas of types for an `OpenAPI` document. Requests and responses differ in which fields are required.
-pub struct Components {
+pub(crate) struct Components {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
 }
@@ -40,16 +40,16 @@ impl Default for Components {
 }
 
 impl Components {
-    pub fn add_request(&mut self, add: AddSchema) {
+    pub(crate) fn add_request(&mut self, add: AddSchema) {
         add(&mut self.requests);
     }
 
-    pub fn add_response(&mut self, add: AddSchema) {
+    pub(crate) fn add_response(&mut self, add: AddSchema) {
         add(&mut self.responses);
     }
 
     /// All schemas by name.
-    pub fn into_schemas(mut self) -> Map<String, Value> {
+    pub(crate) fn into_schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.requests.take_definitions(true);
         schemas.extend(self.responses.take_definitions(true));
         schemas
@@ -57,7 +57,7 @@ impl Components {
 }
 
 /// The schema of a tool's input: self-contained, and without `null`, which counts as absent.
-pub fn tool_input<T: JsonSchema>() -> Value {
+pub(crate) fn tool_input<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, json_schema};
 use crate::http::limits::{PAGE_DEFAULT, PAGE_MAX, TITLE_CHARS_MAX};
 
 /// The statuses of a task, as clients see them.
-pub const STATUSES: [&str; 8] = [
+pub(crate) const STATUSES: [&str; 8] = [
     "QUEUED",
     "RUNNING",
     "AWAITING_RESPONSE",
@@ -41,7 +41,7 @@ const QUEUES: [&str; 10] = [
 macro_rules! words {
     ($($(#[$inline:ident])? $name:ident: $schema:tt),* $(,)?) => {
         $(
-            pub enum $name {}
+            pub(crate) enum $name {}
 
             impl JsonSchema for $name {
                 fn schema_name() -> Cow<'static, str> {
@@ -59,7 +59,7 @@ macro_rules! words {
         )*
 
         /// The words that parameters of routes refer to by name.
-        pub fn add_all(generator: &mut SchemaGenerator) -> Schema {
+        pub(crate) fn add_all(generator: &mut SchemaGenerator) -> Schema {
             $(generator.subschema_for::<$name>();)*
             Schema::from(true)
         }

@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::http::error::ApiError;
 
 /// A request. The client's id is returned with the response.
-pub struct SocketRequest {
+pub(super) struct SocketRequest {
     pub id: Option<String>,
     pub body: ClientMessage,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum ClientMessage {
+pub(super) enum ClientMessage {
     Connect {
         token: Option<String>,
     },
@@ -48,7 +48,7 @@ pub enum ClientMessage {
 
 impl ClientMessage {
     /// The role the request needs.
-    pub fn needs(&self) -> PersonRole {
+    pub(super) fn needs(&self) -> PersonRole {
         match self {
             Self::Connect { .. } | Self::GetAvailableRecipes {} | Self::Subscribe { .. } => {
                 PersonRole::Viewer
@@ -60,7 +60,7 @@ impl ClientMessage {
 }
 
 /// Parses a frame; none for control frames.
-pub fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
+pub(super) fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
     match message {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {

@@ -33,7 +33,7 @@ const SEND_PATIENCE: Duration = Duration::from_secs(20);
 /// Ping interval; a client that misses two is disconnected.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
-pub async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+pub(crate) async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     // Logged-in browsers and clients with a bearer token are authenticated already.
     let principal = identify(&app, &headers).await.ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {

@@ -18,7 +18,7 @@ use crate::state::principal::AuthedApp;
 
 const PROJECTS_PAGE: u32 = 500;
 
-pub async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
+pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
     match request {
         ClientMessage::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
         ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider } => {

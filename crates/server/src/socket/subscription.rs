@@ -16,7 +16,7 @@ use crate::state::principal::Principal;
 /// Cached task-to-session lookups; the cache is cleared when full.
 const SESSIONS_MAX: usize = 1_000;
 
-pub struct Subscription {
+pub(super) struct Subscription {
     app: App,
     follower: EventFollower,
     principal: Principal,
@@ -29,7 +29,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub fn new(app: &App, principal: Principal, session: Option<SessionId>, last_seq: u64) -> Self {
+    pub(super) fn new(app: &App, principal: Principal, session: Option<SessionId>, last_seq: u64) -> Self {
         let follower = EventFollower::new(app.clone(), last_seq);
         Self {
             app: app.clone(),
@@ -43,7 +43,7 @@ impl Subscription {
     }
 
     /// The next message; waits forever without a subscription. Cancel-safe.
-    pub async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
+    pub(super) async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
         match of {
             Some(subscription) => subscription.message().await,
             None => pending().await,
@@ -51,7 +51,7 @@ impl Subscription {
     }
 
     /// Why the subscription ended.
-    pub fn end(of: Option<&Self>) -> SocketEnd {
+    pub(super) fn end(of: Option<&Self>) -> SocketEnd {
         if of.is_some_and(|subscription| subscription.is_revoked) {
             SocketEnd::Unauthorized
         } else {

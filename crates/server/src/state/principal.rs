@@ -23,7 +23,7 @@ use crate::http::roles;
 use crate::state::App;
 
 /// The name the owner acts under. Holders of the server's token may choose one.
-pub static PERSON: HeaderName = HeaderName::from_static("x-baton-person");
+pub(crate) static PERSON: HeaderName = HeaderName::from_static("x-baton-person");
 /// Longest name accepted from the header.
 const NAME_CHARS_MAX: usize = 64;
 
@@ -79,7 +79,7 @@ impl Principal {
 }
 
 /// Authenticates a request by bearer token or cookie; without either the server must need no token.
-pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
+pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if let Some(given) = bearer(headers)
         && PersonSecret::is_meant(given)
     {
@@ -95,7 +95,7 @@ pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
 }
 
 /// The same for a token sent otherwise.
-pub async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
+pub(crate) async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
     match given.filter(|given| PersonSecret::is_meant(given)) {
         Some(given) => find_holder(app, given).await,
         None => app.guard.check_token_text(given).map(|()| Principal::owner(app.person.clone())),
@@ -127,21 +127,21 @@ fn owner_named(app: &App, headers: &HeaderMap) -> Principal {
 }
 
 /// The server as one visitor sees it: what is done through it is done in their name.
-pub struct AuthedApp {
+pub(crate) struct AuthedApp {
     app: App,
     pub principal: Principal,
 }
 
 impl AuthedApp {
-    pub fn new(app: App, principal: Principal) -> Self {
+    pub(crate) fn new(app: App, principal: Principal) -> Self {
         Self { app, principal }
     }
 
-    pub fn actor(&self) -> Actor {
+    pub(crate) fn actor(&self) -> Actor {
         Actor::human(self.principal.name.clone())
     }
 
-    pub fn answered_by(&self) -> AnsweredBy {
+    pub(crate) fn answered_by(&self) -> AnsweredBy {
         AnsweredBy::human(self.principal.name.clone())
     }
 }

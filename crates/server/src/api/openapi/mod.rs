@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod reference;
-pub mod shapes;
+pub(crate) mod shapes;
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::api::route::{ResponseBody, Route, RouteDoc, SchemaRef};
 use crate::api::routes;
 use crate::http::error::{ApiError, Result};
-use crate::http::input::Query;
+use crate::http::input::NoQuery;
 use crate::http::{paths, roles};
 use crate::schema::{Components, refer, words};
 use crate::state::App;
@@ -20,12 +20,11 @@ use crate::state::App;
 /// Real responses, one per call. A test regenerates and compares them.
 const EXAMPLES: &str = include_str!("examples.json");
 
-pub async fn serve(State(_): State<App>, query: Query) -> Result<Json<Value>> {
-    query.done()?;
+pub(crate) async fn serve(State(_): State<App>, _: NoQuery) -> Result<Json<Value>> {
     Ok(Json(document()))
 }
 
-pub fn document() -> Value {
+pub(crate) fn document() -> Value {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
     let routes = routes::all();
     let schemas = schemas(&routes);

@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use crate::api::route::Route;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::guard::bearer;
-use crate::http::input::{JsonBody, Query, non_blank};
+use crate::http::input::{JsonBody, NoQuery, non_blank};
 use crate::http::paths;
 use crate::schema::words;
 use crate::state::App;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::ATTEMPT_QUESTIONS, "ask", ask)
             .takes::<NewQuestion>()
@@ -51,10 +51,9 @@ enum AskedQuestion {
 async fn ask(
     State(app): State<App>,
     headers: HeaderMap,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewQuestion>,
 ) -> Result<Json<AskedQuestion>> {
-    query.done()?;
     let secret = bearer(&headers).and_then(|given| given.parse::<Secret>().ok()).ok_or_else(|| {
         ApiError::new(
             Code::Unauthorized,

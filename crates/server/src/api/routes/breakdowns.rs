@@ -26,12 +26,12 @@ use crate::api::routes::tasks::verdicts::{RejectBody, apply, send_back};
 use crate::api::views::page::page_view;
 use crate::api::views::transition::TransitionView;
 use crate::http::error::Result;
-use crate::http::input::{EmptyBody, JsonBody, PathParam, Query};
+use crate::http::input::{EmptyBody, JsonBody, NoQuery, PathParam, Query};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/breakdowns", "list_breakdowns", list)
             .query("queue", "Queue", "Only breakdowns in this queue; provisional ones wait for approval")
@@ -109,10 +109,9 @@ struct NewBreakdown {
 
 async fn create(
     app: AuthedApp,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewBreakdown>,
 ) -> Result<(StatusCode, Json<BreakdownView>)> {
-    query.done()?;
     let title = parse_title(&new.title, "title")?;
     if let Some(id) = new.project_id {
         find_project(&app, id).await?;
@@ -135,9 +134,8 @@ async fn create(
 async fn show(
     State(app): State<App>,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<BreakdownView>> {
-    query.done()?;
     load(&app, id).await
 }
 
@@ -159,10 +157,9 @@ async fn is_breakdown(app: &App, id: TaskId) -> Result<()> {
 async fn edit(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(draft): JsonBody<PlanDraft>,
 ) -> Result<Json<BreakdownView>> {
-    query.done()?;
     is_breakdown(&app, id).await?;
     let state = app.desk().task(id).await?.value.state().name();
     if matches!(state, StateName::Done | StateName::Cancelled) {
@@ -176,10 +173,9 @@ async fn edit(
 async fn run(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     // Other tasks are refused by the state machine.
     apply(&app, id, Command::Release).await
 }
@@ -187,10 +183,9 @@ async fn run(
 async fn approve(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<ApprovalView>> {
-    query.done()?;
     is_breakdown(&app, id).await?;
     let subtasks = app.desk().approve(id, app.actor()).await?;
     Ok(Json(ApprovalView { breakdown_id: id, subtasks }))
@@ -199,10 +194,9 @@ async fn approve(
 async fn reject(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<RejectBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     is_breakdown(&app, id).await?;
     send_back(&app, id, &body).await
 }

@@ -19,14 +19,14 @@ use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::load_conversation;
 use crate::api::views::page::page_view;
 use crate::http::error::{ApiError, Result};
-use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{JsonBody, NoQuery, PathParam, Query, non_blank};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/projects/{id}/chat", "chat", chat)
             .takes::<NewMessage>()
@@ -75,11 +75,10 @@ struct ChatAnswer {
 async fn chat(
     app: AuthedApp,
     PathParam(id): PathParam<ProjectId>,
-    query: Query,
+    _: NoQuery,
     headers: HeaderMap,
     JsonBody(new): JsonBody<NewMessage>,
 ) -> Result<(StatusCode, Json<ChatAnswer>)> {
-    query.done()?;
     let text = non_blank(&new.content, "content")?;
     let key = idempotency_key(&headers, id)?;
     let project = find_project(&app, id).await?;

@@ -9,7 +9,7 @@ use crate::http::input::Query;
 use crate::live::sse;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/events", "stream_events", stream)
             .query("after", "Seq", "Sequence number of the last event seen; 0 for all events")

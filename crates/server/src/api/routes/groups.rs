@@ -15,7 +15,7 @@ use crate::http::error::Result;
 use crate::http::input::{PathParam, Query};
 use crate::state::App;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/task-groups", "list_task_groups", list)
             .paged("GroupCursor")

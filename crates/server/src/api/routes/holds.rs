@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::{PathParam, Query};
+use crate::http::input::{NoQuery, PathParam};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/holds", "list_holds", list).returns_named("Agents on hold, and why", "HoldList"),
         Route::post("/api/holds/{agent}/release", "release_hold", release)
@@ -20,12 +20,10 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>> {
-    query.done()?;
+async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
     Ok(Json(json!({ "holds": app.desk().holds().await? })))
 }
 
-async fn release(app: AuthedApp, PathParam(agent): PathParam<AgentName>, query: Query) -> Result<Json<Hold>> {
-    query.done()?;
+async fn release(app: AuthedApp, PathParam(agent): PathParam<AgentName>, _: NoQuery) -> Result<Json<Hold>> {
     Ok(Json(app.desk().release_hold(&agent, app.actor()).await?))
 }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, Query};
+use crate::http::input::{JsonBody, NoQuery};
 use crate::http::paths;
 use crate::state::App;
 use crate::state::principal::identify_token;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::LOGIN, "log_in", log_in)
             .takes::<Login>()
@@ -37,23 +37,21 @@ struct LoggedIn {
 
 async fn log_in(
     State(app): State<App>,
-    query: Query,
+    _: NoQuery,
     JsonBody(login): JsonBody<Login>,
 ) -> Result<impl IntoResponse> {
-    query.done()?;
     Ok(answer(true, login_cookie(&app, login.token.trim()).await?))
 }
 
 /// The cookie for a valid token; none if the server needs no token.
-pub async fn login_cookie(app: &App, token: &str) -> Result<Option<String>> {
+pub(crate) async fn login_cookie(app: &App, token: &str) -> Result<Option<String>> {
     identify_token(app, Some(token)).await?;
     let persons = token.parse::<PersonSecret>().ok();
     Ok(persons
         .map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.person_cookie(&secret.for_browser()))))
 }
 
-async fn log_out(State(app): State<App>, query: Query) -> Result<impl IntoResponse> {
-    query.done()?;
+async fn log_out(State(app): State<App>, _: NoQuery) -> Result<impl IntoResponse> {
     Ok(answer(false, Some(app.guard.clear_cookie())))
 }
 

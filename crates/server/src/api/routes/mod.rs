@@ -1,27 +1,27 @@
 //! The handlers of the API, one file per resource.
 
-pub mod attempts;
-pub mod breakdowns;
-pub mod chat;
-pub mod events;
-pub mod groups;
-pub mod health;
-pub mod holds;
-pub mod login;
-pub mod projects;
-pub mod questions;
-pub mod recipes;
-pub mod sessions;
-pub mod tasks;
-pub mod tokens;
-pub mod tools;
-pub mod user_tasks;
-pub mod workers;
+pub(crate) mod attempts;
+pub(crate) mod breakdowns;
+pub(crate) mod chat;
+pub(crate) mod events;
+pub(crate) mod groups;
+pub(crate) mod health;
+pub(crate) mod holds;
+pub(crate) mod login;
+pub(crate) mod projects;
+pub(crate) mod questions;
+pub(crate) mod recipes;
+pub(crate) mod sessions;
+pub(crate) mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod tools;
+pub(crate) mod user_tasks;
+pub(crate) mod workers;
 
 use crate::api::route::Route;
 
 /// All routes. The router and the `OpenAPI` document are built from this list.
-pub fn all() -> Vec<Route> {
+pub(crate) fn all() -> Vec<Route> {
     [
         projects::routes(),
         chat::routes(),

@@ -19,13 +19,13 @@ use crate::api::views::page::page_view;
 use crate::api::views::project::ProjectView;
 use crate::api::views::report::ReportView;
 use crate::http::error::{ApiError, Result};
-use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{EmptyBody, JsonBody, NoQuery, PathParam, Query, non_blank};
 use crate::http::limits::TITLE_CHARS_MAX;
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/projects", "list_projects", list)
             .returns_named("Projects, oldest first", "ProjectPage")
@@ -87,10 +87,9 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
 
 async fn create(
     app: AuthedApp,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewProjectBody>,
 ) -> Result<(StatusCode, Json<ProjectView>)> {
-    query.done()?;
     let title = new.title.as_deref().map(|title| parse_title(title, "title")).transpose()?;
     let new = new_project::NewProject {
         path: new.path,
@@ -108,49 +107,45 @@ async fn create(
 async fn show(
     State(app): State<App>,
     PathParam(id): PathParam<ProjectId>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<ProjectView>> {
-    query.done()?;
     Ok(Json(ProjectView::from(&find_project(&app, id).await?)))
 }
 
 async fn limit(
     app: AuthedApp,
     PathParam(id): PathParam<ProjectId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(limit): JsonBody<ProjectLimit>,
 ) -> Result<Json<ProjectView>> {
-    query.done()?;
     Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
 }
 
 async fn report(
     State(app): State<App>,
     PathParam(id): PathParam<ProjectId>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<ReportView>> {
-    query.done()?;
     Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
 }
 
 async fn complete(
     app: AuthedApp,
     PathParam(id): PathParam<ProjectId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<ReportView>> {
-    query.done()?;
     Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
 }
 
 /// Loads a project or answers 404.
-pub async fn find_project(app: &App, id: ProjectId) -> Result<Project> {
+pub(crate) async fn find_project(app: &App, id: ProjectId) -> Result<Project> {
     let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
     Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
 }
 
 /// Checks a title.
-pub fn parse_title(text: &str, name: &'static str) -> Result<baton_core::text::NonBlank> {
+pub(crate) fn parse_title(text: &str, name: &'static str) -> Result<baton_core::text::NonBlank> {
     if text.chars().count() > TITLE_CHARS_MAX {
         return Err(ApiError::invalid(
             format!("{name} is longer than {TITLE_CHARS_MAX} characters"),

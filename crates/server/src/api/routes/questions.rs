@@ -16,12 +16,12 @@ use serde_json::{Map, Value};
 use crate::api::route::Route;
 use crate::api::views::page::page_view;
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{JsonBody, NoQuery, PathParam, Query, non_blank};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/questions", "list_questions", list)
             .query("state", "QuestionState", "pending or closed; by default both")
@@ -84,9 +84,8 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
 async fn show(
     State(app): State<App>,
     PathParam(id): PathParam<QuestionId>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<QuestionRecord>> {
-    query.done()?;
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
     Ok(Json(app.desk().question(id).await?.ok_or_else(missing)?))
 }
@@ -94,10 +93,9 @@ async fn show(
 async fn answer(
     app: AuthedApp,
     PathParam(id): PathParam<QuestionId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<NewAnswer>,
 ) -> Result<Json<AnswerGiven>> {
-    query.done()?;
     let text = non_blank(&body.answer, "answer")?;
     let task = answer_question(&app, id, text).await?;
     let task = task.as_ref();
@@ -110,7 +108,7 @@ async fn answer(
 }
 
 /// The first answer wins; later ones get `ALREADY_ANSWERED` with the name of who was first, even in a race.
-pub async fn answer_question(app: &AuthedApp, id: QuestionId, text: NonBlank) -> Result<Option<Task>> {
+pub(crate) async fn answer_question(app: &AuthedApp, id: QuestionId, text: NonBlank) -> Result<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?

@@ -14,12 +14,12 @@ use crate::api::routes::projects::find_project;
 use crate::api::views::page::list_view;
 use crate::api::views::recipe::{RecipeView, RunView};
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{JsonBody, NoQuery, PathParam, non_blank};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/recipes", "list_recipes", list).returns_named("All recipes by id", "RecipePage"),
         Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
@@ -45,8 +45,7 @@ struct StartRecipeBody {
     message: Option<String>,
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<Map<String, Value>>> {
-    query.done()?;
+async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Map<String, Value>>> {
     let recipes: Vec<RecipeView> = app.desk().recipes.list().iter().map(RecipeView::from).collect();
     list_view("recipes", &recipes, None).map(Json)
 }
@@ -54,10 +53,9 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<Map<String, V
 async fn start(
     app: AuthedApp,
     PathParam(session): PathParam<SessionId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<StartRecipeBody>,
 ) -> Result<(StatusCode, Json<RunView>)> {
-    query.done()?;
     if let Some(id) = new.project_id {
         find_project(&app, id).await?;
     }
@@ -66,11 +64,6 @@ async fn start(
     Ok((StatusCode::CREATED, Json(RunView::from(&run))))
 }
 
-async fn exit(
-    app: AuthedApp,
-    PathParam(session): PathParam<SessionId>,
-    query: Query,
-) -> Result<Json<RunView>> {
-    query.done()?;
+async fn exit(app: AuthedApp, PathParam(session): PathParam<SessionId>, _: NoQuery) -> Result<Json<RunView>> {
     Ok(Json(RunView::from(&app.desk().exit_run(&session, app.actor()).await?)))
 }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{JsonBody, NoQuery, PathParam, non_blank};
 use crate::schema::words;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/sessions/{id}/messages", "say", say)
             .takes::<SessionMessageBody>()
@@ -59,10 +59,9 @@ struct QueuedAnswers {
 async fn say(
     app: AuthedApp,
     PathParam(session): PathParam<SessionId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<SessionMessageBody>,
 ) -> Result<(StatusCode, Json<Message>)> {
-    query.done()?;
     let text = non_blank(&new.text, "text")?;
     let message = app.desk().say(&session, text, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(message)))
@@ -71,10 +70,9 @@ async fn say(
 async fn queue(
     app: AuthedApp,
     PathParam(session): PathParam<SessionId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewQueuedAnswer>,
 ) -> Result<(StatusCode, Json<QueuedAnswers>)> {
-    query.done()?;
     let text = non_blank(&new.answer, "answer")?;
     if let Some(task) = new.task_id {
         app.desk().task(task).await?;

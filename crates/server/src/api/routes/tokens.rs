@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, PathParam, Query};
+use crate::http::input::{JsonBody, NoQuery, PathParam};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tokens", "list_tokens", list)
             .returns::<TokenList>("All access tokens, without their secrets"),
@@ -87,8 +87,7 @@ struct CreatedToken {
     about: TokenView,
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<TokenList>> {
-    query.done()?;
+async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<TokenList>> {
     let now = app.desk().store.now().await?;
     let tokens = app.desk().access_tokens().await?;
     Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::new(token, now)).collect() }))
@@ -96,10 +95,9 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<TokenList>> {
 
 async fn create(
     app: AuthedApp,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
-    query.done()?;
     let NewToken { name, role, expires_at } = new;
     let (token, secret) = app.desk().create_access_token(&name, role, expires_at, app.actor()).await?;
     let now = token.created_at;
@@ -110,9 +108,8 @@ async fn create(
 async fn revoke(
     app: AuthedApp,
     PathParam(name): PathParam<PersonName>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<TokenView>> {
-    query.done()?;
     app.desk().revoke_access_token(&name, app.actor()).await?;
     let now = app.desk().store.now().await?;
     let token = app.desk().store.access_token(&name).await?;

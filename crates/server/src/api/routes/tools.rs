@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::{JsonBody, PathParam, Query};
+use crate::http::input::{JsonBody, NoQuery, PathParam};
 use crate::mcp::mount::identify_caller;
 use crate::mcp::{ToolAnswer, Toolbox};
 use crate::state::App;
 use crate::state::principal::Principal;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tools", "list_tools", list)
             .returns_named("The tools the caller may use, as at /mcp", "ToolList"),
@@ -28,9 +28,8 @@ async fn list(
     State(app): State<App>,
     principal: Option<Extension<Principal>>,
     headers: HeaderMap,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<Value>> {
-    query.done()?;
     let caller = identify_caller(&app, &headers, principal.map(|found| found.0)).await?;
     Ok(Json(json!({ "tools": Toolbox::for_server(&app).list_tools(&caller) })))
 }
@@ -40,10 +39,9 @@ async fn call(
     PathParam(name): PathParam<String>,
     principal: Option<Extension<Principal>>,
     headers: HeaderMap,
-    query: Query,
+    _: NoQuery,
     JsonBody(arguments): JsonBody<Map<String, Value>>,
 ) -> Result<Json<ToolAnswer>> {
-    query.done()?;
     let caller = identify_caller(&app, &headers, principal.map(|found| found.0)).await?;
     if let Some(refusal) = Toolbox::for_server(&app).refusal(&caller, &name) {
         return Err(refusal);

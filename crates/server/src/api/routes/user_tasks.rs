@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
 use crate::http::error::{ApiError, Result, code_of_user_task};
-use crate::http::input::{JsonBody, PathParam, Query};
+use crate::http::input::{JsonBody, NoQuery, PathParam};
 use crate::state::App;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/user-tasks", "list_user_tasks", list)
             .returns_named("The project's user tasks in file order", "UserTaskList"),
@@ -38,8 +38,7 @@ struct UserTaskRunView {
     message: String,
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<UserTaskList>> {
-    query.done()?;
+async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<UserTaskList>> {
     match app.shop.user_tasks.list(&site(&app)) {
         Ok(list) => Ok(Json(list)),
         // No Taskfile means no user tasks, not an error.
@@ -53,10 +52,9 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<UserTaskList>
 async fn run(
     State(app): State<App>,
     PathParam(name): PathParam<String>,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<UserTaskArgs>,
 ) -> Result<Json<UserTaskRunView>> {
-    query.done()?;
     let ran = app.shop.user_tasks.run(&site(&app), &name, &new.args).await?;
     Ok(Json(UserTaskRunView { message: ran.text(), ran }))
 }

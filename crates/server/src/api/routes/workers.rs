@@ -6,18 +6,17 @@ use serde_json::{Value, json};
 
 use crate::api::route::Route;
 use crate::http::error::Result;
-use crate::http::input::Query;
+use crate::http::input::NoQuery;
 use crate::state::App;
 use baton_engine::worker_view::workers;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![Route::get("/api/workers", "list_workers", list).returns_named(
         "The processes that run agents on this store, what they run, and their last heartbeat",
         "WorkerList",
     )]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>> {
-    query.done()?;
+async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
     Ok(Json(json!({ "workers": workers(&app.shop).await? })))
 }

@@ -20,7 +20,7 @@ use serde::Serialize;
 const ROWS_PAGE: u32 = 100;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct ConversationEntry {
+pub(crate) struct ConversationEntry {
     pub at: Timestamp,
     pub task_id: Option<TaskId>,
     #[serde(flatten)]
@@ -32,7 +32,7 @@ pub struct ConversationEntry {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum EntryContent {
+pub(crate) enum EntryContent {
     Message {
         number: u32,
         author: Actor,
@@ -58,7 +58,7 @@ pub enum EntryContent {
 
 /// The entries after `cursor`. Reads no more rows than can be in the page: rows of each kind are ordered by time, and an
 /// entry is never older than its row.
-pub async fn load_conversation(
+pub(crate) async fn load_conversation(
     desk: &Desk,
     session: &SessionId,
     cursor: Option<Cursor>,
@@ -206,7 +206,7 @@ async fn attempts_of(desk: &Desk, tasks: &[&Task]) -> Result<Vec<AttemptRecord>,
 
 /// The last entries, and whether there are earlier ones. Considers only the newest `limit` messages, questions and tasks:
 /// a late answer to an older question is not found.
-pub async fn load_recent(
+pub(crate) async fn load_recent(
     desk: &Desk,
     session: &SessionId,
     limit: u32,

@@ -13,7 +13,7 @@ use crate::schema::words;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "TaskGroup")]
-pub struct GroupView {
+pub(crate) struct GroupView {
     #[schemars(with = "words::SessionId")]
     pub task_group_id: SessionId,
     #[schemars(with = "words::SessionId")]

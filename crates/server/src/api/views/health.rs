@@ -25,7 +25,7 @@ const COUNTED_MAX: u32 = 500;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
-pub struct HealthView {
+pub(crate) struct HealthView {
     /// `ok`, or `degraded` if there are problems.
     #[schemars(with = "words::HealthStatus")]
     pub status: &'static str,
@@ -46,13 +46,13 @@ pub struct HealthView {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct StoreHealth {
+pub(crate) struct StoreHealth {
     pub is_writable: bool,
     pub detail: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AgentHealth {
+pub(crate) struct AgentHealth {
     #[schemars(with = "words::Name")]
     pub name: AgentName,
     pub program: String,
@@ -63,20 +63,20 @@ pub struct AgentHealth {
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct DiskHealth {
+pub(crate) struct DiskHealth {
     pub free_bytes: Option<u64>,
 }
 
 /// Each is exact up to 500.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct QueueCounts {
+pub(crate) struct QueueCounts {
     pub ready: u64,
     pub running: u64,
     pub pending_questions: u64,
     pub unaccepted: u64,
 }
 
-pub async fn load_health(shop: &Workshop) -> HealthView {
+pub(crate) async fn load_health(shop: &Workshop) -> HealthView {
     let store = store_health(shop).await;
     let holds = shop.desk.holds().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
@@ -142,7 +142,7 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-pub async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
+pub(crate) async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
     let store = &shop.desk.store;
     let provisional =
         TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };

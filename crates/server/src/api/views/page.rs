@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 
 /// `{"<name>": […], "next_cursor": …}`.
-pub fn page_view<T, V: serde::Serialize>(
+pub(crate) fn page_view<T, V: serde::Serialize>(
     name: &'static str,
     page: &Page<T>,
     view: impl Fn(&T) -> V,
@@ -15,7 +15,7 @@ pub fn page_view<T, V: serde::Serialize>(
     list_view(name, &items, page.next.as_ref().map(Cursor::to_string).as_deref())
 }
 
-pub fn list_view<V: serde::Serialize>(
+pub(crate) fn list_view<V: serde::Serialize>(
     name: &'static str,
     items: &[V],
     next: Option<&str>,

@@ -13,7 +13,7 @@ use crate::schema::words;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Project")]
-pub struct ProjectView {
+pub(crate) struct ProjectView {
     #[schemars(with = "words::ProjectId")]
     pub project_id: ProjectId,
     #[schemars(with = "words::NonBlank")]

@@ -11,7 +11,7 @@ use crate::schema::words;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Recipe")]
-pub struct RecipeView {
+pub(crate) struct RecipeView {
     #[schemars(with = "words::Name")]
     pub recipe_id: RecipeId,
     #[schemars(with = "words::NonBlank")]
@@ -44,7 +44,7 @@ impl From<&Listed> for RecipeView {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Run")]
-pub struct RunView {
+pub(crate) struct RunView {
     #[schemars(with = "words::RunId")]
     pub run_id: RunId,
     #[schemars(with = "words::Name")]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::api::views::project::ProjectView;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct ReportView {
+pub(crate) struct ReportView {
     pub project: ProjectView,
     pub progress: Progress,
     pub effort: Effort,

@@ -13,7 +13,7 @@ use crate::schema::words;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Transition")]
-pub struct TransitionView {
+pub(crate) struct TransitionView {
     #[schemars(with = "words::TaskId")]
     pub task_id: TaskId,
     #[schemars(with = "words::Status")]
@@ -25,7 +25,7 @@ pub struct TransitionView {
 }
 
 impl TransitionView {
-    pub fn new(old_status: Status, task: &Task) -> Self {
+    pub(crate) fn new(old_status: Status, task: &Task) -> Self {
         let state = task.state();
         Self { task_id: task.id(), old_status, new_status: state.status(), queue: state.queue() }
     }
@@ -34,7 +34,7 @@ impl TransitionView {
 /// The same for accepted work, with where it was merged.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "AcceptedTask")]
-pub struct AcceptedView {
+pub(crate) struct AcceptedView {
     #[serde(flatten)]
     transition: TransitionView,
     /// The branch it was merged into; none if there was nothing to merge.
@@ -46,7 +46,7 @@ pub struct AcceptedView {
 }
 
 impl AcceptedView {
-    pub fn new(transition: TransitionView, landing: Option<Landing>) -> Self {
+    pub(crate) fn new(transition: TransitionView, landing: Option<Landing>) -> Self {
         let (branch, remote) = match landing {
             Some(Landing { branch, remote }) => (Some(branch), remote),
             None => (None, None),

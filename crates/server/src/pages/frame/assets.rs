@@ -58,12 +58,12 @@ static DIGEST: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The path of an asset.
-pub fn address(name: &str) -> String {
+pub(crate) fn address(name: &str) -> String {
     format!("/assets/{}/{name}", *DIGEST)
 }
 
 /// A path with another version's digest gets the current asset, uncached.
-pub async fn serve(Path((digest, name)): Path<(String, String)>) -> Response {
+pub(crate) async fn serve(Path((digest, name)): Path<(String, String)>) -> Response {
     let Some(asset) = ALL.iter().find(|asset| asset.name == name) else {
         return ApiError::not_found("no such asset", "reload the page").into_response();
     };
@@ -73,7 +73,7 @@ pub async fn serve(Path((digest, name)): Path<(String, String)>) -> Response {
 }
 
 /// The favicon with the number of pending questions.
-pub async fn badge(Path(name): Path<String>) -> Response {
+pub(crate) async fn badge(Path(name): Path<String>) -> Response {
     let count: u32 = name.strip_suffix(".svg").and_then(|count| count.parse().ok()).unwrap_or(0);
     let headers = [(CONTENT_TYPE, "image/svg+xml"), (CACHE_CONTROL, "public, max-age=86400")];
     (headers, icon(count)).into_response()

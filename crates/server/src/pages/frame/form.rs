@@ -12,7 +12,7 @@ use crate::pages::frame::response::PageError;
 const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The fields in order. A name may repeat.
-pub struct PageForm(Vec<(String, String)>);
+pub(crate) struct PageForm(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequest<S> for PageForm {
     type Rejection = PageError;
@@ -40,26 +40,26 @@ fn check_same_origin(headers: &HeaderMap) -> Result<(), PageError> {
 
 impl PageForm {
     /// The text of a field; empty if it was not sent.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
     /// The choice of a list, if there is one.
-    pub fn choice(&self, name: &str) -> Option<&str> {
+    pub(crate) fn choice(&self, name: &str) -> Option<&str> {
         Some(self.text(name).trim()).filter(|value| !value.is_empty())
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(field, _)| field == name)
     }
 
     /// A text that must not be blank, with `\n` line ends.
-    pub fn non_blank(&self, name: &'static str) -> Result<NonBlank, ApiError> {
+    pub(crate) fn non_blank(&self, name: &'static str) -> Result<NonBlank, ApiError> {
         non_blank(&self.text(name).replace("\r\n", "\n"), name)
     }
 
     /// A field parsed by its type.
-    pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
+    pub(crate) fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
     ) -> Result<Option<T>, ApiError> {
@@ -72,7 +72,7 @@ impl PageForm {
     }
 
     /// Where to redirect: a path of this server, or `otherwise`.
-    pub fn next(&self, otherwise: &str) -> String {
+    pub(crate) fn next(&self, otherwise: &str) -> String {
         let wanted = self.text("next");
         let is_ours =
             wanted.starts_with('/') && !wanted.starts_with("//") && !wanted.contains(['\\', '\r', '\n']);

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use crate::state::guide::Guide;
 
 /// Tasks passed to the guide: those of the demo, and some that a person may add.
-pub const GUIDED_TASKS_MAX: u32 = 100;
+pub(crate) const GUIDED_TASKS_MAX: u32 = 100;
 
-pub fn render(guide: &Guide) -> Markup {
+pub(crate) fn render(guide: &Guide) -> Markup {
     html! {
         section.guide #guide aria-label="Guide" data-part=(guide.part) {
             p.far { span { "The demo" } span { (guide.finished) " of " (guide.all) " tasks finished" } }

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use crate::http::input;
 use crate::pages::frame::response::PageError;
 
-pub struct PageParam<T>(pub T);
+pub(crate) struct PageParam<T>(pub T);
 
 impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for PageParam<T> {
     type Rejection = PageError;

@@ -16,7 +16,7 @@ const KEYS: [(&str, &str); 9] = [
     ("Esc", "close or leave a field"),
 ];
 
-pub fn table() -> Markup {
+pub(crate) fn table() -> Markup {
     html! {
         dl.keys {
             @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } }
@@ -25,7 +25,7 @@ pub fn table() -> Markup {
     }
 }
 
-pub fn dialog() -> Markup {
+pub(crate) fn dialog() -> Markup {
     html! {
         dialog #keys aria-labelledby="keys-title" {
             form method="dialog" {

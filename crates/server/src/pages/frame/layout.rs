@@ -21,7 +21,7 @@ use crate::state::guide::Guide;
 const COUNTED_MAX: u32 = 100;
 
 /// What every page needs besides its own content.
-pub struct Frame {
+pub(crate) struct Frame {
     /// The last event the page includes; the live stream continues after it.
     pub seq: u64,
     pub now: Timestamp,
@@ -34,7 +34,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub async fn load(app: &App, request: PageRequest) -> Result<Self, PageError> {
+    pub(crate) async fn load(app: &App, request: PageRequest) -> Result<Self, PageError> {
         let desk = app.desk();
         // Read first: later events come by the stream, perhaps twice, but are never missed.
         let seq = desk.last_event().await?;
@@ -58,16 +58,16 @@ impl Frame {
         })
     }
 
-    pub fn request(&self) -> &PageRequest {
+    pub(crate) fn request(&self) -> &PageRequest {
         &self.request
     }
 
     /// The page, or only its live part. `about` lists the ids it shows; an empty list means any.
-    pub fn page(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Response {
+    pub(crate) fn page(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Response {
         self.page_with(StatusCode::OK, tab, title, about, body)
     }
 
-    pub fn page_with(
+    pub(crate) fn page_with(
         &self,
         status: StatusCode,
         tab: Tab,
@@ -173,7 +173,7 @@ impl Frame {
 }
 
 /// The title of a page, with actions beside it.
-pub fn heading(title: &str, beside: &Markup) -> Markup {
+pub(crate) fn heading(title: &str, beside: &Markup) -> Markup {
     html! {
         header.heading {
             h1 { (title) }
@@ -183,7 +183,7 @@ pub fn heading(title: &str, beside: &Markup) -> Markup {
 }
 
 /// An empty state: what belongs here, and commands to try.
-pub fn empty(title: &str, text: &str, commands: &[(&str, &str)]) -> Markup {
+pub(crate) fn empty(title: &str, text: &str, commands: &[(&str, &str)]) -> Markup {
     html! {
         div.empty {
             h2 { (title) }

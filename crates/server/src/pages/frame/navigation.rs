@@ -1,7 +1,7 @@
 //! The entries of the navigation bar.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tab {
+pub(crate) enum Tab {
     Inbox,
     Board,
     Chat,
@@ -15,7 +15,7 @@ pub enum Tab {
 }
 
 /// Tab, label, icon, path, and the letter after `g`.
-pub const PLACES: [(Tab, &str, &str, &str, char); 8] = [
+pub(crate) const PLACES: [(Tab, &str, &str, &str, char); 8] = [
     (Tab::Inbox, "Inbox", "✉", "/", 'i'),
     (Tab::Board, "Board", "▦", "/board", 'b'),
     (Tab::Chat, "Chat", "❝", "/chat", 'c'),

@@ -13,7 +13,7 @@ const SHOWN: &str = "x-baton-shown";
 /// Questions looked up again per page.
 const SHOWN_MAX: usize = 200;
 
-pub struct PageRequest {
+pub(crate) struct PageRequest {
     pub is_fragment: bool,
     pub shown: Vec<QuestionId>,
 }

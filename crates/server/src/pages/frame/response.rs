@@ -17,10 +17,10 @@ use crate::pages::frame::assets::address;
 const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-pub type PageResult = Result<Response, PageError>;
+pub(crate) type PageResult = Result<Response, PageError>;
 
 /// HTML with security headers, never cached.
-pub fn page(status: StatusCode, markup: Markup) -> Response {
+pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
     let mut response = (status, markup.into_string()).into_response();
     let headers = response.headers_mut();
     let fixed: [(HeaderName, &'static str); 5] = [
@@ -36,7 +36,7 @@ pub fn page(status: StatusCode, markup: Markup) -> Response {
 }
 
 /// A page without navigation, for login and errors. Reads nothing from the store.
-pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
+pub(crate) fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
@@ -54,14 +54,14 @@ pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
 }
 
 /// A redirect after a form was posted.
-pub fn redirect(to: &str) -> Response {
+pub(crate) fn redirect(to: &str) -> Response {
     let location = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
 /// An error rendered as a page.
 #[derive(Debug)]
-pub struct PageError(pub ApiError);
+pub(crate) struct PageError(pub ApiError);
 
 impl From<ApiError> for PageError {
     fn from(error: ApiError) -> Self {

@@ -14,10 +14,10 @@ use crate::pages::tasks_by_id::load_tasks;
 use crate::state::App;
 
 /// Largest number of tasks in one drawing.
-pub const TASKS_MAX: usize = 150;
+pub(super) const TASKS_MAX: usize = 150;
 
 /// The tasks to draw and the edges between them.
-pub struct GraphModel {
+pub(super) struct GraphModel {
     pub tasks: Vec<Task>,
     pub graph: Graph,
     /// Dependencies, and replacements of recycled tasks.
@@ -28,7 +28,7 @@ pub struct GraphModel {
 }
 
 /// An edge between two tasks, by index.
-pub struct GraphEdge {
+pub(super) struct GraphEdge {
     pub from: usize,
     pub to: usize,
     /// `from` replaces the recycled task `to`.
@@ -36,7 +36,7 @@ pub struct GraphEdge {
 }
 
 /// Loads open tasks first, then their dependencies in any state.
-pub async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, PageError> {
+pub(super) async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
     let open = [
         Queue::Claimed,

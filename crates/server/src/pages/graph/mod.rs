@@ -20,7 +20,7 @@ use crate::state::App;
 use load::{GraphModel, TASKS_MAX, load};
 use picture::{render, why};
 
-pub async fn show(State(app): State<App>, request: PageRequest, mut query: Query) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query: Query) -> PageResult {
     let project = projects::from_query(&mut query)?;
     query.done()?;
     let frame = Frame::load(&app, request).await?;

@@ -14,7 +14,7 @@ use crate::pages::widgets::words::{StateBadge, dependency_badge, short, state_ba
 const GRID: Grid = Grid { width: 204, height: 52, column: 288, row: 72, margin: 16, below: 0 };
 
 /// Lines first, labels above them, tasks on top.
-pub fn render(model: &GraphModel, critical: &[TaskId]) -> Markup {
+pub(super) fn render(model: &GraphModel, critical: &[TaskId]) -> Markup {
     let ends: Vec<(usize, usize)> = model.ties.iter().map(|tie| (tie.from, tie.to)).collect();
     let layout = LayeredLayout::new(model.tasks.len(), &ends);
     let (lines, words): (Vec<Markup>, Vec<Markup>) = model
@@ -60,7 +60,7 @@ fn edge(
 }
 
 /// Why an edge is met, pending or dead.
-pub fn why(verdict: &Verdict) -> String {
+pub(super) fn why(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Met => "met: it is done".to_owned(),
         Verdict::Pending { wait: Wait::Completion } => "pending: it is not done yet".to_owned(),

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::pages::widgets::words::exit_badge;
 
 /// The exits a recipe defines.
-pub fn render_own(recipe: &Recipe) -> Markup {
+pub(crate) fn render_own(recipe: &Recipe) -> Markup {
     let mut reasons: Vec<&ExitReason> = recipe
         .steps()
         .iter()
@@ -26,12 +26,12 @@ pub fn render_own(recipe: &Recipe) -> Markup {
 }
 
 /// An exit: category, message, name.
-pub fn render_exit(reason: &ExitReason) -> Markup {
+pub(crate) fn render_exit(reason: &ExitReason) -> Markup {
     html! { (exit_badge(reason.category()).chip()) " " (reason.message()) " " span.id { (reason) } }
 }
 
 /// The exits every recipe has: stopped by a person, guardrails, errors.
-pub fn render_common() -> Markup {
+pub(crate) fn render_common() -> Markup {
     let reasons = [
         ExitReason::user_requested(),
         ExitReason::max_step_visits_of_any(),

@@ -56,7 +56,7 @@ fn machine(recipe: &Recipe) -> (Vec<MachineNode<'_>>, Vec<MachineEdge<'_>>) {
 }
 
 /// Lines first, labels above them, nodes on top.
-pub fn render(recipe: &Recipe, runs: &[&Run]) -> Markup {
+pub(super) fn render(recipe: &Recipe, runs: &[&Run]) -> Markup {
     let (nodes, edges) = machine(recipe);
     // Back edges do not take part in the layout.
     let (forward, back): (Vec<MachineEdge<'_>>, Vec<MachineEdge<'_>>) =

@@ -1,6 +1,6 @@
 //! `/recipes`: each recipe as a diagram, with running steps highlighted and exits listed.
 
-pub mod exits;
+pub(super) mod exits;
 mod machine;
 
 use axum::extract::State;
@@ -22,7 +22,7 @@ use crate::pages::projects;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
     let listed = app.desk().recipes.list();
@@ -94,7 +94,7 @@ fn render_run(run: &Run) -> Markup {
 }
 
 /// Starts a recipe on the project's default session, or on a new one.
-pub async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
+pub(super) async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
     let project: Option<ProjectId> = form.parse("project")?;
     if let Some(id) = project {
         crate::api::routes::projects::find_project(&app, id).await?;
@@ -114,7 +114,11 @@ fn new_session_id(app: &App) -> Result<SessionId, PageError> {
         .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
-pub async fn exit(app: AuthedApp, PageParam(session): PageParam<SessionId>, form: PageForm) -> PageResult {
+pub(super) async fn exit(
+    app: AuthedApp,
+    PageParam(session): PageParam<SessionId>,
+    form: PageForm,
+) -> PageResult {
     app.desk().exit_run(&session, app.actor()).await?;
     Ok(redirect(&form.next("/recipes")))
 }

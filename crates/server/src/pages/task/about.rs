@@ -23,7 +23,7 @@ use crate::state::App;
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The run of the last recipe a person chose for the task.
-pub async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
+pub(crate) async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,
@@ -33,7 +33,7 @@ pub async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, 
     Ok(run.filter(|run| run.origin() != Origin::Default))
 }
 
-pub fn describe_run(run: &Run) -> Markup {
+pub(crate) fn describe_run(run: &Run) -> Markup {
     html! {
         a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " "
         @match run.state() {
@@ -43,7 +43,7 @@ pub fn describe_run(run: &Run) -> Markup {
     }
 }
 
-pub async fn render_about(
+pub(crate) async fn render_about(
     app: &App,
     seen: &TaskPage,
     view: &TaskView,

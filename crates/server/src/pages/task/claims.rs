@@ -7,7 +7,7 @@ use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::{counted, duration, grouped, money, result_text};
 
 /// The last attempt's.
-pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
+pub(super) fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
     html! {
         @if let (Some(reported), Some(verified)) = (reported, verified) {
             section {
@@ -18,7 +18,7 @@ pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Marku
     }
 }
 
-pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
+pub(super) fn pair(reported: &Reported, verified: &Evidence) -> Markup {
     html! {
         div.pair {
             div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }

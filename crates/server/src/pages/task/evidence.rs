@@ -15,7 +15,7 @@ use crate::pages::task::{TaskPage, TaskTab};
 use crate::pages::widgets::words::{ago, duration};
 use crate::state::App;
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,

@@ -15,7 +15,7 @@ use crate::pages::task::{TaskPage, TaskTab};
 use crate::pages::widgets::words::state_badge;
 use crate::state::App;
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,

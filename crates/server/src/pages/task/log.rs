@@ -34,7 +34,7 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 /// How often a followed file is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,
@@ -133,7 +133,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The raw log from an offset. With `wait`, long-polls for more.
-pub async fn raw(
+pub(crate) async fn raw(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     mut query: Query,

@@ -37,7 +37,7 @@ fn middle(state: StateName) -> (i32, i32) {
     (6 + column * COLUMN + WIDTH / 2, 6 + row * ROW + HEIGHT / 2)
 }
 
-pub fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
+pub(crate) fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
     let walked: Vec<(StateName, StateName)> =
         spans.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
     let current = spans.last().map(|span| span.state);

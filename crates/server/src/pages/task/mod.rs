@@ -1,19 +1,19 @@
 //! `/tasks/{id}`: one task, on tabs.
 
-pub mod about;
+pub(super) mod about;
 mod claims;
-pub mod diff;
-pub mod evidence;
-pub mod lineage;
-pub mod log;
-pub mod machine;
-pub mod new;
-pub mod overview;
+pub(super) mod diff;
+pub(super) mod evidence;
+pub(super) mod lineage;
+pub(super) mod log;
+pub(super) mod machine;
+pub(super) mod new;
+pub(super) mod overview;
 mod patch;
-pub mod questions;
-pub mod timeline;
-pub mod verb;
-pub mod walk;
+pub(super) mod questions;
+pub(super) mod timeline;
+pub(super) mod verb;
+pub(super) mod walk;
 
 use axum::response::Response;
 use baton_core::id::TaskId;
@@ -33,7 +33,7 @@ use crate::state::App;
 const EVENTS_MAX: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskTab {
+pub(super) enum TaskTab {
     Overview,
     Log,
     Diff,
@@ -53,18 +53,18 @@ const TABS: [(TaskTab, &str, &str); 7] = [
     (TaskTab::Lineage, "Lineage", "/lineage"),
 ];
 
-pub struct TaskPage {
+pub(super) struct TaskPage {
     pub frame: Frame,
     pub task: Task,
 }
 
 impl TaskPage {
-    pub async fn load(app: &App, id: TaskId, request: PageRequest) -> Result<Self, PageError> {
+    pub(super) async fn load(app: &App, id: TaskId, request: PageRequest) -> Result<Self, PageError> {
         Ok(Self { frame: Frame::load(app, request).await?, task: app.desk().task(id).await?.value })
     }
 
     /// The page with one tab open.
-    pub fn page(&self, tab: TaskTab, about: &[String], body: &Markup) -> Response {
+    pub(super) fn page(&self, tab: TaskTab, about: &[String], body: &Markup) -> Response {
         let (task, spec) = (&self.task, self.task.spec());
         let body = html! {
             header.heading.task {
@@ -91,6 +91,6 @@ impl TaskPage {
 }
 
 /// A task's events.
-pub async fn history(app: &App, id: TaskId) -> Result<Vec<StoredEvent>, PageError> {
+pub(super) async fn history(app: &App, id: TaskId) -> Result<Vec<StoredEvent>, PageError> {
     Ok(app.desk().store.task_events(id, 0, EVENTS_MAX).await?)
 }

@@ -17,7 +17,7 @@ use crate::pages::projects;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(crate) async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let projects = projects::list_projects(&app).await?;
     let body = html! {
@@ -51,7 +51,7 @@ pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
     Ok(frame.page(Tab::Board, "New task", &["none".to_owned()], &body))
 }
 
-pub async fn add(app: AuthedApp, form: PageForm) -> PageResult {
+pub(crate) async fn add(app: AuthedApp, form: PageForm) -> PageResult {
     let title = parse_title(form.text("title"), "title")?;
     let description = form.text("description").replace("\r\n", "\n");
     let project_id = form.parse("project")?;

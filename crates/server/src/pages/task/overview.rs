@@ -20,7 +20,7 @@ use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::ago;
 use crate::state::App;
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,
@@ -122,7 +122,7 @@ fn notes(seen: &TaskPage) -> Markup {
     }
 }
 
-pub fn requeued(reason: &baton_core::guard::RequeueReason) -> String {
+pub(crate) fn requeued(reason: &baton_core::guard::RequeueReason) -> String {
     use baton_core::guard::RequeueReason as Why;
     match reason {
         Why::NoCommits => "no commits".to_owned(),

@@ -3,14 +3,14 @@
 use similar::{ChangeTag, TextDiff};
 
 /// Lines parsed per patch.
-pub const LINES_MAX: usize = 20_000;
+pub(super) const LINES_MAX: usize = 20_000;
 /// Longer runs of changed lines are not compared word by word.
 const COMPARED_LINES_MAX: usize = 40;
 /// Longer lines are not compared word by word.
 const COMPARED_CHARS_MAX: usize = 1_000;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct PatchFile {
+pub(super) struct PatchFile {
     /// The new name; the old one if the file was deleted.
     pub name: String,
     /// Git's notes: new, deleted, renamed, binary.
@@ -19,13 +19,13 @@ pub struct PatchFile {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct PatchHunk {
+pub(super) struct PatchHunk {
     pub heading: String,
     pub lines: Vec<PatchLine>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct PatchLine {
+pub(super) struct PatchLine {
     pub kind: LineKind,
     pub old: Option<u32>,
     pub new: Option<u32>,
@@ -34,26 +34,26 @@ pub struct PatchLine {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineKind {
+pub(super) enum LineKind {
     Same,
     Added,
     Removed,
 }
 
 impl PatchFile {
-    pub fn count(&self, kind: LineKind) -> usize {
+    pub(super) fn count(&self, kind: LineKind) -> usize {
         self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count()
     }
 }
 
 impl PatchLine {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.pieces.iter().map(|(_, text)| text.as_str()).collect()
     }
 }
 
 /// The files of a patch, and whether it was cut.
-pub fn read(text: &str) -> (Vec<PatchFile>, bool) {
+pub(super) fn read(text: &str) -> (Vec<PatchFile>, bool) {
     let mut files: Vec<PatchFile> = Vec::new();
     let (mut old, mut new, mut count) = (0, 0, 0);
     for line in text.lines() {

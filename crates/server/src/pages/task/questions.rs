@@ -17,7 +17,7 @@ use crate::state::App;
 /// Questions shown per task.
 const QUESTIONS_MAX: u32 = 100;
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,
@@ -33,7 +33,7 @@ pub async fn show(
     Ok(seen.page(TaskTab::Questions, &[], &body))
 }
 
-pub async fn load_questions(app: &App, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
+pub(crate) async fn load_questions(app: &App, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
     let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
     Ok(questions.into_iter().map(|stored| stored.value).collect())

@@ -24,7 +24,7 @@ const SCALE: i64 = 1_000;
 /// Smallest visible bar.
 const BAR_MIN: i64 = 4;
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,

@@ -64,7 +64,7 @@ impl Verb {
 }
 
 /// The confirmation dialog with the preview.
-pub async fn ask(
+pub(crate) async fn ask(
     State(app): State<App>,
     Path((id, verb)): Path<(String, String)>,
     request: PageRequest,
@@ -172,7 +172,11 @@ async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
 }
 
 /// Applies the decision.
-pub async fn act(app: AuthedApp, Path((id, verb)): Path<(String, String)>, form: PageForm) -> PageResult {
+pub(crate) async fn act(
+    app: AuthedApp,
+    Path((id, verb)): Path<(String, String)>,
+    form: PageForm,
+) -> PageResult {
     let (id, verb) = (read(&id)?, Verb::read(&verb)?);
     let command = match verb {
         Verb::Accept => return accept(&app, id, &form).await,

@@ -9,7 +9,7 @@ use baton_engine::StoredEvent;
 
 /// A period in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StateSpan {
+pub(crate) struct StateSpan {
     pub state: StateName,
     pub from: Timestamp,
     /// None for the current state.
@@ -17,13 +17,13 @@ pub struct StateSpan {
 }
 
 impl StateSpan {
-    pub fn ms(&self, now: Timestamp) -> i64 {
+    pub(crate) fn ms(&self, now: Timestamp) -> i64 {
         self.until.unwrap_or(now).ms_since(self.from)
     }
 }
 
 /// The periods in order. The last one is the current state, whatever the events left out.
-pub fn walk(task: &Task, events: &[StoredEvent]) -> Vec<StateSpan> {
+pub(crate) fn walk(task: &Task, events: &[StoredEvent]) -> Vec<StateSpan> {
     let mut way = WalkBuilder { spans: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
         if let Some(state) = way.next(&recorded.event.body) {

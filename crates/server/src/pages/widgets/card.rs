@@ -9,13 +9,13 @@ use maud::{Markup, html};
 use crate::pages::widgets::words::{StateBadge, age, counted, money, state_badge};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DependencyCount {
+pub(crate) struct DependencyCount {
     pub met: usize,
     pub all: usize,
 }
 
 /// `said` is the state its column shows already, which the card does not repeat.
-pub fn card(
+pub(crate) fn card(
     task: &Task,
     waits: Option<DependencyCount>,
     running: &Running,
@@ -65,7 +65,7 @@ fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_name
 }
 
 /// The actions a person may take now: the verb in the URL and the label of the button.
-pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     let mut verbs = Vec::new();
     match task.state() {
         TaskState::Provisional(provisional) => match provisional.mark {
@@ -97,7 +97,7 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
 }
 
 /// The buttons. Each opens a dialog with a preview of the consequences.
-pub fn actions(task: &Task) -> Markup {
+pub(crate) fn actions(task: &Task) -> Markup {
     let (id, verbs) = (task.id(), verbs(task));
     html! {
         @if !verbs.is_empty() {

@@ -11,7 +11,7 @@ const LABEL_PX: usize = 5;
 
 /// The dimensions of a drawing, in pixels.
 #[derive(Clone, Copy)]
-pub struct Grid {
+pub(crate) struct Grid {
     pub width: usize,
     pub height: usize,
     /// From the left of a box to the left of the next.
@@ -24,7 +24,7 @@ pub struct Grid {
 
 impl Grid {
     /// The upper left corner of a box.
-    pub const fn corner(&self, (column, row): Cell) -> (usize, usize) {
+    pub(crate) const fn corner(&self, (column, row): Cell) -> (usize, usize) {
         (self.margin + column * self.column, self.margin + row * self.row)
     }
 
@@ -33,7 +33,7 @@ impl Grid {
     }
 
     /// The path of a forward edge through its cells.
-    pub fn forward(&self, from: Cell, way: &[Cell], to: Cell) -> String {
+    pub(crate) fn forward(&self, from: Cell, way: &[Cell], to: Cell) -> String {
         let (mut x, mut y) = (self.corner(from).0 + self.width, self.middle(from));
         let mut path = vec![format!("M{x} {y}")];
         for cell in way.iter().chain([&to]) {
@@ -50,17 +50,17 @@ impl Grid {
     }
 
     /// The position of a label after the box its line starts from.
-    pub fn behind(&self, from: Cell) -> (usize, usize) {
+    pub(crate) fn behind(&self, from: Cell) -> (usize, usize) {
         (self.corner(from).0 + self.width + LABEL_PX, self.middle(from) - LABEL_PX)
     }
 
     /// The position of a label before the box its line leads to.
-    pub fn before(&self, to: Cell) -> (usize, usize) {
+    pub(crate) fn before(&self, to: Cell) -> (usize, usize) {
         (self.corner(to).0 - 2 * LABEL_PX, self.middle(to) - LABEL_PX)
     }
 
     /// The path of a back edge below the boxes, and the position of its label.
-    pub fn back(&self, from: Cell, to: Cell) -> (String, (usize, usize)) {
+    pub(crate) fn back(&self, from: Cell, to: Cell) -> (String, (usize, usize)) {
         const DEEP_PX: usize = 26;
         let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
         let (from, to, y, y_to) =
@@ -70,19 +70,19 @@ impl Grid {
     }
 
     /// The arrow head of a forward edge.
-    pub fn tip(&self, to: Cell) -> Markup {
+    pub(crate) fn tip(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x) " " (y + self.height / 2) " l-8 -4 v8 z" } {} }
     }
 
     /// The arrow head of a back edge.
-    pub fn tip_below(&self, to: Cell) -> Markup {
+    pub(crate) fn tip_below(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x + self.width / 2) " " (y + self.height) " l-4 8 h8 z" } {} }
     }
 
     /// The whole drawing; later parts are drawn over earlier ones.
-    pub fn drawing(&self, layout: &LayeredLayout, label: &str, parts: &[Markup]) -> Markup {
+    pub(crate) fn drawing(&self, layout: &LayeredLayout, label: &str, parts: &[Markup]) -> Markup {
         let width = layout.columns() * self.column - (self.column - self.width) + 2 * self.margin;
         let height = layout.rows() * self.row - (self.row - self.height) + 2 * self.margin + self.below;
         html! {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// Column and row.
-pub type Cell = (usize, usize);
+pub(crate) type Cell = (usize, usize);
 
-pub struct LayeredLayout {
+pub(crate) struct LayeredLayout {
     /// The cell of each node.
     pub places: Vec<Cell>,
     /// For each edge, the cells it passes.
@@ -15,7 +15,7 @@ pub struct LayeredLayout {
 
 impl LayeredLayout {
     /// Lays out forward edges; the caller draws back edges.
-    pub fn new(count: usize, edges: &[(usize, usize)]) -> Self {
+    pub(crate) fn new(count: usize, edges: &[(usize, usize)]) -> Self {
         let mut columns = columns(count, edges);
         let (mut ties, mut ways) = (Vec::new(), Vec::new());
         for (from, to) in edges {
@@ -42,11 +42,11 @@ impl LayeredLayout {
         self.places.iter().chain(self.ways.iter().flatten()).copied()
     }
 
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.cells().map(|(column, _)| column + 1).max().unwrap_or(1)
     }
 
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.cells().map(|(_, row)| row + 1).max().unwrap_or(1)
     }
 }

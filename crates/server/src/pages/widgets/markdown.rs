@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, TagEnd, html};
 const RENDERED_BYTES_MAX: usize = 256 * 1024;
 
 /// Renders and sanitizes Markdown.
-pub fn markdown(text: &str) -> Markup {
+pub(crate) fn markdown(text: &str) -> Markup {
     let end =
         (0..=RENDERED_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -23,7 +23,7 @@ pub fn markdown(text: &str) -> Markup {
 }
 
 /// Markdown as plain text.
-pub fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for event in Parser::new(text) {
         match event {

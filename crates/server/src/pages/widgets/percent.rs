@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-pub fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
             encoded.push(char::from(byte));

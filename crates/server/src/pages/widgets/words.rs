@@ -8,12 +8,12 @@ use baton_core::graph::Verdict;
 use baton_core::question::QuestionKind;
 use baton_core::state::{Mark, StateName, Status, TaskState};
 use baton_core::time::Timestamp;
-pub use baton_core::words::counted;
+pub(crate) use baton_core::words::counted;
 use maud::{Markup, html};
 
 /// A label: word, sign, and the name of its colour in the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StateBadge {
+pub(crate) struct StateBadge {
     pub word: &'static str,
     pub glyph: &'static str,
     pub tone: &'static str,
@@ -23,7 +23,7 @@ const fn badge(word: &'static str, glyph: &'static str, tone: &'static str) -> S
     StateBadge { word, glyph, tone }
 }
 
-pub const fn state_name_badge(state: StateName) -> StateBadge {
+pub(crate) const fn state_name_badge(state: StateName) -> StateBadge {
     match state {
         StateName::Incoming => badge("Queued", "○", "queued"),
         StateName::Breakdown => badge("Breakdown", "⋔", "planning"),
@@ -39,7 +39,7 @@ pub const fn state_name_badge(state: StateName) -> StateBadge {
     }
 }
 
-pub const fn state_badge(state: &TaskState) -> StateBadge {
+pub(crate) const fn state_badge(state: &TaskState) -> StateBadge {
     match state {
         TaskState::Provisional(provisional) => match provisional.mark {
             Mark::Ready => state_name_badge(StateName::Provisional),
@@ -52,7 +52,7 @@ pub const fn state_badge(state: &TaskState) -> StateBadge {
     }
 }
 
-pub const fn status_badge(status: Status) -> StateBadge {
+pub(crate) const fn status_badge(status: Status) -> StateBadge {
     match status {
         Status::Queued => state_name_badge(StateName::Incoming),
         Status::Running => state_name_badge(StateName::Claimed),
@@ -65,7 +65,7 @@ pub const fn status_badge(status: Status) -> StateBadge {
     }
 }
 
-pub const fn question_badge(kind: QuestionKind) -> StateBadge {
+pub(crate) const fn question_badge(kind: QuestionKind) -> StateBadge {
     match kind {
         QuestionKind::Clarification => badge("Question", "?", "asking"),
         QuestionKind::Confirmation => badge("Confirm", "✓?", "asking"),
@@ -76,7 +76,7 @@ pub const fn question_badge(kind: QuestionKind) -> StateBadge {
     }
 }
 
-pub const fn exit_badge(category: ExitCategory) -> StateBadge {
+pub(crate) const fn exit_badge(category: ExitCategory) -> StateBadge {
     match category {
         ExitCategory::Completed => badge("completed", "✓", "done"),
         ExitCategory::Guardrail => badge("guardrail", "▲", "asking"),
@@ -84,7 +84,7 @@ pub const fn exit_badge(category: ExitCategory) -> StateBadge {
     }
 }
 
-pub const fn dependency_badge(verdict: &Verdict) -> StateBadge {
+pub(crate) const fn dependency_badge(verdict: &Verdict) -> StateBadge {
     match verdict {
         Verdict::Met => badge("met", "✓", "done"),
         Verdict::Pending { .. } => badge("pending", "○", "queued"),
@@ -93,7 +93,7 @@ pub const fn dependency_badge(verdict: &Verdict) -> StateBadge {
 }
 
 /// How an attempt ended, as reported.
-pub const fn result_text(kind: ResultKind) -> &'static str {
+pub(crate) const fn result_text(kind: ResultKind) -> &'static str {
     match kind {
         ResultKind::Complete => "complete",
         ResultKind::Incomplete => "incomplete",
@@ -109,7 +109,7 @@ pub const fn result_text(kind: ResultKind) -> &'static str {
 
 impl StateBadge {
     /// As a small label.
-    pub fn chip(self) -> Markup {
+    pub(crate) fn chip(self) -> Markup {
         html! {
             span class={ "chip tone-" (self.tone) } {
                 span.sign aria-hidden="true" { (self.glyph) }
@@ -120,23 +120,23 @@ impl StateBadge {
 }
 
 /// An age, with the exact time as a tooltip. The page's script keeps it and the two below current.
-pub fn age(at: Timestamp, now: Timestamp) -> Markup {
+pub(crate) fn age(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at) title=(at) data-age="old" { (span(now.ms_since(at))) } }
 }
 
 /// How long ago: "asked 5 min ago".
-pub fn ago(at: Timestamp, now: Timestamp) -> Markup {
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> Markup {
     let ms = now.ms_since(at);
     let words = if ms < 1_000 { "just now".to_owned() } else { format!("{} ago", span(ms)) };
     html! { time datetime=(at) title=(at) data-age="ago" { (words) } }
 }
 
-pub fn time_left(until: Timestamp, now: Timestamp) -> Markup {
+pub(crate) fn time_left(until: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(until) title=(until) data-age="left" { (span(until.ms_since(now))) } }
 }
 
 /// A duration in at most two units.
-pub fn span(ms: i64) -> String {
+pub(crate) fn span(ms: i64) -> String {
     let seconds = ms / 1_000;
     match seconds {
         ..1 => "now".to_owned(),
@@ -148,7 +148,7 @@ pub fn span(ms: i64) -> String {
 }
 
 /// A duration, with milliseconds below a second.
-pub fn duration(ms: i64) -> String {
+pub(crate) fn duration(ms: i64) -> String {
     if ms < 1_000 { format!("{ms} ms") } else { span(ms) }
 }
 
@@ -157,12 +157,12 @@ fn two_units(large: i64, unit: &str, small: i64, small_unit: &str) -> String {
 }
 
 /// Micro-dollars as dollars and cents.
-pub fn money(micro_usd: u64) -> String {
+pub(crate) fn money(micro_usd: u64) -> String {
     let cents = micro_usd.div_ceil(10_000);
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-pub fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1_024 {
         return format!("{count} B");
@@ -175,7 +175,7 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// A number with thousands separators.
-pub fn grouped(count: u64) -> String {
+pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -188,7 +188,7 @@ pub fn grouped(count: u64) -> String {
 }
 
 /// The first line, truncated.
-pub fn short(text: &str, chars_max: usize) -> String {
+pub(crate) fn short(text: &str, chars_max: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if line.chars().count() <= chars_max {
         return line.to_owned();

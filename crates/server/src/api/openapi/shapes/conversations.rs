@@ -3,7 +3,7 @@
 use crate::api::openapi::shapes::{Shapes, count, flag, list, object, one_of, or_null, said, text, time};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     vec![
         (
             "Conversation",

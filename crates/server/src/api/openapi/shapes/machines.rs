@@ -5,7 +5,7 @@ use baton_core::hold::HoldReason;
 use crate::api::openapi::shapes::{Shapes, count, list, object, one_of, said, text, time};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     vec![
         ("HoldList", object(&[("holds", list(&refer("Hold")))])),
         (

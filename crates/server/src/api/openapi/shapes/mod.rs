@@ -20,13 +20,13 @@ use crate::mcp::ToolSpec;
 use crate::schema::{AddSchema, refer};
 
 /// Types that the shapes here refer to.
-pub const VIEWS: [AddSchema; 3] = [
+pub(crate) const VIEWS: [AddSchema; 3] = [
     SchemaGenerator::subschema_for::<GroupView>,
     SchemaGenerator::subschema_for::<RecipeView>,
     SchemaGenerator::subschema_for::<ToolSpec>,
 ];
 
-pub fn all() -> Map<String, Value> {
+pub(crate) fn all() -> Map<String, Value> {
     [
         plans::shapes(),
         tasks::shapes(),

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::api::openapi::shapes::{Shapes, list, object, open, or_null, said, text};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     vec![
         ("PlanDraft", open(object(&[("items", list(&refer("PlanItemDraft")))]))),
         (

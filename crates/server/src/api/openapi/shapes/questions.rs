@@ -3,7 +3,7 @@
 use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, page, said, text, time};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     let kinds = one_of(&["clarification", "confirmation", "gate", "permission", "danger", "escalation"]);
     let question = vec![
         ("id", refer("QuestionId")),

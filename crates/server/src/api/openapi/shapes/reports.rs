@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, said, time};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     let counts = |names: &[&'static str]| names.iter().map(|name| (*name, count())).collect::<Vec<_>>();
     let mut progress = counts(&[
         "total",

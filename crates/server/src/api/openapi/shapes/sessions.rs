@@ -3,7 +3,7 @@
 use crate::api::openapi::shapes::{Shapes, count, list, object, or_null, page, said, text, time};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     let namespace = ("namespace", text());
     vec![
         ("ProjectPage", page("projects", "Project")),

@@ -28,7 +28,7 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
     ]
 }
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     let mut ready = summary_fields();
     ready.push(("not_started", or_null(&refer("NotStarted"))));
     let mut task = summary_fields();

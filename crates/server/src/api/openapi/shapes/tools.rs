@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::api::openapi::shapes::{Shapes, flag, list, object, said, text};
 use crate::schema::refer;
 
-pub fn shapes() -> Shapes {
+pub(super) fn shapes() -> Shapes {
     let user_task = object(&[("name", refer("UserTaskName")), ("description", said())]);
     vec![
         ("ToolList", object(&[("tools", list(&refer("Tool")))])),

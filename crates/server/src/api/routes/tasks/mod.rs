@@ -1,7 +1,7 @@
 //! `/api/tasks`: creating, finding and reading tasks. Decisions about a task are in [`verdicts`].
 
-pub mod records;
-pub mod verdicts;
+pub(crate) mod records;
+pub(crate) mod verdicts;
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::api::route::Route;
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::page::{list_view, page_view};
 use crate::http::error::{ApiError, Result};
-use crate::http::input::{JsonBody, PathParam, Query};
+use crate::http::input::{JsonBody, NoQuery, PathParam, Query};
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
@@ -34,7 +34,7 @@ const SESSION_OF_API: &str = "api";
 /// Largest number of dependencies of a task.
 pub(crate) const DEPENDENCIES_MAX: usize = 200;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     let own = vec![
         Route::get("/api/tasks", "list_tasks", list)
             .query("queue", "Queue", "Only tasks in this queue")
@@ -125,10 +125,9 @@ async fn find(State(app): State<App>, mut query: Query) -> Result<Json<TaskFound
 
 async fn create(
     app: AuthedApp,
-    query: Query,
+    _: NoQuery,
     JsonBody(new): JsonBody<NewTask>,
 ) -> Result<(StatusCode, Json<TaskView>)> {
-    query.done()?;
     let title = parse_title(&new.title, "title")?;
     if new.depends_on.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
@@ -158,7 +157,7 @@ async fn create(
 }
 
 /// The session of a new task. A session of another project is refused.
-pub async fn session_for(
+pub(crate) async fn session_for(
     app: &App,
     project: Option<ProjectId>,
     wanted: Option<SessionId>,
@@ -182,8 +181,7 @@ pub async fn session_for(
 async fn show(
     State(app): State<App>,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
 ) -> Result<Json<TaskView>> {
-    query.done()?;
     Ok(Json(app.shop.task_view(id).await?))
 }

@@ -15,7 +15,7 @@ use crate::http::error::Result;
 use crate::http::input::{PathParam, Query};
 use crate::state::App;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tasks/{id}/events", "list_task_events", events)
             .query("limit", "Limit", "Page size")

@@ -18,14 +18,14 @@ use crate::api::routes::questions::answer_question;
 use crate::api::routes::tasks::DEPENDENCIES_MAX;
 use crate::api::views::transition::{AcceptedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
-use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
+use crate::http::input::{EmptyBody, JsonBody, NoQuery, PathParam, non_blank};
 use crate::schema::words;
 use crate::state::principal::AuthedApp;
 
 /// Tasks per accept preview.
 const PREVIEWED_MAX: usize = 500;
 
-pub fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/reply", "reply", reply)
             .takes::<ReplyBody>()
@@ -96,7 +96,7 @@ struct AcceptPreviewView {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Rejection")]
 #[serde(deny_unknown_fields)]
-pub struct RejectBody {
+pub(crate) struct RejectBody {
     #[schemars(with = "words::NonBlank")]
     reason: String,
 }
@@ -148,10 +148,9 @@ struct CancelBody {
 async fn reply(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<ReplyBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     let answer = non_blank(&body.reply, "reply")?;
     let task = app.desk().task(id).await?.value;
     let old = task.state().status();
@@ -164,10 +163,9 @@ async fn reply(
 async fn accept(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<AcceptBody>,
 ) -> Result<Json<AcceptedView>> {
-    query.done()?;
     let old = app.desk().task(id).await?.value.state().status();
     match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
         Accepted::Done { landing } => {
@@ -187,10 +185,9 @@ async fn accept(
 
 async fn preview(
     app: AuthedApp,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<AcceptPreviewBody>,
 ) -> Result<Json<AcceptPreviewView>> {
-    query.done()?;
     if body.task_ids.len() > PREVIEWED_MAX {
         return Err(ApiError::invalid(
             format!("at most {PREVIEWED_MAX} tasks can be previewed at once"),
@@ -204,15 +201,18 @@ async fn preview(
 async fn reject(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<RejectBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     send_back(&app, id, &body).await
 }
 
 /// Rejects a task's work or a breakdown's plan.
-pub async fn send_back(app: &AuthedApp, id: TaskId, body: &RejectBody) -> Result<Json<TransitionView>> {
+pub(crate) async fn send_back(
+    app: &AuthedApp,
+    id: TaskId,
+    body: &RejectBody,
+) -> Result<Json<TransitionView>> {
     let reason = non_blank(&body.reason, "reason")?;
     apply(app, id, Command::Reject { reason }).await
 }
@@ -220,10 +220,9 @@ pub async fn send_back(app: &AuthedApp, id: TaskId, body: &RejectBody) -> Result
 async fn recycle(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<RecycleBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     let reason = body.reason.unwrap_or(RecycleReason::TooLarge);
     apply(&app, id, Command::Recycle { reason }).await
 }
@@ -231,10 +230,9 @@ async fn recycle(
 async fn cancel(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<CancelBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     let reason = body.reason.map(|reason| non_blank(&reason, "reason")).transpose()?;
     apply(&app, id, Command::Cancel { reason }).await
 }
@@ -242,10 +240,9 @@ async fn cancel(
 async fn retry(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     apply(&app, id, Command::Retry).await
 }
 
@@ -253,10 +250,9 @@ async fn retry(
 async fn revise(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
-    query: Query,
+    _: NoQuery,
     JsonBody(body): JsonBody<ReviseBody>,
 ) -> Result<Json<TransitionView>> {
-    query.done()?;
     let revision = Revision {
         title: body.title.map(|title| parse_title(&title, "title")).transpose()?,
         description: body.description,
@@ -288,7 +284,7 @@ async fn revise(
 }
 
 /// Applies a command and returns the transition.
-pub async fn apply(app: &AuthedApp, id: TaskId, command: Command) -> Result<Json<TransitionView>> {
+pub(crate) async fn apply(app: &AuthedApp, id: TaskId, command: Command) -> Result<Json<TransitionView>> {
     let old = app.desk().task(id).await?.value.state().status();
     let task = app.desk().apply(id, command, app.actor()).await?;
     Ok(Json(TransitionView::new(old, &task)))
