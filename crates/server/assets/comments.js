@@ -1,4 +1,4 @@
-// Comments on lines of a change. They are gathered into the reason the work is rejected with.
+// Comments on lines of a diff, collected into the rejection reason.
 
 /** @typedef {{ file: string, line: string, code: string, text: string }} Comment */
 
@@ -90,7 +90,7 @@ function kept() {
   }
 }
 
-/** Writes the comments into the reason, below what was written there by hand. */
+/** Writes the comments into the reason, below the typed text. */
 function gather() {
   const area = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("reject-reason"));
   if (!area) return;

@@ -1,5 +1,5 @@
-// Forms post without leaving the page where they lead back to it. A form works the same without this. What was sent is
-// told to the others as `baton:sent`.
+// Posts forms without leaving the page if they redirect back to it; they work without this, too. Other scripts are
+// notified by `baton:sent`.
 
 import { clearDraft } from "./drafts.js";
 import { headers, refresh, take } from "./live.js";

@@ -1,4 +1,4 @@
-// Ctrl K: one field that leads to every page and every task.
+// Ctrl K: the command palette for pages and tasks.
 
 /** @typedef {{ text: string, hint: string, address: string }} Entry */
 
@@ -81,7 +81,7 @@ async function search(wanted, mine) {
     entries = [...entries, ...found.entries];
     draw();
   } catch {
-    // The pages can be reached all the same.
+    // Pages are still listed.
   }
 }
 
