@@ -4,7 +4,7 @@ use baton_engine::base::error::{EngineError, ErrorKind};
 use baton_engine::git::GitError;
 use baton_engine::user_tasks::UserTaskError;
 use baton_server::client::ClientError;
-use baton_server::error::{ApiError, Code};
+use baton_server::http::error::{ApiError, Code};
 
 #[derive(Debug)]
 pub(crate) struct CliError {

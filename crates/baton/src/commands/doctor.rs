@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use baton_core::base::words::pluralize;
 use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
-use baton_server::client::Client;
+use baton_server::client::ApiClient;
 use serde_json::Value;
 
 use crate::context;
@@ -35,7 +35,7 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
 async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
     let Ok((place, _)) = context::find(options) else { return };
     let Some(address) = context::server_file::running(&place, None).await else { return };
-    let finding = match Client::of_server(address).get::<Value>("/api/health").await {
+    let finding = match ApiClient::for_server(address).get::<Value>("/api/health").await {
         Ok(health) => services_found(&health),
         Err(error) => Finding {
             what: "server",

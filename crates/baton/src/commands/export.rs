@@ -53,7 +53,7 @@ async fn write(context: &CliContext, args: &ExportArgs, project: Option<ProjectI
             })?;
             let report = ProjectReport::load(&context.tasks, project).await?;
             let now = context.tasks.store.now().await.map_err(EngineError::from)?;
-            out.text(&baton_server::report::page(&report, now))?;
+            out.text(&baton_server::pages::report::page(&report, now))?;
         }
     }
     out.finish()

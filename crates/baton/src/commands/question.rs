@@ -13,7 +13,7 @@ use baton_core::base::words::{pluralize, shell_word};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
 use baton_engine::asking::{AgentGateway, Asked, BadSecret, Secret};
-use baton_server::client::Client;
+use baton_server::client::ApiClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -222,7 +222,7 @@ pub(crate) async fn ask(
     let place = context::find(options)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
         let body = json!({ "question": text, "options": choices });
-        let answer: Value = Client::of_server(address).post("/api/attempt/questions", &body).await?;
+        let answer: Value = ApiClient::for_server(address).post("/api/attempt/questions", &body).await?;
         if answer["refused"].is_null() {
             return output::json_line(&answer);
         }

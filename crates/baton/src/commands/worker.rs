@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::schedule::worker::{WorkerDuty, WorkerHealth};
 use baton_engine::cluster::node::Node;
 use baton_engine::reports::workers::WorkerView;
-use baton_server::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<Str
     let (stop, stopping) = watch::channel(false);
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(server.address(), None);
+    let guard = HttpGuard::new(server.address(), None);
     let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::store_address::StoreAddress;
-use baton_server::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -40,7 +40,7 @@ impl AgentEndpoint {
         let app = App::new(
             CliContext::fail_fast(&engine.shop),
             context.person().to_owned(),
-            Guard::new(address, None),
+            HttpGuard::new(address, None),
             stopping.clone(),
         );
         let file = ServerFile::write(&context.place, address, None)?;

@@ -6,7 +6,7 @@ use baton_core::base::time::Timestamp;
 use baton_engine::query::Cursor;
 use baton_engine::reports::view::TaskView;
 use baton_engine::settings::place::Place;
-use baton_server::client::{Client, ClientError, Events, with_query};
+use baton_server::client::{ApiClient, ClientError, EventStream, with_query};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use crate::output;
 const PAGE_MAX: u32 = 500;
 
 pub(crate) struct Api {
-    client: Client,
+    client: ApiClient,
     pub place: Place,
     pub is_json: bool,
     /// The store, if it is open here. Dropping the sender would end event streams.
@@ -34,12 +34,12 @@ impl Api {
         let (place, settings) = context::find(options)?;
         let is_json = options.json;
         if let Some(address) = server_file::running(&place, None).await {
-            let address = address.in_the_name_of(&context::user_name(&settings));
-            return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
+            let address = address.acting_as(&context::user_name(&settings));
+            return Ok(Self { client: ApiClient::for_server(address), place, is_json, here: None });
         }
         let context = CliContext::open_at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
-        let client = Client::of_store(context.app(settings, ending));
+        let client = ApiClient::in_process(context.app(settings, ending));
         Ok(Self { client, place, is_json, here: Some((context, alive)) })
     }
 
@@ -96,7 +96,7 @@ impl Api {
         Ok(self.client.delete(path).await?)
     }
 
-    pub(crate) async fn events(&self, after: u64) -> Result<Events, CliError> {
+    pub(crate) async fn events(&self, after: u64) -> Result<EventStream, CliError> {
         Ok(self.client.events(after).await?)
     }
 

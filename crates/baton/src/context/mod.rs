@@ -25,7 +25,7 @@ use baton_engine::settings::place::Place;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::workshop::Workshop;
-use baton_server::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::state::App;
 use tokio::sync::watch;
 
@@ -113,7 +113,7 @@ impl CliContext {
     pub(crate) fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let shop = Workshop::new(self.tasks.clone(), settings, place, own_program(), say);
-        let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
+        let guard = HttpGuard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
         App::new(shop, self.person.clone(), guard, ending)
     }
 

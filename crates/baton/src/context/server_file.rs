@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use baton_engine::identity::{ProcessIdentity, ProcessStatus};
 use baton_engine::settings::place::Place;
-use baton_server::client::{Address, Client};
+use baton_server::client::{ApiClient, ServerAddress};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
@@ -76,7 +76,7 @@ pub(crate) fn recorded_url(place: &Place) -> Option<String> {
 }
 
 /// The running server, if there is one. Uses `token` instead of the token in the file if given.
-pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<Address> {
+pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<ServerAddress> {
     let text = fs::read_to_string(path(place)).ok()?;
     let content: ServerFileContent = serde_json::from_str(&text).ok()?;
     if content.store != place.store.plain() {
@@ -86,9 +86,9 @@ pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<Addr
         ProcessStatus::Alive | ProcessStatus::Unknown => {}
         ProcessStatus::Gone | ProcessStatus::Unreaped => return None,
     }
-    let address = Address::new(&content.url, token.or(content.token)).ok()?;
+    let address = ServerAddress::new(&content.url, token.or(content.token)).ok()?;
     // A server that is shutting down refuses connections; the store is free soon.
-    Client::of_server(address.clone()).is_there().await.then_some(address)
+    ApiClient::for_server(address.clone()).is_reachable().await.then_some(address)
 }
 
 fn path(place: &Place) -> PathBuf {

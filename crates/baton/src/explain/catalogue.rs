@@ -29,7 +29,7 @@ use baton_engine::store_error::{Conflict, StoreError};
 use baton_engine::tasks::error::TaskError;
 use baton_engine::user_tasks::UserTaskError;
 use baton_server::client::ClientError;
-use baton_server::error::Code;
+use baton_server::http::error::Code;
 use serde::Serialize;
 
 use crate::explain::exit_codes;

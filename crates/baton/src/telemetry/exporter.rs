@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use baton_server::client::{Address, Client, ClientError};
+use baton_server::client::{ApiClient, ClientError, ServerAddress};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
@@ -17,7 +17,7 @@ const BATCH_MAX: usize = 256;
 const GATHERING: Duration = Duration::from_secs(1);
 
 pub struct Exporter {
-    client: Client,
+    client: ApiClient,
     path: String,
     resource: Value,
     dropped: Arc<AtomicU64>,
@@ -26,14 +26,14 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    pub fn new(address: Address, path: String, namespace: &str, dropped: Arc<AtomicU64>) -> Self {
+    pub fn new(address: ServerAddress, path: String, namespace: &str, dropped: Arc<AtomicU64>) -> Self {
         let attribute = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
         let resource = json!({ "attributes": [
             attribute("service.name", "baton"),
             attribute("service.version", env!("CARGO_PKG_VERSION")),
             attribute("service.namespace", namespace),
         ] });
-        Self { client: Client::of_server(address), path, resource, dropped, told: None }
+        Self { client: ApiClient::for_server(address), path, resource, dropped, told: None }
     }
 
     /// Until `stop` turns true and everything that had come by then is sent.

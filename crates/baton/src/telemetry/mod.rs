@@ -9,7 +9,7 @@ mod spans;
 
 use std::time::Duration;
 
-use baton_server::client::Address;
+use baton_server::client::ServerAddress;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -49,10 +49,10 @@ impl Telemetry {
 }
 
 /// Where the collector is, and where in it traces go.
-fn split(endpoint: &str) -> Result<(Address, String), CliError> {
+fn split(endpoint: &str) -> Result<(ServerAddress, String), CliError> {
     let rest = endpoint.trim_end_matches('/').strip_prefix("http://").unwrap_or_default();
     let (authority, folder) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let address = Address::new(&format!("http://{authority}"), None).map_err(|_| {
+    let address = ServerAddress::new(&format!("http://{authority}"), None).map_err(|_| {
         CliError::usage(
             format!("\"{endpoint}\" is not the address of a collector"),
             "it looks like http://localhost:4318; for https, run a collector here that passes traces on",

@@ -1,4 +1,4 @@
-//! Who calls a tool. An attempt is known by its secret, never by anything a model could make up.
+//! Who calls a tool. An attempt is identified by its secret, never by anything a model could make up.
 
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::people::actor::Actor;
@@ -29,7 +29,7 @@ impl Caller {
         }
     }
 
-    /// Whether they may call a tool that needs `needed`. What an agent may is in what it is offered.
+    /// Whether the role suffices. Agents may use whatever they are offered.
     pub fn may(&self, needed: PersonRole) -> bool {
         match self {
             Self::Person { role, .. } => role.may(needed),

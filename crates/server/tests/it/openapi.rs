@@ -1,4 +1,4 @@
-//! The document: every call is in it, and every example in it is a real answer of this server.
+//! The `OpenAPI` document: it contains every call, and every example is a real response.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,10 +16,9 @@ use serde_json::{Value, json};
 use crate::schema::faults;
 use crate::stage::Stage;
 
-/// Takes the answers this run gave as the examples of the document, instead of comparing them.
+/// Replaces the examples of the document by this run's responses instead of comparing them.
 const BLESS: &str = "BATON_BLESS";
 
-/// One call as it was made.
 struct Call {
     id: &'static str,
     method: &'static str,
@@ -37,7 +36,7 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
     stage.attempt(task.parse().unwrap(), result, output, verified).await;
 }
 
-/// An agent is put to work on the task, and may ask.
+/// An agent works on the task and may ask.
 async fn admitted(stage: &Stage, task: &str) -> Secret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.claim(task).await;
@@ -53,7 +52,7 @@ fn burned_out() -> Evidence {
 }
 
 #[tokio::test]
-async fn every_example_is_a_real_answer_and_fits_its_shape() {
+async fn every_example_is_a_real_response_and_matches_its_schema() {
     let stage = Stage::set().await;
     let (status, text) = stage.send("get", "/api/openapi.json", None).await;
     assert_eq!(status, 200);
@@ -67,7 +66,7 @@ async fn every_example_is_a_real_answer_and_fits_its_shape() {
     assert!(unplayed.is_empty(), "the document has calls that nobody made: {unplayed:?}");
 
     let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/openapi/examples.json");
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(&file, made).unwrap();
         return;
@@ -94,7 +93,7 @@ fn operations(document: &Value) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// A small story in which every call is made once.
+/// Makes every call once.
 #[expect(clippy::too_many_lines, reason = "one story, told from its beginning to its end")]
 async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
@@ -226,7 +225,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     }
 }
 
-/// A project of one task, from its beginning to its end.
+/// A project of one task, to completion.
 async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let sent = async |path: &str, body: Value| -> Value {
         let (status, text) = stage.send("post", path, Some(&body)).await;
@@ -243,7 +242,7 @@ async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'st
     make(stage, document, call("complete_project", "post", complete, None), examples).await;
 }
 
-/// Makes the call, holds the answer against the document and keeps it.
+/// Makes the call, checks the response against the document and records it.
 async fn make(
     stage: &Stage,
     document: &Value,
@@ -270,11 +269,11 @@ async fn make(
     answer
 }
 
-/// The same on every machine: what depends on the machine is replaced by something of its kind.
+/// Replaces values that depend on the machine.
 fn portable(stage: &Stage, value: Option<Value>) -> Value {
     let text = value.unwrap_or_default().to_string().replace(&stage.root(), "/src/app");
     let mut value: Value = serde_json::from_str(&text).unwrap();
-    // A secret is another one each time.
+    // Secrets differ each time.
     if value["token"].as_str().is_some_and(|token| token.starts_with("baton_ada.")) {
         value["token"] = json!(format!("baton_ada.{}", "5e".repeat(32)));
     }

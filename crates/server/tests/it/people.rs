@@ -1,4 +1,4 @@
-//! People with tokens of their own: what they do is done in their name, and only for as long as they may.
+//! People with access tokens: actions are recorded under their name, as long as the token is valid.
 
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
@@ -23,7 +23,7 @@ async fn last_actor(stage: &Stage) -> Actor {
 }
 
 #[tokio::test]
-async fn what_a_person_does_is_done_in_their_name() {
+async fn actions_are_recorded_under_the_persons_name() {
     let stage = Stage::set().await;
     let ada = bearer(&made(&stage, "ada", "operator").await);
     assert_eq!(last_actor(&stage).await, Actor::human("mia"), "who handed it out is known too");
@@ -32,7 +32,7 @@ async fn what_a_person_does_is_done_in_their_name() {
     assert_eq!((status, last_actor(&stage).await), (201, Actor::human("ada")), "{body}");
     let (status, _) = stage.send("post", "/api/tasks", Some(&task)).await;
     assert_eq!((status, last_actor(&stage).await), (201, Actor::human("mia")));
-    // Whoever holds the server's own token says who they are; a person with a token is who it says.
+    // Holders of the server's token choose their name; other people are named by their token.
     let zoe = "x-baton-person: zoë\r\n";
     stage.send_with(zoe, "post", "/api/tasks", Some(&task)).await;
     assert_eq!(last_actor(&stage).await, Actor::human("zoë"));
@@ -41,7 +41,7 @@ async fn what_a_person_does_is_done_in_their_name() {
 }
 
 #[tokio::test]
-async fn a_secret_is_shown_once_and_kept_nowhere() {
+async fn a_secret_is_returned_once_and_not_stored() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "viewer").await;
     let random = token.split_once('.').unwrap().1;
@@ -55,7 +55,7 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_wrong_revoked_or_over_is_refused() {
+async fn invalid_revoked_and_expired_tokens_are_refused() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "operator").await;
     let health = |token: String| {
@@ -82,7 +82,7 @@ async fn a_token_that_is_wrong_revoked_or_over_is_refused() {
 }
 
 #[tokio::test]
-async fn time_ends_a_token() {
+async fn an_expired_token_ends_open_streams() {
     let now = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(1_000_000));
     let clock = std::sync::Arc::clone(&now);
     let stage = Stage::at(move || Timestamp::from_ms(clock.load(std::sync::atomic::Ordering::SeqCst))).await;
@@ -97,7 +97,7 @@ async fn time_ends_a_token() {
 }
 
 #[tokio::test]
-async fn a_browser_that_has_shown_a_token_is_known_by_a_cookie_that_is_not_the_token() {
+async fn login_sets_a_cookie_that_is_not_the_token() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "viewer").await;
     let (status, head) = stage.head("post", "/api/login", &json!({ "token": token })).await;

@@ -1,4 +1,4 @@
-//! A server in this process, with a store, ids and a clock that are the same every time.
+//! A server in this process, with a deterministic store, ids and clock.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use baton_engine::settings::Settings;
 use baton_engine::settings::place::Place;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
-use baton_server::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use baton_store::{SqliteOptions, SqliteStore};
@@ -25,7 +25,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// 2026-11-15T09:30:00Z, whenever anybody asks.
+/// Always 2026-11-15T09:30:00Z.
 const NOW_MS: i64 = 1_794_735_000_000;
 
 pub struct Stage {
@@ -48,7 +48,7 @@ impl Stage {
         Self::at(|| Timestamp::from_ms(NOW_MS)).await
     }
 
-    /// The same with a clock of the test's own.
+    /// The same with the test's own clock.
     pub async fn at(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path().canonicalize().unwrap().join("app");
@@ -67,7 +67,7 @@ impl Stage {
             Engine::new(tasks.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
-        let guard = Guard::new(server.address(), None);
+        let guard = HttpGuard::new(server.address(), None);
         let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
@@ -84,7 +84,7 @@ impl Stage {
         self.send_with("", method, path, body).await
     }
 
-    /// The same with more headers, each with its line end. Of a stream only the beginning is read.
+    /// The same with more headers, each with its line end. Reads only the beginning of a stream.
     pub async fn send_with(
         &self,
         headers: &str,
@@ -97,7 +97,7 @@ impl Stage {
         self.exchange(&format!("{headers}{kind}"), method, path, &body).await
     }
 
-    /// A form, as one of our own pages posts it.
+    /// Posts a form as our own pages do.
     pub async fn submit(&self, path: &str, fields: &str) -> (u16, String) {
         self.exchange("content-type: application/x-www-form-urlencoded\r\n", "post", path, fields).await
     }
@@ -131,7 +131,7 @@ impl Stage {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    /// An agent takes the task.
+    /// An agent claims the task.
     pub async fn claim(&self, task: TaskId) -> AttemptId {
         let attempt = self.tasks.ids.attempt();
         let agent = "claude".parse().unwrap();

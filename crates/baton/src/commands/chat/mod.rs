@@ -13,7 +13,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_engine::services::engine::Engine;
-use baton_server::client::Events;
+use baton_server::client::EventStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -196,7 +196,7 @@ impl ChatFollower<'_> {
 }
 
 /// The next event; an error if the stream ends, because the work has not.
-async fn next(events: &mut Events) -> Result<baton_engine::StoredEvent, CliError> {
+async fn next(events: &mut EventStream) -> Result<baton_engine::StoredEvent, CliError> {
     events.next().await?.ok_or_else(|| {
         CliError::unreachable(
             "the server stopped before the work was done",

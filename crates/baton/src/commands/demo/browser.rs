@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_engine::services::engine::Engine;
-use baton_server::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -55,8 +55,8 @@ pub(crate) async fn play(
     // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
     let is_visited = Arc::new(AtomicBool::new(false));
-    let app = App::new(engine.shop.clone(), PERSON.to_owned(), Guard::new(address, None), ending)
-        .guided_by(guiding(Arc::clone(&is_visited), pace));
+    let app = App::new(engine.shop.clone(), PERSON.to_owned(), HttpGuard::new(address, None), ending)
+        .with_guide(guiding(Arc::clone(&is_visited), pace));
     greet(&server_file::url(address), args);
 
     let working = async {
@@ -90,7 +90,7 @@ async fn bind(port: u16) -> Result<Server, CliError> {
 }
 
 /// The guide, and a note that somebody reads it.
-fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::guide::Guiding {
+fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::state::guide::GuideFn {
     Box::new(move |tasks| {
         is_visited.store(true, Ordering::Relaxed);
         guide::narrate(tasks, pace.patience)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::records::project::is_complete;
 use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, TaskState};
-use baton_server::guide::{Guide, Next};
+use baton_server::state::guide::{Guide, GuideLink};
 
 /// More running tasks than this are counted instead of named.
 const NAMED_MAX: usize = 3;
@@ -36,7 +36,7 @@ fn part(part: &'static str, heading: &str, paragraphs: &[String], label: &str, a
         part,
         heading: heading.to_owned(),
         paragraphs: paragraphs.to_vec(),
-        next: Some(Next { label: label.to_owned(), address }),
+        next: Some(GuideLink { label: label.to_owned(), address }),
         commands: Vec::new(),
         finished: 0,
         all: 0,

@@ -5,8 +5,8 @@ pub(crate) mod remote_tools;
 use baton_engine::asking::{AgentGateway, BadSecret, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::user_tasks::{Site, UserTasks};
-use baton_server::client::Address;
-use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdio};
+use baton_server::client::ServerAddress;
+use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, serve_stdio};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -19,7 +19,7 @@ use crate::options::GlobalOptions;
 /// Forwards calls to the server at `url`, with or without `/mcp` at its end.
 pub(crate) async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
-    let address = Address::new(base, token)
+    let address = ServerAddress::new(base, token)
         .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
     serve(RemoteTools::new(address)).await
 }
@@ -57,7 +57,7 @@ async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
     let secret: Secret = token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
     })?;
-    toolbox.holder(secret).await?.ok_or_else(|| {
+    toolbox.find_caller(secret).await?.ok_or_else(|| {
         CliError::refused(
             "the attempt of this token has ended",
             "unset BATON_TOKEN to use the tools as yourself",
@@ -65,7 +65,7 @@ async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
     })
 }
 
-async fn serve(tools: impl Tools) -> Result<String, CliError> {
+async fn serve(tools: impl ToolProvider) -> Result<String, CliError> {
     serve_stdio(tools).await.map(|()| String::new()).map_err(|message| CliError {
         message,
         hint: "an MCP client starts this command and sends the first message".to_owned(),
@@ -80,13 +80,13 @@ struct LocalTools {
     caller: Caller,
 }
 
-impl Tools for LocalTools {
+impl ToolProvider for LocalTools {
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
-        self.toolbox.offered(&self.caller)
+        self.toolbox.list_tools(&self.caller)
     }
 
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
-        self.toolbox.answer(&self.caller, name, arguments).await
+        self.toolbox.call_tool(&self.caller, name, arguments).await
     }
 
     fn changes(&self, _: Option<Caller>) -> watch::Receiver<u64> {

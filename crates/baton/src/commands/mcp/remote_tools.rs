@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_server::client::{Address, Client, ClientError};
-use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Tools};
+use baton_server::client::{ApiClient, ClientError, ServerAddress};
+use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(crate) struct RemoteTools {
-    client: Client,
+    client: ApiClient,
 }
 
 #[derive(Deserialize)]
@@ -24,8 +24,8 @@ struct ToolListResponse {
 
 impl RemoteTools {
     /// Without a timeout: a tool may take as long as the command it runs or the person it asks.
-    pub(crate) fn new(address: Address) -> Self {
-        Self { client: Client::of_server(address.patient()) }
+    pub(crate) fn new(address: ServerAddress) -> Self {
+        Self { client: ApiClient::for_server(address.without_timeout()) }
     }
 
     async fn fetch_list(&self) -> Result<Vec<ToolSpec>, ClientError> {
@@ -33,7 +33,7 @@ impl RemoteTools {
     }
 }
 
-impl Tools for RemoteTools {
+impl ToolProvider for RemoteTools {
     /// Empty if the server is unreachable; a call says why.
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
         self.fetch_list().await.unwrap_or_default()
@@ -42,15 +42,15 @@ impl Tools for RemoteTools {
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
         // Keeps other characters out of the URL.
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
-            return ToolAnswer::bad(format!("unknown tool {name:?}"));
+            return ToolAnswer::error(format!("unknown tool {name:?}"));
         }
         let arguments = arguments.unwrap_or_default();
         match self.client.post(&format!("/api/tools/{name}"), &arguments).await {
             Ok(answer) => answer,
             Err(ClientError::Refused(refusal)) => {
-                ToolAnswer::bad(format!("{}\n{}", refusal.message, refusal.hint))
+                ToolAnswer::error(format!("{}\n{}", refusal.message, refusal.hint))
             }
-            Err(error) => ToolAnswer::bad(error.to_string()),
+            Err(error) => ToolAnswer::error(error.to_string()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use baton_engine::base::ids::Ids;
 use baton_engine::settings::Settings;
-use baton_server::guard::{Guard, Token};
+use baton_server::http::guard::{HttpGuard, ServerToken};
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -39,7 +39,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     let token = token_for(server.address(), options.token)?;
     let mut engine = context.waiting_for_store().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
-    let file = ServerFile::write(&context.place, server.address(), token.as_ref().map(Token::reveal))?;
+    let file = ServerFile::write(&context.place, server.address(), token.as_ref().map(ServerToken::reveal))?;
     if let Some(text) = assumptions::describe(&engine.shop).await {
         output::talk(&text);
     }
@@ -55,7 +55,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     let (stop, stopping) = watch::channel(false);
     // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(server.address(), token);
+    let guard = HttpGuard::new(server.address(), token);
     let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
@@ -103,15 +103,15 @@ async fn bind(listen: SocketAddr) -> Result<Server, CliError> {
 }
 
 /// Required off loopback. Written to the server file, never printed.
-fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, CliError> {
+fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<ServerToken>, CliError> {
     match given {
-        Some(text) if text.len() < Token::LEN_MIN => Err(CliError::usage(
-            format!("the token is shorter than {} characters", Token::LEN_MIN),
+        Some(text) if text.len() < ServerToken::LEN_MIN => Err(CliError::usage(
+            format!("the token is shorter than {} characters", ServerToken::LEN_MIN),
             "choose a longer one, or omit it and use the one in the server file",
         )),
-        Some(text) => Ok(Some(Token::new(text))),
+        Some(text) => Ok(Some(ServerToken::new(text))),
         None if address.ip().is_loopback() => Ok(None),
-        None => Ok(Some(Token::new(Ids::secret()))),
+        None => Ok(Some(ServerToken::new(Ids::secret()))),
     }
 }
 

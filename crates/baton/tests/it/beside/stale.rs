@@ -73,5 +73,5 @@ fn a_server_that_refuses_is_exit_code_3() {
     let output = place.command().args(["task", "list"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("the token is missing or wrong") && !said.contains("horse"), "{said}");
+    assert!(said.contains("missing or invalid token") && !said.contains("horse"), "{said}");
 }

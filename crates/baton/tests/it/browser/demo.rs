@@ -110,7 +110,7 @@ fn a_person_who_follows_the_guide_sees_the_whole_story() {
         assert!(parts.iter().any(|part| part == wanted), "{wanted}: {parts:?}");
     }
     let guide = browser.text("#guide");
-    assert!(guide.contains("9 of 9 tasks are finished") && guide.contains("baton init"), "{guide}");
+    assert!(guide.contains("9 of 9 tasks finished") && guide.contains("baton init"), "{guide}");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     browser.go("/");
     assert_eq!(

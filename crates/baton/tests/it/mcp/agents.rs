@@ -106,8 +106,8 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
     assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
     // The attempt's token is the agent's, not its commands'.
     assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
-    assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
-    assert_eq!(told["said"], "Noted. End your turn now.");
+    assert!(told["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{told}");
+    assert_eq!(told["said"], "Recorded. End your turn now.");
     let names: Vec<&str> =
         told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");

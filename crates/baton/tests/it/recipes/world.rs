@@ -10,7 +10,7 @@ use baton_engine::StoredEvent;
 use baton_engine::base::ids::Ids;
 use baton_engine::settings::place::{Place, PlaceOptions};
 use baton_engine::tasks::service::TaskService;
-use baton_server::wire;
+use baton_server::live::wire;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,0 +1,5 @@
+//! Metrics of this server.
+//!
+//! The handler that serves them is `api::exposition`; logs and traces are set up by the command line.
+
+pub(crate) mod metrics;
