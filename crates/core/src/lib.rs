@@ -1,8 +1,11 @@
 //! The rules of Baton, as values.
 //!
-//! Everything the product promises is decided here, and nothing is done here: no files, no network, no
-//! clock, no randomness. A rule takes the state, what happened and the time, and returns the new state
-//! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
+//! Everything the product promises is decided here, and nothing is done here: no files, no network, no clock, no
+//! randomness. A rule takes the state, an input and the time, and returns the new state with its events and the effects
+//! the engine must perform, or a refusal that says why not.
+//!
+//! The folders form a DAG, lowest first: [`base`]; [`people`], [`graph`], [`schedule`]; [`ask`]; [`recycle`]; [`task`],
+//! [`phase`], [`recipe`]; [`limits`]; [`records`]; [`transition`].
 
 pub mod ask;
 pub mod base;

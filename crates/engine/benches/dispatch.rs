@@ -14,7 +14,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
@@ -119,7 +119,7 @@ async fn dispatch(tasks: &TaskService, state: &Path, stamp: &Path, round: usize)
     let id = task.await.unwrap().id();
     loop {
         changes.mark_unchanged();
-        if tasks.task(id).await.unwrap().value.state().queue() == Queue::Done {
+        if tasks.task(id).await.unwrap().value.state().queue() == QueueName::Done {
             break;
         }
         let _ = tokio::time::timeout(Duration::from_millis(200), changes.changed()).await;

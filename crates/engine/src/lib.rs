@@ -26,7 +26,7 @@ pub mod user_tasks;
 pub mod workshop;
 
 /// What clients outside read; they know the engine and not the store.
-pub use baton_store::recorded::Recorded;
+pub use baton_store::model::event::StoredEvent;
 
 /// Who a process is, also after a restart: a server file names one.
 pub use baton_agents::process::identity;
@@ -35,7 +35,8 @@ pub use baton_agents::process::watchdog;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.
-pub use baton_store::{Store, query};
+pub use baton_store::Store;
+pub use baton_store::model::query;
 /// The command line of Taskfiles, for a program that is called by the name of `task`.
 pub use baton_taskfile::cli as task_cli;
 /// YAML as a tree with positions, for the commands that read files people write.
@@ -46,5 +47,6 @@ pub mod yaml {
 /// What a store can answer, for those who turn it into something people read.
 pub mod store_error {
     pub use baton_store::StoreError;
-    pub use baton_store::commit::Conflict;
+    pub use baton_store::model::commit::Conflict;
+    pub use baton_store::model::record_kind::RecordKind;
 }

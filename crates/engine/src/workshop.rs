@@ -108,7 +108,7 @@ impl Workshop {
         base: Option<&BranchName>,
     ) -> Result<(), EngineError> {
         let repository = worktrees.repository();
-        let gathering = BranchName::gathering();
+        let gathering = BranchName::integration();
         let mut base = match base {
             Some(base) => base.clone(),
             None => humans_branch(repository).await?,
@@ -146,9 +146,9 @@ impl Workshop {
         from: BranchName,
     ) -> Result<Stand, EngineError> {
         match task.spec().purpose {
-            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::for_task(task.id()), from }),
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
-                let branch = worktrees.repository().truth(&BranchName::of_task(replaced), &from).await?;
+                let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &from).await?;
                 Ok(Stand::Reading { branch })
             }
             Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Stand::Reading { branch: from }),
@@ -200,7 +200,7 @@ impl Workshop {
                 let now = self.tasks.store.now().await?;
                 let known = self.tasks.hold_of(&live.agent).await?;
                 // What is known already needs no counting.
-                if known.is_some_and(|stored| stored.value.is_on(now)) {
+                if known.is_some_and(|stored| stored.value.is_active(now)) {
                     return Ok(());
                 }
                 if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
@@ -245,7 +245,7 @@ impl Workshop {
         let (worktrees, branch) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
         let (Some(base), Some(head)) =
-            (repository.tip(&branch).await?, repository.tip(&BranchName::of_task(task.id())).await?)
+            (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)
         else {
             return Ok(String::new());
         };

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_core::base::redact::redact;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::base::error::NotFound;
 use baton_engine::base::error::{EngineError, ErrorKind};
-use baton_engine::store_error::StoreError;
+use baton_engine::store_error::{RecordKind, StoreError};
 use baton_engine::tasks::error::TaskError;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl IntoResponse for ApiError {
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         // A well-formed cursor of another list; nothing stored is wrong.
-        if let Some(StoreError::BadRow { kind: "cursor", key, .. }) = error.get() {
+        if let Some(StoreError::BadRow { kind: RecordKind::Cursor, key, .. }) = error.get() {
             return Self::invalid(
                 format!("the cursor of {key} is not from this list"),
                 "use the one the previous page gave, or none",
@@ -127,7 +127,7 @@ macro_rules! from_failure {
         })*
     };
 }
-from_failure!(StoreError, NotFound, Refusal, TaskError);
+from_failure!(StoreError, NotFound, CommandRefusal, TaskError);
 
 impl From<ErrorKind> for Code {
     fn from(kind: ErrorKind) -> Self {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::supervisor::{Monitor, Round, Service, ServiceError, ServiceName};
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ pub struct Follower {
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
-    page: VecDeque<Recorded>,
+    page: VecDeque<StoredEvent>,
     monitor: Monitor,
     /// How often in a row the log could not be read.
     failures: u32,
@@ -44,7 +44,7 @@ impl Follower {
 
     /// The next event; none when the server is ending and everything has been told. While the log cannot be read, it is
     /// tried again. May be dropped and called again without losing an event.
-    pub async fn next(&mut self) -> Option<Recorded> {
+    pub async fn next(&mut self) -> Option<StoredEvent> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Some(event);

@@ -2,7 +2,7 @@
 //! It can be mailed and kept; nothing in it is fetched, and no script runs.
 
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::reports::project_report::{AttemptLine, Effort, ProjectReport, TaskLine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -140,17 +140,17 @@ fn row(task: &TaskLine) -> Markup {
 }
 
 /// A word and a sign; colour only repeats it.
-fn state(queue: Queue) -> Markup {
+fn state(queue: QueueName) -> Markup {
     match queue {
-        Queue::Done => html! { span.good { "✓ done" } },
-        Queue::Failed | Queue::Rejected => html! { span.bad { "✗ " (queue.as_str()) } },
-        Queue::Incoming
-        | Queue::Breakdown
-        | Queue::Claimed
-        | Queue::NeedsContinuation
-        | Queue::Escalated
-        | Queue::Provisional
-        | Queue::Recycled => html! { "· " (queue.as_str().replace('_', " ")) },
+        QueueName::Done => html! { span.good { "✓ done" } },
+        QueueName::Failed | QueueName::Rejected => html! { span.bad { "✗ " (queue.as_str()) } },
+        QueueName::Incoming
+        | QueueName::Breakdown
+        | QueueName::Claimed
+        | QueueName::NeedsContinuation
+        | QueueName::Escalated
+        | QueueName::Provisional
+        | QueueName::Recycled => html! { "· " (queue.as_str().replace('_', " ")) },
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     use baton_core::base::id::{ProjectId, TaskId};
     use baton_core::base::text::NonBlank;
     use baton_core::records::project::Project;
-    use baton_core::task::state::Status;
+    use baton_core::task::state::TaskStatus;
     use baton_engine::reports::project_report::Progress;
 
     #[test]
@@ -196,8 +196,8 @@ mod tests {
         let task = TaskLine {
             task_id: TaskId::from_bits(1),
             title: NonBlank::new(hostile).unwrap(),
-            queue: Queue::Done,
-            status: Status::Complete,
+            queue: QueueName::Done,
+            status: TaskStatus::Complete,
             accepted_by: None,
             created_at: Timestamp::from_ms(0),
             updated_at: Timestamp::from_ms(0),

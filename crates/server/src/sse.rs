@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
 
@@ -25,7 +25,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     visited: &Visited,
     after: u64,
-    told: fn(&Recorded) -> Event,
+    told: fn(&StoredEvent) -> Event,
     beside: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
     let follower = Follower::new(visited, after);
@@ -61,7 +61,7 @@ pub fn last_event_id(headers: &HeaderMap) -> Answer<Option<u64>> {
 }
 
 /// An event whole, for programs.
-pub fn event_of(recorded: &Recorded) -> Event {
+pub fn event_of(recorded: &StoredEvent) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())

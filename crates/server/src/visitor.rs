@@ -13,7 +13,7 @@ use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::event::EventBody;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::people::PersonSecret;
 use tokio::time::sleep;
 
@@ -51,7 +51,7 @@ impl Visitor {
     }
 
     /// Whether what happened ends this visit: their token was taken back.
-    pub fn is_ended_by(&self, recorded: &Recorded) -> bool {
+    pub fn is_ended_by(&self, recorded: &StoredEvent) -> bool {
         let (Some(token), EventBody::TokenRevoked { name }) = (&self.token, &recorded.event.body) else {
             return false;
         };

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 
 /// The result of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub type AskFuture = Pin<Box<dyn Future<Output = AskReply> + Send>>;
 pub trait Asker: Send + Sync {
     /// Resolves when there is an answer, or when waiting for one is over. A question that was answered before resolves at
     /// once.
-    fn ask(&self, question: Draft) -> AskFuture;
+    fn ask(&self, question: QuestionDraft) -> AskFuture;
 }
 
 /// No human is available: every question ends the attempt.
 pub struct NoAsker;
 
 impl Asker for NoAsker {
-    fn ask(&self, _: Draft) -> AskFuture {
+    fn ask(&self, _: QuestionDraft) -> AskFuture {
         Box::pin(async { AskReply::Released })
     }
 }

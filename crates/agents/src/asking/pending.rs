@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -18,7 +18,7 @@ pub(crate) struct AskId(u64);
 pub(crate) struct PendingQuestions {
     wait: Duration,
     asking: JoinSet<(AskId, AskReply)>,
-    waiting: BTreeMap<AskId, Draft>,
+    waiting: BTreeMap<AskId, QuestionDraft>,
     asked: u64,
 }
 
@@ -29,7 +29,7 @@ impl PendingQuestions {
     }
 
     /// None when too many questions are open.
-    pub(crate) fn ask(&mut self, asker: &dyn Asker, question: Draft) -> Option<AskId> {
+    pub(crate) fn ask(&mut self, asker: &dyn Asker, question: QuestionDraft) -> Option<AskId> {
         if self.waiting.len() >= ASKING_MAX {
             return None;
         }
@@ -47,7 +47,7 @@ impl PendingQuestions {
     }
 
     /// The next answer; pends forever while no question is open. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> (AskId, Draft, AskReply) {
+    pub(crate) async fn next(&mut self) -> (AskId, QuestionDraft, AskReply) {
         loop {
             let (id, reply) = match self.asking.join_next().await {
                 Some(Ok(answered)) => answered,

@@ -4,7 +4,7 @@
 //! every surface offers the same buttons and every driver reads them the same way.
 
 use baton_core::ask::fallback::Fallback;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 
 use crate::output::excerpt::excerpt;
@@ -85,7 +85,7 @@ impl PermissionRule {
 
 impl PermissionRequest {
     /// The question for a human. The same request gives the same text, so that an earlier answer is found again.
-    pub fn question(&self) -> Draft {
+    pub fn question(&self) -> QuestionDraft {
         let title = excerpt(self.call.title.trim(), INPUT_BYTES_MAX);
         let kind = self.call.kind.as_str();
         let mut text = format!("Allow the agent to use a tool ({kind})? {title}");
@@ -102,7 +102,7 @@ impl PermissionRequest {
             " Deny: the agent continues without it. Any other answer also denies it and is passed on as the reason.",
         );
         let fallback = Fallback::Interactive.question().text;
-        let mut draft = Draft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
+        let mut draft = QuestionDraft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
         let offered: &[&str] = if self.can_be_remembered { &[ALLOW, ALWAYS, DENY] } else { &[ALLOW, DENY] };
         draft.options = offered.iter().filter_map(|&option| NonBlank::new(option).ok()).collect();
         draft
@@ -185,7 +185,7 @@ mod tests {
         let once = request("git push");
         let remembered = PermissionRequest { can_be_remembered: true, ..request("") };
         for draft in [once.question(), remembered.question()] {
-            assert_eq!(draft.lacks(), [], "{}", draft.text);
+            assert_eq!(draft.missing_context(), [], "{}", draft.text);
         }
     }
 

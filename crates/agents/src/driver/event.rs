@@ -1,6 +1,6 @@
 //! What a driver reports while its agent runs.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::recycle::plan::PlanDraft;
 
 use crate::asking::permission::{PermissionDecision, PermissionRequest};
@@ -31,10 +31,10 @@ pub enum AgentEvent {
     /// A permission request and the policy's decision.
     PermissionAsked(PermissionRequest, PermissionDecision),
     /// A human is being asked while the agent waits.
-    Question(Draft),
+    Question(QuestionDraft),
     Usage(UsageKind, Usage),
     /// The attempt ends with this question.
-    Asked(Draft),
+    Asked(QuestionDraft),
     /// The agent's turn ended, with the reason it gave. Recorded, never trusted.
     Stopped(StopReason),
     Outcome(OutcomeReport),

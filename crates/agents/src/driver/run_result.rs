@@ -3,7 +3,7 @@
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
-use baton_core::task::attempt::{AttemptResult, ErrorCause, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, ErrorCause};
 
 use crate::failure::{AgentFailure, FailureKind};
 pub use crate::process::exit::ProcessExit;
@@ -16,7 +16,7 @@ use crate::report::usage::UsageKind;
 pub struct RunResult {
     pub reason: EndReason,
     /// What the agent reported, or what its end implies. For a cancelled run the caller knows better.
-    pub reported: Reported,
+    pub reported: AttemptReport,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
     /// Its last rating of how vague the task is.
@@ -63,7 +63,7 @@ impl RunResult {
         let result = AttemptResult::Error { cause: ErrorCause::Systemic, message: message.clone() };
         Self {
             reason: EndReason::FailedToStart,
-            reported: Reported::new(result, ""),
+            reported: AttemptReport::new(result, ""),
             outcome: None,
             plan: None,
             rubric: None,

@@ -1,6 +1,6 @@
 //! Parses the fields of each kind of report. Errors are sentences that the author can act on.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
 use baton_core::phase::vagueness::Rubric;
@@ -80,7 +80,7 @@ pub(crate) fn micro_usd(usd: f64) -> Result<u64, String> {
     Ok(micro_usd)
 }
 
-pub(super) fn question(object: Map<String, Value>) -> Result<Draft, String> {
+pub(super) fn question(object: Map<String, Value>) -> Result<QuestionDraft, String> {
     #[derive(Deserialize)]
     struct QuestionFields {
         question: String,
@@ -90,7 +90,7 @@ pub(super) fn question(object: Map<String, Value>) -> Result<Draft, String> {
     let QuestionFields { question, options } = read(object)?;
     let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
         .map_err(|_| "the question is blank".to_owned())?;
-    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     let options = options.unwrap_or_default().into_iter();
     draft.options =
         options.filter_map(|option| NonBlank::new(option.trim()).ok()).take(OPTIONS_MAX).collect();

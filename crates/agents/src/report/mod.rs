@@ -9,7 +9,7 @@ mod fields;
 pub mod stop_reason;
 pub mod tool_call;
 pub mod usage;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
@@ -40,7 +40,7 @@ pub enum AgentReport {
     Turn,
     /// Used since the last such report; added up.
     Usage(Usage),
-    Ask(Draft),
+    Ask(QuestionDraft),
     Result(ResultReport),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
@@ -68,7 +68,7 @@ impl AgentReport {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultReport {
-    /// Never `Asked` or `TurnLimit`: no status line means those.
+    /// Never `AskOutcome` or `TurnLimit`: no status line means those.
     pub result: AttemptResult,
     /// None when the output is the text on standard output.
     pub output: Option<String>,

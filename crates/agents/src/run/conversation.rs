@@ -3,7 +3,7 @@
 //! Counting turns, deciding about permissions, asking the human and keeping the record happen here, once for all
 //! protocols.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use tracing::{debug, info};
 
 use crate::asking::asker::AskReply;
@@ -207,7 +207,7 @@ impl Conversation {
     }
 
     /// Asks the human; None when the attempt is ending or too many questions are open.
-    pub(crate) fn ask(&mut self, question: Draft) -> Option<AskId> {
+    pub(crate) fn ask(&mut self, question: QuestionDraft) -> Option<AskId> {
         if self.is_ending() {
             return None;
         }
@@ -307,7 +307,7 @@ impl Conversation {
         self.record.reason.get_or_insert(reason);
     }
 
-    fn end_with_question(&mut self, question: Draft) {
+    fn end_with_question(&mut self, question: QuestionDraft) {
         if self.is_ending() {
             return;
         }

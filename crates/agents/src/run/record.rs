@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 use tracing::warn;
@@ -32,7 +32,7 @@ pub(crate) struct RunRecord {
     /// The error from the agent's protocol.
     pub error: Option<String>,
     /// The question the attempt ends with.
-    pub asked: Option<Draft>,
+    pub asked: Option<QuestionDraft>,
     /// What ended the attempt, if not the agent.
     pub reason: Option<EndReason>,
 }

@@ -1,8 +1,8 @@
 //! Builds the [`RunResult`] of a run.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::time::Timestamp;
-use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 
 use crate::driver::run_result::{EndReason, RunResult};
 use crate::process::exit::ProcessExit;
@@ -33,7 +33,7 @@ pub(crate) fn from_reports(
     let stderr = transcript.stderr.into_text();
     let stdout = transcript.output.into_text();
     let said = FinalReports { asked, result, unreadable };
-    let reported = Reported {
+    let reported = AttemptReport {
         output: said.output().unwrap_or(stdout.trim_end()).to_owned(),
         plan_submitted: plan.is_some(),
         result: said.result(reason, exit, stderr.trim()),
@@ -75,7 +75,7 @@ pub(crate) fn from_dialogue(
     let totals = record.totals;
     RunResult {
         reason,
-        reported: Reported::new(result, transcript.output.into_text().trim_end()),
+        reported: AttemptReport::new(result, transcript.output.into_text().trim_end()),
         outcome: None,
         plan: None,
         rubric: None,
@@ -97,7 +97,7 @@ pub(crate) fn from_dialogue(
 
 /// The reports that determine the result.
 struct FinalReports {
-    asked: Option<Draft>,
+    asked: Option<QuestionDraft>,
     result: Option<ResultReport>,
     unreadable: Option<UnreadableReport>,
 }

@@ -1,6 +1,6 @@
 //! What an agent has said so far, within bounds.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
@@ -37,7 +37,7 @@ pub(crate) struct Transcript {
     pub usage: Usage,
     pub output: TextExcerpt,
     pub stderr: TextExcerpt,
-    pub asked: Option<Draft>,
+    pub asked: Option<QuestionDraft>,
     /// The last one reported.
     pub result: Option<ResultReport>,
     pub outcome: Option<OutcomeReport>,

@@ -11,7 +11,7 @@ use baton_agents::driver::{AgentEvent, Launch};
 use baton_agents::presets::kind::AgentKind;
 use baton_agents::presets::preset::Preset;
 use baton_agents::protocols;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::task::attempt::{AttemptResult, BlockReason};
 
 use crate::bench::{Bench, Ran, clock, drive};
@@ -20,7 +20,7 @@ use crate::bench::{Bench, Ran, clock, drive};
 struct Human(Option<&'static str>);
 
 impl Asker for Human {
-    fn ask(&self, _: Draft) -> AskFuture {
+    fn ask(&self, _: QuestionDraft) -> AskFuture {
         match self.0 {
             Some(answer) => Box::pin(async move { AskReply::Answer(answer.to_owned()) }),
             None => Box::pin(std::future::pending()),

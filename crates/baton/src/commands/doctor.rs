@@ -1,52 +1,47 @@
-//! `baton doctor`: what is here, which agents work, what is wrong and how to mend it.
+//! `baton doctor`: checks git, settings, store and agents.
 
-use std::env;
 use std::fmt::Write;
 
-use baton_core::base::words::counted;
+use baton_core::base::words::pluralize;
 use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
 use baton_server::client::Client;
 use serde_json::Value;
 
-use crate::cli::Common;
-use crate::fault::{FAILED, Fault};
-use crate::office::find;
-use crate::output::{self, Progress};
-use crate::server_file;
+use crate::context;
+use crate::error::CliError;
+use crate::options::GlobalOptions;
+use crate::output::{self, ProgressBar};
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
-    let folder = env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-    })?;
-    let progress = Progress::new(common.json);
-    progress.at("Looking around", 0, 0);
-    let mut report = examine(&folder, &common.place()).await;
-    look_at_server(common, &mut report).await;
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
+    let folder = context::current_dir()?;
+    let progress = ProgressBar::new(options.json);
+    progress.at("Checking", 0, 0);
+    let mut report = examine(&folder, &options.place()).await;
+    look_at_server(options, &mut report).await;
     progress.end();
-    let text = if common.json { output::json(&report)? } else { told(&report) };
+    let text = if options.json { output::json(&report)? } else { render(&report) };
     if report.is_well {
         return Ok(text);
     }
-    // What was found is data, whatever the exit code says of it.
+    // The report is data even when the exit code is not 0.
     output::line(text.trim_end());
-    Err(Fault {
-        message: "something that is needed does not work".to_owned(),
-        hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
-        code: FAILED,
-    })
+    Err(CliError::failed(
+        "something required does not work",
+        "fix the lines marked ✗ as suggested, then run baton doctor again",
+    ))
 }
 
 /// The running server knows how its background services are.
-async fn look_at_server(common: &Common, report: &mut Report) {
-    let Ok((place, _)) = find(common) else { return };
-    let Some(address) = server_file::running(&place, None).await else { return };
+async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
+    let Ok((place, _)) = context::find(options) else { return };
+    let Some(address) = context::server_file::running(&place, None).await else { return };
     let finding = match Client::of_server(address).get::<Value>("/api/health").await {
         Ok(health) => services_found(&health),
         Err(error) => Finding {
             what: "server",
             condition: Condition::Broken,
-            detail: format!("it does not say how it is: {error}"),
-            mend: Some("see what baton up says".to_owned()),
+            detail: format!("the server does not report its health: {error}"),
+            mend: Some("check the output of baton up".to_owned()),
         },
     };
     report.is_well &= finding.condition != Condition::Broken;
@@ -64,7 +59,7 @@ fn services_found(health: &Value) -> Finding {
         })
         .collect();
     if failing.is_empty() {
-        let detail = format!("all {} run", counted(services.len() as u64, "background service"));
+        let detail = format!("all {} run", pluralize(services.len() as u64, "background service"));
         return Finding { what: "services", condition: Condition::Ok, detail, mend: None };
     }
     Finding {
@@ -83,7 +78,7 @@ fn mark(condition: Condition) -> char {
     }
 }
 
-fn told(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{} {:<11} {}", mark(finding.condition), finding.what, finding.detail);
@@ -97,8 +92,8 @@ fn told(report: &Report) -> String {
     for agent in here {
         let version = agent.version.as_deref().unwrap_or("");
         let greeting =
-            agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
-        let set_up = if agent.is_set_up { ", set up" } else { "" };
+            agent.greeting.as_deref().map(|name| format!("; answers as {name}")).unwrap_or_default();
+        let set_up = if agent.is_set_up { ", configured" } else { "" };
         let kind = agent.kind.as_str();
         let about = format!("{kind}{set_up} {version}{greeting}");
         let _ = writeln!(text, "{} {:<14} {}", mark(agent.condition), agent.name, about.trim_end());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
-use super::span::Span;
+use crate::telemetry::span::Span;
 
 /// Spans of one delivery.
 const BATCH_MAX: usize = 256;

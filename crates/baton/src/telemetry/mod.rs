@@ -14,9 +14,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use self::exporter::Exporter;
-pub use self::spans::Spans;
-use crate::fault::Fault;
+use crate::error::CliError;
+use crate::telemetry::exporter::Exporter;
+pub use crate::telemetry::spans::Spans;
 
 /// Spans that wait to be sent. One request makes one.
 const WAITING_MAX: usize = 2_048;
@@ -31,7 +31,7 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// For the collector at `endpoint`, such as `http://localhost:4318`.
-    pub fn start(endpoint: &str, namespace: &str) -> Result<(Spans, Self), Fault> {
+    pub fn start(endpoint: &str, namespace: &str) -> Result<(Spans, Self), CliError> {
         let (address, path) = split(endpoint)?;
         let (sender, waiting) = mpsc::channel(WAITING_MAX);
         let spans = Spans::new(sender);
@@ -49,11 +49,11 @@ impl Telemetry {
 }
 
 /// Where the collector is, and where in it traces go.
-fn split(endpoint: &str) -> Result<(Address, String), Fault> {
+fn split(endpoint: &str) -> Result<(Address, String), CliError> {
     let rest = endpoint.trim_end_matches('/').strip_prefix("http://").unwrap_or_default();
     let (authority, folder) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let address = Address::new(&format!("http://{authority}"), None).map_err(|_| {
-        Fault::usage(
+        CliError::usage(
             format!("\"{endpoint}\" is not the address of a collector"),
             "it looks like http://localhost:4318; for https, run a collector here that passes traces on",
         )
@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(split(endpoint).unwrap().1, path, "{endpoint}");
         }
         for bad in ["", "localhost:4318", "https://localhost:4318", "http://", "http://a b"] {
-            assert_eq!(split(bad).unwrap_err().code, crate::fault::USAGE, "{bad}");
+            assert_eq!(split(bad).unwrap_err().code, crate::error::USAGE, "{bad}");
         }
     }
 }

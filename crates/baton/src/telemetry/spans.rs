@@ -12,7 +12,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::span::{Fields, Happening, Span};
+use crate::telemetry::span::{Fields, Happening, Span};
 
 /// Happenings kept of one span; a span that has more is not a request.
 const HAPPENINGS_MAX: usize = 64;

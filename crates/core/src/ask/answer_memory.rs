@@ -1,6 +1,6 @@
-//! What a human has told a phase already, so that an agent which asks again is not asking them again.
+//! The answers a human gave in this cycle, so that an agent that asks again gets the same answer without asking them.
 //!
-//! Its ask cycle owns it, and it ends with the cycle: nothing in it reaches the next phase.
+//! The memory belongs to its ask cycle and ends with it: nothing reaches the next phase.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use crate::ask::answer_source::AnsweredBy;
 use crate::ask::question::{Question, QuestionKind};
 use crate::base::text::NonBlank;
 
-/// Answers kept; the oldest gives way. An agent that asks again does so soon, mostly after a restart.
+/// Answers kept; the oldest is dropped. An agent that asks again does so soon, mostly after a restart.
 pub const REMEMBERED_MAX: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct RememberedAnswer {
     text: NonBlank,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     options: Vec<NonBlank>,
@@ -22,9 +22,9 @@ pub struct Remembered {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AnswerMemory(Vec<Remembered>);
+pub struct AnswerMemory(Vec<RememberedAnswer>);
 
-impl Remembered {
+impl RememberedAnswer {
     pub fn new(question: &Question, answer: &NonBlank, answered_by: &AnsweredBy) -> Self {
         Self {
             text: question.text().clone(),
@@ -51,17 +51,17 @@ impl AnswerMemory {
         if self.0.len() >= REMEMBERED_MAX {
             self.0.remove(0);
         }
-        self.0.push(Remembered::new(question, answer, answered_by));
+        self.0.push(RememberedAnswer::new(question, answer, answered_by));
     }
 
-    pub fn recall(&self, question: &Question) -> Option<&Remembered> {
-        let same = |known: &&Remembered| known.is_to(question);
+    pub fn recall(&self, question: &Question) -> Option<&RememberedAnswer> {
+        let same = |known: &&RememberedAnswer| known.is_to(question);
         if is_information(question.kind()) { self.0.iter().rev().find(same) } else { None }
     }
 }
 
-/// Only information keeps. A decision holds for the moment it was made in: HELP asks the same again, a
-/// declined gate is asked anew, a permission covers one use.
+/// Only information is reusable. A decision applies to the moment it was made: HELP asks the same again, a declined
+/// gate is asked again, a permission covers one use.
 const fn is_information(kind: QuestionKind) -> bool {
     match kind {
         QuestionKind::Clarification => true,

@@ -1,45 +1,45 @@
 //! Where an answer comes from: queued answers, then the unattended policy, then the human, then expiry.
 //!
-//! This module says what to do with a pending question now. It asks nobody and changes nothing; the ask
-//! cycle applies the answer, and refuses one that this order could not have given.
+//! Decides what to do with a pending question now, and changes nothing: the ask cycle applies the answer, and refuses
+//! one that this order could not have produced.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::choice::{self, Unreadable};
+use crate::ask::choice::{self, UnreadableAnswer};
 use crate::ask::question::{Question, QuestionKind};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 
-/// After this many automatic answers in a row the automation stops and waits for the human, so that no
-/// loop talks to itself for ever.
+/// After this many automatic answers in a row, automation stops and waits for the human, so that no loop talks to
+/// itself forever.
 pub const AUTOMATIC_IN_A_ROW_MAX: u32 = 5;
 
 /// Who answered. Recorded with every answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum AnsweredBy {
-    /// An answer the human laid down before the question came.
+    /// An answer the human queued before the question was asked.
     Queued,
-    /// The unattended policy, by its name.
+    /// The unattended policy, by name.
     Policy {
         name: String,
     },
     Human {
         name: String,
     },
-    /// Nobody in time; the question's own default stands.
+    /// Nobody answered in time, so the question's default applies.
     Expiry,
 }
 
 impl fmt::Display for AnsweredBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Queued => f.write_str("an answer given beforehand"),
+            Self::Queued => f.write_str("a queued answer"),
             Self::Policy { name } => write!(f, "policy {name}"),
             Self::Human { name } => f.write_str(name),
-            Self::Expiry => f.write_str("the default, as nobody answered in time"),
+            Self::Expiry => f.write_str("the default, because nobody answered in time"),
         }
     }
 }
@@ -57,15 +57,15 @@ impl AnsweredBy {
     }
 }
 
-/// What stands in for a human who is away.
+/// What answers while the human is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnattendedPolicy {
-    /// Give the question's default; a question without one waits for the human.
+    /// Use the question's default; a question without one waits for the human.
     DefaultAnswer,
-    /// End the work that asks, rather than decide in the human's place.
+    /// Fail the work that asks, rather than decide for the human.
     FailClosed,
-    /// Call a human at once.
+    /// Notify a human immediately.
     Escalate,
 }
 
@@ -87,11 +87,13 @@ impl fmt::Display for UnattendedPolicy {
     }
 }
 
-/// Why the work that asked is ended instead of answered.
+/// Why the work that asked fails instead of getting an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailReason {
-    #[error("nobody attends, and the policy is to fail closed; answer in person, or choose another policy")]
+    #[error(
+        "nobody is available and the policy is to fail closed; answer in person, or choose another policy"
+    )]
     Policy,
     #[error("the question expired without an answer and has no default; ask again with a later expiry")]
     ExpiredWithoutDefault,
@@ -100,16 +102,16 @@ pub enum FailReason {
 /// What to do with a pending question now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-pub enum Decision {
+pub enum AnswerDecision {
     Answer {
         text: NonBlank,
         #[serde(flatten)]
         by: AnsweredBy,
-        /// Which of the queued answers was used and must leave the queue.
+        /// The queued answer that was used and must be removed from the queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queue_index: Option<usize>,
     },
-    /// Look again at `until`, when there is one.
+    /// Check again at `until`, if set.
     WaitForHuman {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
@@ -117,44 +119,44 @@ pub enum Decision {
     FailClosed {
         reason: FailReason,
     },
-    /// Call a human. The question stays pending, and expiry no longer answers it.
+    /// Notify a human. The question stays pending, and expiry no longer answers it.
     Escalate,
 }
 
-/// The first source that has an answer decides.
+/// The first source with an answer decides.
 pub fn decide(
     question: &Question,
     queued: &[NonBlank],
     policy: Option<UnattendedPolicy>,
     automatic_in_a_row: u32,
     now: Timestamp,
-) -> Decision {
+) -> AnswerDecision {
     if question.kind().is_human_only() || automatic_in_a_row >= AUTOMATIC_IN_A_ROW_MAX {
-        return Decision::WaitForHuman { until: None };
+        return AnswerDecision::WaitForHuman { until: None };
     }
     if let Some((index, text)) = first_fitting(question, queued) {
-        return Decision::Answer { text, by: AnsweredBy::Queued, queue_index: Some(index) };
+        return AnswerDecision::Answer { text, by: AnsweredBy::Queued, queue_index: Some(index) };
     }
-    let default = question.draft.default.as_ref().and_then(|text| fitting(question, text).ok());
+    let default = question.draft.default.as_ref().and_then(|text| match_option(question, text).ok());
     match (policy, &default) {
         (Some(policy @ UnattendedPolicy::DefaultAnswer), Some(text)) => {
             let by = AnsweredBy::Policy { name: policy.as_str().to_owned() };
-            return Decision::Answer { text: text.clone(), by, queue_index: None };
+            return AnswerDecision::Answer { text: text.clone(), by, queue_index: None };
         }
         (Some(UnattendedPolicy::FailClosed), _) => {
-            return Decision::FailClosed { reason: FailReason::Policy };
+            return AnswerDecision::FailClosed { reason: FailReason::Policy };
         }
-        (Some(UnattendedPolicy::Escalate), _) => return Decision::Escalate,
-        // No policy has anything to say here: the human may.
+        (Some(UnattendedPolicy::Escalate), _) => return AnswerDecision::Escalate,
+        // No policy applies: wait for the human.
         (Some(UnattendedPolicy::DefaultAnswer), None) | (None, _) => {}
     }
     let until = question.draft.expires_at;
     if until.is_none_or(|expires_at| now < expires_at) {
-        return Decision::WaitForHuman { until };
+        return AnswerDecision::WaitForHuman { until };
     }
     match default {
-        Some(text) => Decision::Answer { text, by: AnsweredBy::Expiry, queue_index: None },
-        None => Decision::FailClosed { reason: FailReason::ExpiredWithoutDefault },
+        Some(text) => AnswerDecision::Answer { text, by: AnsweredBy::Expiry, queue_index: None },
+        None => AnswerDecision::FailClosed { reason: FailReason::ExpiredWithoutDefault },
     }
 }
 
@@ -162,11 +164,11 @@ fn first_fitting(question: &Question, queued: &[NonBlank]) -> Option<(usize, Non
     queued
         .iter()
         .enumerate()
-        .find_map(|(index, text)| fitting(question, text).ok().map(|answer| (index, answer)))
+        .find_map(|(index, text)| match_option(question, text).ok().map(|answer| (index, answer)))
 }
 
-/// The answer as the question's own word for it; any text where the question offers none.
-pub fn fitting(question: &Question, answer: &NonBlank) -> Result<NonBlank, Unreadable> {
+/// The option the answer names; any text if the question offers no options.
+pub fn match_option(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
     let options = &question.draft.options;
     if options.is_empty() {
         return Ok(answer.clone());
@@ -175,9 +177,9 @@ pub fn fitting(question: &Question, answer: &NonBlank) -> Result<NonBlank, Unrea
     choice::pick(answer.as_str(), &words).map(|index| options[index].clone())
 }
 
-/// What a person's answer counts as. A clarification takes any text, also one that is not among its
-/// suggestions; every other question with options takes only these.
-pub fn fitting_from_human(question: &Question, answer: &NonBlank) -> Result<NonBlank, Unreadable> {
+/// How a person's answer is read. A clarification accepts any text, even one that is not among its suggestions; every
+/// other question with options accepts only those.
+pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
     match question.kind() {
         QuestionKind::Clarification => {
             let options = &question.draft.options;
@@ -189,14 +191,14 @@ pub fn fitting_from_human(question: &Question, answer: &NonBlank) -> Result<NonB
         | QuestionKind::Gate
         | QuestionKind::Permission
         | QuestionKind::Danger
-        | QuestionKind::Escalation => fitting(question, answer),
+        | QuestionKind::Escalation => match_option(question, answer),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::question::Draft;
+    use crate::ask::question::QuestionDraft;
     use crate::base::id::QuestionId;
 
     const NOW: Timestamp = Timestamp::from_ms(1_000_000);
@@ -211,7 +213,7 @@ mod tests {
         default: Option<&'static str>,
         expires_at: Option<Timestamp>,
     ) -> Question {
-        let mut draft = Draft::new(kind, word("Go on?")).with_options(&["YES", "NO"]);
+        let mut draft = QuestionDraft::new(kind, word("Go on?")).with_options(&["YES", "NO"]);
         draft.default = default.map(word);
         draft.expires_at = expires_at;
         draft.with_id(QuestionId::from_bits(1))
@@ -269,16 +271,16 @@ mod tests {
         }
     }
 
-    fn row(decision: &Decision) -> Row {
+    fn row(decision: &AnswerDecision) -> Row {
         match decision {
-            Decision::Answer { by: AnsweredBy::Queued, .. } => Row::Queued,
-            Decision::Answer { by: AnsweredBy::Policy { .. }, .. } => Row::Policy,
-            Decision::Answer { by: AnsweredBy::Expiry, .. } => Row::Expiry,
-            Decision::Answer { by: AnsweredBy::Human { .. }, .. } => panic!("{decision:?}"),
-            Decision::WaitForHuman { .. } => Row::Human,
-            Decision::FailClosed { reason: FailReason::Policy } => Row::FailPolicy,
-            Decision::FailClosed { reason: FailReason::ExpiredWithoutDefault } => Row::FailExpired,
-            Decision::Escalate => Row::Escalate,
+            AnswerDecision::Answer { by: AnsweredBy::Queued, .. } => Row::Queued,
+            AnswerDecision::Answer { by: AnsweredBy::Policy { .. }, .. } => Row::Policy,
+            AnswerDecision::Answer { by: AnsweredBy::Expiry, .. } => Row::Expiry,
+            AnswerDecision::Answer { by: AnsweredBy::Human { .. }, .. } => panic!("{decision:?}"),
+            AnswerDecision::WaitForHuman { .. } => Row::Human,
+            AnswerDecision::FailClosed { reason: FailReason::Policy } => Row::FailPolicy,
+            AnswerDecision::FailClosed { reason: FailReason::ExpiredWithoutDefault } => Row::FailExpired,
+            AnswerDecision::Escalate => Row::Escalate,
         }
     }
 
@@ -329,20 +331,20 @@ mod tests {
             format!("{kind:?} {policy:?} {automatic} {queued:?} {default:?} {expires:?}: {decision:?}");
         assert_eq!(row(&decision), expected(kind, automatic, queued, policy, default, expires), "{case}");
         match &decision {
-            Decision::Answer { by: AnsweredBy::Queued, text, queue_index } => {
+            AnswerDecision::Answer { by: AnsweredBy::Queued, text, queue_index } => {
                 assert_eq!((text.as_str(), *queue_index), ("YES", Some(0)), "{case}");
             }
-            Decision::Answer { text, queue_index, .. } => {
+            AnswerDecision::Answer { text, queue_index, .. } => {
                 assert_eq!((text.as_str(), *queue_index), ("NO", None), "{case}");
             }
-            Decision::WaitForHuman { until } => {
+            AnswerDecision::WaitForHuman { until } => {
                 let timed = !kind.is_human_only() && automatic < AUTOMATIC_IN_A_ROW_MAX;
                 assert_eq!(*until, if timed { expires_at } else { None }, "{case}");
             }
-            Decision::FailClosed { .. } | Decision::Escalate => {}
+            AnswerDecision::FailClosed { .. } | AnswerDecision::Escalate => {}
         }
         let json = serde_json::to_string(&decision).unwrap();
-        assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), decision, "{json}");
+        assert_eq!(serde_json::from_str::<AnswerDecision>(&json).unwrap(), decision, "{json}");
     }
 
     #[test]
@@ -352,20 +354,21 @@ mod tests {
         let decision = decide(&asked, &queue, None, 0, NOW);
         assert_eq!(
             decision,
-            Decision::Answer { text: word("NO"), by: AnsweredBy::Queued, queue_index: Some(1) }
+            AnswerDecision::Answer { text: word("NO"), by: AnsweredBy::Queued, queue_index: Some(1) }
         );
-        let open = Draft::new(QuestionKind::Clarification, word("Which?")).with_id(QuestionId::from_bits(2));
+        let open =
+            QuestionDraft::new(QuestionKind::Clarification, word("Which?")).with_id(QuestionId::from_bits(2));
         let decision = decide(&open, &queue, None, 0, NOW);
         assert_eq!(
             decision,
-            Decision::Answer { text: word("use sqlite"), by: AnsweredBy::Queued, queue_index: Some(0) }
+            AnswerDecision::Answer { text: word("use sqlite"), by: AnsweredBy::Queued, queue_index: Some(0) }
         );
     }
 
     #[test]
     fn a_person_may_answer_a_clarification_in_their_own_words_and_nothing_else() {
         for kind in QuestionKind::ALL {
-            let free = fitting_from_human(&question(kind, None, None), &word("neither, ask Ada"));
+            let free = match_human_answer(&question(kind, None, None), &word("neither, ask Ada"));
             match kind {
                 QuestionKind::Clarification => assert_eq!(free, Ok(word("neither, ask Ada"))),
                 QuestionKind::Confirmation
@@ -374,7 +377,7 @@ mod tests {
                 | QuestionKind::Danger
                 | QuestionKind::Escalation => assert!(free.is_err(), "{kind:?}"),
             }
-            assert_eq!(fitting_from_human(&question(kind, None, None), &word("yes.")), Ok(word("YES")));
+            assert_eq!(match_human_answer(&question(kind, None, None), &word("yes.")), Ok(word("YES")));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Reading a person's answer as one of the words that were offered.
+//! Reads a person's answer as one of the offered options.
 //!
-//! Forgiving about case, blanks, closing punctuation and leading letters. It never guesses: what could
-//! mean two of the words, or none, is an error that lists them, and the question stays open.
+//! Case, white space, trailing punctuation and abbreviation are accepted. It never guesses: an answer that fits two
+//! options, or none, is an error that lists them, and the question stays open.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use serde::{Deserialize, Serialize};
 use crate::base::explanation::Explanation;
 use crate::explained;
 
-/// An answer that is not one of the words offered.
+/// An answer that is not one of the offered options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
-    #[error("\"{given}\" is none of the answers offered; answer with one of: {}", options.join(", "))]
+pub enum UnreadableAnswer {
+    #[error("\"{given}\" is not one of the offered answers; answer with one of: {}", options.join(", "))]
     NoneOfThem { given: String, options: Vec<String> },
-    #[error("\"{given}\" could mean more than one of the answers; answer with one of: {}", options.join(", "))]
+    #[error("\"{given}\" matches more than one of the offered answers; answer with one of: {}", options.join(", "))]
     Ambiguous { given: String, options: Vec<String> },
 }
 
-explained! { Unreadable {
+explained! { UnreadableAnswer {
     Self::NoneOfThem { .. } => Explanation {
         code: "none_of_them",
-        means: "The answer is none of the words that were offered.",
-        cause: "A question with choices needs one of them. Case, blanks and closing marks do not matter, and a beginning \
-                that fits only one of them is enough.",
+        means: "The answer is not one of the offered words.",
+        cause: "A question with choices needs one of them. Case, spaces and punctuation do not matter, and an unambiguous \
+                abbreviation is enough.",
         next: "Answer with one of the words shown: `baton answer QUESTION TEXT`.",
     },
     Self::Ambiguous { .. } => Explanation {
         code: "ambiguous_answer",
-        means: "The answer could mean more than one of the words that were offered.",
-        cause: "It is the beginning of several of them; Baton does not guess.",
+        means: "The answer matches more than one of the offered words.",
+        cause: "It abbreviates several of them, and Baton does not guess.",
         next: "Write more of the word you mean: `baton answer QUESTION TEXT`.",
     },
 } }
 
-impl Unreadable {
-    /// The beginning of the answer.
+impl UnreadableAnswer {
+    /// The start of the answer.
     pub fn given(&self) -> &str {
         match self {
             Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } => given,
@@ -50,27 +50,27 @@ impl Unreadable {
     }
 }
 
-/// Longest piece of an unreadable answer that is quoted back.
+/// Longest part of an unreadable answer that is quoted back.
 const QUOTED_MAX: usize = 80;
 
-/// The position of the option that `text` means.
-pub fn pick(text: &str, options: &[&str]) -> Result<usize, Unreadable> {
+/// The index of the option that `text` means.
+pub fn pick(text: &str, options: &[&str]) -> Result<usize, UnreadableAnswer> {
     if let Some(whole) = pick_whole(text, options)? {
         return Ok(whole);
     }
     let start = bare(text);
     let begins = |option: &str| may_abbreviate(&start) && bare(option).starts_with(&start);
-    only_one(text, options, begins)?.ok_or_else(|| Unreadable::NoneOfThem {
+    only_one(text, options, begins)?.ok_or_else(|| UnreadableAnswer::NoneOfThem {
         given: quoted(text),
         options: options.iter().map(|&option| option.to_owned()).collect(),
     })
 }
 
-/// The option that `text` names in full, if it does. For questions where free text is an answer too,
-/// and an abbreviation would be a guess.
-pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, Unreadable> {
+/// The option that `text` names in full, if any. For questions that also accept free text, where an abbreviation
+/// would be a guess.
+pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, UnreadableAnswer> {
     let (exact, lower, bared) = (text.trim(), lower(text), bare(text));
-    // The most literal reading that fits decides, so that `C` is not taken for `C.` or `c`.
+    // The most literal match decides, so that `C` is not taken for `C.` or `c`.
     for is_it in [
         &(|option: &str| option.trim() == exact) as &dyn Fn(&str) -> bool,
         &|option: &str| crate::ask::choice::lower(option) == lower,
@@ -83,20 +83,24 @@ pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, Unreada
     Ok(None)
 }
 
-fn only_one(text: &str, options: &[&str], is_it: impl Fn(&str) -> bool) -> Result<Option<usize>, Unreadable> {
+fn only_one(
+    text: &str,
+    options: &[&str],
+    is_it: impl Fn(&str) -> bool,
+) -> Result<Option<usize>, UnreadableAnswer> {
     let mut found = options.iter().enumerate().filter(|(_, option)| is_it(option)).map(|(index, _)| index);
     match (found.next(), found.next()) {
         (None, _) => Ok(None),
         (Some(index), None) => Ok(Some(index)),
-        (Some(_), Some(_)) => Err(Unreadable::Ambiguous {
+        (Some(_), Some(_)) => Err(UnreadableAnswer::Ambiguous {
             given: quoted(text),
             options: options.iter().map(|&option| option.to_owned()).collect(),
         }),
     }
 }
 
-/// Leading letters stand for a word; a leading digit does not stand for a number. And a person who
-/// writes a full "no" means no, not the "Node" among the options.
+/// Leading letters abbreviate a word; a leading digit does not abbreviate a number. And a full "no" means no, not the
+/// option "Node".
 fn may_abbreviate(start: &str) -> bool {
     !start.is_empty()
         && start.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '-')
@@ -108,8 +112,8 @@ fn lower(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Without the quotes, brackets and closing marks people put around a word. Signs that can change the
-/// meaning (`-1`, `C#`, `!x`) stay.
+/// Strips the quotes, brackets and punctuation people put around a word. Signs that can change the meaning (`-1`,
+/// `C#`, `!x`) stay.
 fn bare(text: &str) -> String {
     let around = |c: char| {
         c.is_whitespace()
@@ -134,7 +138,7 @@ macro_rules! choice {
 
         impl $name {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-            /// The words as they are offered, in the order of [`Self::ALL`].
+            /// The words as offered, in the order of [`Self::ALL`].
             pub const OPTIONS: &'static [&'static str] = &[$($word),+];
 
             pub const fn as_str(self) -> &'static str {
@@ -143,7 +147,7 @@ macro_rules! choice {
                 }
             }
 
-            pub fn read(text: &str) -> Result<Self, Unreadable> {
+            pub fn read(text: &str) -> Result<Self, UnreadableAnswer> {
                 pick(text, Self::OPTIONS).map(|index| Self::ALL[index])
             }
         }
@@ -157,7 +161,7 @@ macro_rules! choice {
 }
 
 choice!(
-    /// A gate's answer.
+    /// The answer to a gate.
     YesNo { Yes = "YES", No = "NO" }
 );
 choice!(
@@ -165,7 +169,7 @@ choice!(
     YesNoHelp {
         Yes = "YES",
         No = "NO",
-        /// Explain the subtask, then ask the same again.
+        /// Explain the subtask, then ask again.
         Help = "HELP",
     }
 );
@@ -178,12 +182,12 @@ choice!(
     YesNoEdit {
         Yes = "YES",
         No = "NO",
-        /// Replace the list by the human's version, then ask again.
+        /// Replace the list with the human's version, then ask again.
         Edit = "EDIT",
     }
 );
 choice!(
-    /// What becomes of a task that was broken down once already and still does not get done.
+    /// What to do with a task that was already broken down once and still fails.
     SplitRetryCancel { Split = "SPLIT", Retry = "RETRY", Cancel = "CANCEL" }
 );
 
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_of_the_words_is_no_answer() {
+    fn an_answer_must_be_one_of_the_options() {
         for not in ["", " ", "...", "maybe", "yes and no", "yes, but later", "yesterday", "not", "1", "ok"] {
             let error = YesNo::read(not).unwrap_err();
             assert!(error.to_string().ends_with("answer with one of: YES, NO"), "{error}");
@@ -217,11 +221,12 @@ mod tests {
     #[test]
     fn nothing_is_guessed() {
         let ambiguous =
-            |text, options: &[&str]| matches!(pick(text, options), Err(Unreadable::Ambiguous { .. }));
+            |text, options: &[&str]| matches!(pick(text, options), Err(UnreadableAnswer::Ambiguous { .. }));
         assert!(ambiguous("s", &["SPLIT", "SKIP"]));
         assert!(ambiguous("a.", &["a", "A"]));
         assert!(ambiguous("c!", &["C", "c?"]));
-        let none = |text, options: &[&str]| matches!(pick(text, options), Err(Unreadable::NoneOfThem { .. }));
+        let none =
+            |text, options: &[&str]| matches!(pick(text, options), Err(UnreadableAnswer::NoneOfThem { .. }));
         assert!(none("1", &["10", "5"]));
         assert!(none("-1", &["+1", "0"]));
         assert!(none("no", &["Node", "Deno"]));
@@ -229,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_itself_wins_over_a_longer_one() {
+    fn an_exact_word_wins_over_a_longer_one() {
         assert_eq!(pick("no", &["no-issues", "no"]), Ok(1));
         assert_eq!(pick("c", &["C++", "C", "C#"]), Ok(1));
         assert_eq!(pick("A", &["a", "A"]), Ok(1));
@@ -238,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_word_is_wanted_where_free_text_is_an_answer() {
+    fn free_text_questions_need_the_whole_option() {
         assert_eq!(pick_whole("sqlite.", &["SQLite", "Postgres"]), Ok(Some(0)));
         assert_eq!(pick_whole("s", &["SQLite", "Postgres"]), Ok(None));
     }

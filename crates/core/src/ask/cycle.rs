@@ -1,14 +1,14 @@
-//! An ask cycle: the stretch of a run in which one owner may ask the human.
+//! An ask cycle: the part of a run in which one owner may ask the human.
 //!
-//! Its run owns it: one loop, or one task's execution. It holds at most one pending question, refuses
-//! whatever it may not take, and never queues. It never hands anything to the cycle that follows it.
+//! It belongs to one run: a loop, or one task's execution. It holds at most one pending question, refuses what it may
+//! not accept, and never queues. Nothing carries over to the next cycle.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::answer_memory::{AnswerMemory, Remembered};
-use crate::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy, fitting, fitting_from_human};
+use crate::ask::answer_memory::{AnswerMemory, RememberedAnswer};
+use crate::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy, match_human_answer, match_option};
 use crate::ask::choice::YesNo;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::refusal::{AnswerRefusal, AskRefusal};
@@ -16,21 +16,21 @@ use crate::base::id::{CycleId, QuestionId};
 use crate::base::text::NonBlank;
 use crate::people::owner_token::OwnerToken;
 
-/// More than a long phase needs (two questions for each of ninety subtasks), and an end for an agent
-/// that only ever asks.
+/// More than a long phase needs (two questions for each of ninety subtasks), and an end for an agent that only ever
+/// asks.
 pub const QUESTIONS_PER_CYCLE_MAX: u32 = 200;
 
-/// The last places of a cycle are kept for its gate, so that a phase which used up its questions can
-/// still end, and a human may decline it a few times.
+/// The last questions of a cycle are reserved for its gate, so that a phase that used up its questions can still end,
+/// and a human may decline it a few times.
 pub const GATE_PLACES_KEPT: u32 = 10;
 
 /// Which answers at the gate end the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateRule {
-    /// NO stays in the phase and opens asking again.
+    /// NO stays in the phase and allows more questions.
     YesPasses,
-    /// Both answers end the phase and differ in where it goes.
+    /// Both answers end the phase; they differ in where it goes.
     BothPass,
 }
 
@@ -51,11 +51,11 @@ pub enum CycleState {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pending: Option<Question>,
     },
-    /// I7: the gate was the last question. Nothing opens the cycle again.
+    /// I7: the gate was the last question. The cycle never reopens.
     GatePassed,
-    /// Ended without its gate: the human broke off, or the run is over.
+    /// Ended without its gate: the human aborted, or the run is over.
     Closed {
-        /// The question that was pending then and is not to be answered any more.
+        /// The question that was pending and will not be answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         withdrawn: Option<QuestionId>,
     },
@@ -71,46 +71,46 @@ pub struct AskCycle {
     state: CycleState,
     asked_count: u32,
     automatic_in_a_row: u32,
-    /// Bounded by the questions a cycle may ask; kept so that a second answer is known for one.
+    /// Kept to recognise a second answer; bounded by the questions a cycle may ask.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     answered: BTreeSet<QuestionId>,
     #[serde(default, skip_serializing_if = "AnswerMemory::is_empty")]
     remembered: AnswerMemory,
-    /// The question whose answer came after the owner's last word; whoever goes on has to be told it.
+    /// The question whose answer has not been delivered yet; the next attempt has to be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unheard: Option<NonBlank>,
-    /// That answer, where it was about a permission.
+    /// That answer, if it was about a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_permission: Option<Box<Remembered>>,
-    /// What a human allowed after the agent that asked was gone. Whoever took its place may do that much.
+    last_permission: Option<Box<RememberedAnswer>>,
+    /// A permission granted after the agent that asked was gone. The attempt that took over may use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    consent: Option<Box<Remembered>>,
+    consent: Option<Box<RememberedAnswer>>,
 }
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskOutcome {
     /// The question is pending in the new state of the cycle.
     Pending { cycle: Box<AskCycle> },
-    /// The human said so before; nobody is asked, and the cycle is as it was.
+    /// The human answered this before; nobody is asked, and the cycle is unchanged.
     Again { answer: NonBlank, answered_by: AnsweredBy },
 }
 
-/// An answer that was taken, with the cycle after it.
+/// An accepted answer, and the cycle after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnswerOutcome {
     pub cycle: AskCycle,
     pub question: Question,
-    /// In the question's own word for it, where it offers words.
+    /// The option's own wording, if the question has options.
     pub answer: NonBlank,
     pub answered_by: AnsweredBy,
-    /// The reading of a gate's answer. The cycle is closed when its gate was passed.
+    /// The decision at a gate. The cycle is closed if the gate was passed.
     pub gate: Option<YesNo>,
 }
 
 impl AskCycle {
-    /// `automatic_in_a_row` goes on counting from the run's cycle before this one: an unattended loop
-    /// does not earn new automatic answers by changing its phase.
+    /// `automatic_in_a_row` continues from the run's previous cycle: an unattended loop does not earn new automatic
+    /// answers by changing phase.
     pub fn open(id: CycleId, owner: OwnerToken, gate_rule: GateRule, automatic_in_a_row: u32) -> Self {
         Self {
             id,
@@ -127,29 +127,29 @@ impl AskCycle {
         }
     }
 
-    /// A cycle for one question that Baton itself asked. Nobody owns it, so nobody can ask in it.
+    /// A cycle for one question that Baton itself asked. It has no owner, so nobody can ask in it.
     pub(crate) fn holding(question: Question, automatic_in_a_row: u32) -> Self {
         let (id, owner) = (CycleId::from_bits(0), OwnerToken::from_digest([0; OwnerToken::BYTES]));
         let cycle = Self::open(id, owner, GateRule::YesPasses, automatic_in_a_row);
         Self { state: CycleState::Open { pending: Some(question) }, ..cycle }
     }
 
-    /// The same cycle after answers that were counted elsewhere.
+    /// The same cycle, with a count kept elsewhere.
     pub(crate) fn counting(&self, automatic_in_a_row: u32) -> Self {
         Self { automatic_in_a_row, ..self.clone() }
     }
 
-    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<Asked, AskRefusal> {
+    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<AskOutcome, AskRefusal> {
         self.may_ask(token, &question)?;
         if let Some(known) = self.remembered.recall(&question) {
             let (answer, answered_by) = (known.answer.clone(), known.answered_by.clone());
-            return Ok(Asked::Again { answer, answered_by });
+            return Ok(AskOutcome::Again { answer, answered_by });
         }
-        Ok(Asked::Pending { cycle: Box::new(self.ask_anew(token, question)?) })
+        Ok(AskOutcome::Pending { cycle: Box::new(self.ask_anew(token, question)?) })
     }
 
-    /// Asks the human even if they said it before: an agent whose turn ends with its question, and who asks the
-    /// same again, was not helped by the first answer.
+    /// Asks the human even if they answered before: an agent that ends its turn with the same question again was not
+    /// helped by the first answer.
     pub fn ask_anew(&self, token: &OwnerToken, mut question: Question) -> Result<Self, AskRefusal> {
         self.may_ask(token, &question)?;
         let limit = match question.kind() {
@@ -193,8 +193,8 @@ impl AskCycle {
         Ok(())
     }
 
-    /// What the human said to the very same question before: where it was information, or where the agent that
-    /// wanted a permission was gone before it had the answer.
+    /// The earlier answer to the same question: if it was information, or if the agent that asked for a permission
+    /// was gone before the answer came.
     pub fn recall(&self, question: &Question) -> Option<(NonBlank, AnsweredBy)> {
         let consent = self.consent.as_deref().filter(|known| known.is_to(question));
         let known = self.remembered.recall(question).or(consent)?;
@@ -206,7 +206,7 @@ impl AskCycle {
         id: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-    ) -> Result<Answered, AnswerRefusal> {
+    ) -> Result<AnswerOutcome, AnswerRefusal> {
         let question = self.awaiting(id)?.clone();
         let automatic = answered_by.is_automatic();
         if automatic && question.kind().is_human_only() {
@@ -215,7 +215,7 @@ impl AskCycle {
         if automatic && self.automatic_in_a_row >= AUTOMATIC_IN_A_ROW_MAX {
             return Err(AnswerRefusal::AutomationStopped { id, limit: AUTOMATIC_IN_A_ROW_MAX });
         }
-        let read = if automatic { fitting } else { fitting_from_human };
+        let read = if automatic { match_option } else { match_human_answer };
         let unreadable = |why| AnswerRefusal::Unreadable { id, why };
         let answer = read(&question, answer).map_err(unreadable)?;
         let gate = match question.kind() {
@@ -231,17 +231,17 @@ impl AskCycle {
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
         cycle.unheard = Some(question.text().clone());
         if question.kind() == QuestionKind::Permission {
-            cycle.last_permission = Some(Box::new(Remembered::new(&question, &answer, &answered_by)));
+            cycle.last_permission = Some(Box::new(RememberedAnswer::new(&question, &answer, &answered_by)));
         }
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
             Some(_) | None => CycleState::Open { pending: None },
         };
         cycle.remembered.keep(&question, &answer, &answered_by);
-        Ok(Answered { cycle, question, answer, answered_by, gate })
+        Ok(AnswerOutcome { cycle, question, answer, answered_by, gate })
     }
 
-    /// Ends the cycle without its gate. The pending question is withdrawn; a closed cycle stays as it is.
+    /// Ends the cycle without its gate and withdraws the pending question. A closed cycle is unchanged.
     pub fn close(&self) -> Self {
         let mut cycle = self.clone();
         if let CycleState::Open { pending } = &self.state {
@@ -250,12 +250,12 @@ impl AskCycle {
         cycle
     }
 
-    /// A new attempt goes on with the work of one that died: it may ask, the dead one's secret may not
-    /// any more, and the pending question stays.
-    pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
+    /// A new attempt continues the work of a dead one: it may ask, the dead one's secret may not, and the pending
+    /// question stays.
+    pub fn take_over(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
         match &self.state {
             CycleState::Open { .. } => {
-                // Only a permission: what was decided otherwise, the new agent is told, and asks anew if it must.
+                // Permissions only: other decisions are told to the new agent, which asks again if it must.
                 let consent = self.last_permission.clone();
                 Ok(Self { owner, unheard: None, consent, ..self.clone() })
             }
@@ -264,7 +264,7 @@ impl AskCycle {
         }
     }
 
-    /// The pending question is not to be answered any more, and the owner may ask another.
+    /// Withdraws the pending question, so that the owner may ask another.
     pub fn withdraw(&self) -> Self {
         let mut cycle = self.clone();
         if let CycleState::Open { pending } = &mut cycle.state {
@@ -311,8 +311,8 @@ impl AskCycle {
         matches!(self.state, CycleState::Open { .. })
     }
 
-    /// Whether the answer to this very question waits for whoever goes on.
-    pub fn is_unheard(&self, question: &NonBlank) -> bool {
+    /// Whether the answer to this question has not been delivered yet.
+    pub fn is_undelivered(&self, question: &NonBlank) -> bool {
         self.unheard.as_ref() == Some(question)
     }
 

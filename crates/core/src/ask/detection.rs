@@ -1,8 +1,8 @@
-//! Does a text ask its reader something? Decided on prose alone: code, quotes and addresses do not count.
+//! Detects whether a text asks its reader something. Only prose counts, not code, quotes or URLs.
 
 use crate::base::text::NonBlank;
 
-/// Longest question taken out of an output. What is longer is cut, with a mark; the whole stays in the output.
+/// Longest question extracted from an output. Longer ones are cut and marked; the output keeps the whole text.
 const QUESTION_CHARS_MAX: usize = 4_000;
 
 /// Whether the prose of `output` asks the human something.
@@ -10,7 +10,7 @@ pub fn asks(output: &str) -> bool {
     prose_paragraphs(output).iter().any(|paragraph| paragraph_asks(paragraph))
 }
 
-/// The paragraphs of `output` that ask, as one question.
+/// The paragraphs of `output` that ask, joined into one question.
 pub fn question_in(output: &str) -> Option<NonBlank> {
     let asking: Vec<String> =
         prose_paragraphs(output).into_iter().filter(|paragraph| paragraph_asks(paragraph)).collect();
@@ -22,7 +22,7 @@ pub fn question_in(output: &str) -> Option<NonBlank> {
     NonBlank::new(text).ok()
 }
 
-/// The text without fenced and indented code and without quoted lines, split at blank lines.
+/// The text without code blocks and quoted lines, split at blank lines.
 fn prose_paragraphs(output: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut fence: Option<&str> = None;
@@ -32,7 +32,7 @@ fn prose_paragraphs(output: &str) -> Vec<String> {
         match (fence, marker) {
             (None, Some(opened)) => fence = Some(opened),
             (Some(open), Some(closing)) if open == closing => fence = None,
-            // Inside code nothing asks, whatever it looks like.
+            // Nothing inside code is a question.
             (Some(_), _) => {}
             (None, None) if trimmed.is_empty() => paragraphs.push(String::new()),
             (None, None)
@@ -56,7 +56,7 @@ fn paragraph_asks(paragraph: &str) -> bool {
     prose.split_whitespace().any(word_ends_a_question) || offers_a_choice(&prose)
 }
 
-/// Drops `code` between back-ticks. A lone back-tick opens nothing.
+/// Drops `code` between backticks. A lone backtick opens nothing.
 fn without_inline_code(paragraph: &str) -> String {
     let pieces: Vec<&str> = paragraph.split('`').collect();
     let last = pieces.len() - 1;
@@ -68,8 +68,8 @@ fn without_inline_code(paragraph: &str) -> String {
     prose
 }
 
-/// A word that closes a question: its question mark comes last but for closing marks, and it is a word,
-/// not an address with a query in it, nor a lone `?` or `??` used as an operator.
+/// Whether a word ends a question: it ends with a question mark (before closing punctuation), and it is not a URL
+/// with a query, nor a lone `?` or `??` used as an operator.
 fn word_ends_a_question(word: &str) -> bool {
     let core = word.trim_end_matches(['"', '\'', ')', ']', '*', '_', '”', '’', '»', '」', '!', '.', ',']);
     let is_address = core.contains("://") || core.starts_with("www.");
@@ -79,7 +79,7 @@ fn word_ends_a_question(word: &str) -> bool {
     (plain || wide) && !is_address
 }
 
-/// `[YES/NO]`, `(y/n)`: an offer to choose needs no question mark.
+/// `[YES/NO]`, `(y/n)`: an offered choice is a question without a question mark.
 fn offers_a_choice(prose: &str) -> bool {
     let lower = prose.to_lowercase();
     ["[yes/no", "(yes/no", "yes/no:", "[y/n]", "(y/n)"].iter().any(|offer| lower.contains(offer))
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn code_quotes_and_addresses_ask_nothing() {
+    fn code_quotes_and_urls_are_not_questions() {
         for silent in [
             "",
             "All done.",

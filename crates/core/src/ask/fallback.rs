@@ -1,16 +1,16 @@
-//! The questions Baton asks when an agent stops and says nothing that can be answered (I1).
+//! The questions Baton asks when an agent stops without asking anything that can be answered (I1).
 
-use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
 
-/// Why a question has to be supplied.
+/// Why Baton has to supply a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fallback {
     Default,
     /// Work on code stopped for lack of information.
     Implementation,
     Timeout,
-    /// A program the agent started waited for a person at a keyboard.
+    /// A program started by the agent waited for keyboard input.
     Interactive,
     Dangerous,
 }
@@ -19,10 +19,10 @@ impl Fallback {
     pub const ALL: [Self; 5] =
         [Self::Default, Self::Implementation, Self::Timeout, Self::Interactive, Self::Dangerous];
 
-    pub fn question(self) -> Draft {
+    pub fn question(self) -> QuestionDraft {
         let yes_no = ["YES", "NO"];
         match self {
-            Self::Default => Draft::new(
+            Self::Default => QuestionDraft::new(
                 QuestionKind::Clarification,
                 NonBlank::fixed(
                     "YES/NO: Do you permit code changes for this task?\n\
@@ -31,7 +31,7 @@ impl Fallback {
                 ),
             )
             .with_options(&yes_no),
-            Self::Implementation => Draft::new(
+            Self::Implementation => QuestionDraft::new(
                 QuestionKind::Clarification,
                 NonBlank::fixed(
                     "What does the agent need to know to go on with this task?\n\
@@ -41,7 +41,7 @@ impl Fallback {
                      and it goes on where it stopped.",
                 ),
             ),
-            Self::Timeout => Draft::new(
+            Self::Timeout => QuestionDraft::new(
                 QuestionKind::Clarification,
                 NonBlank::fixed(
                     "The task ran out of time. Should it go on? (YES/NO)\n\
@@ -49,7 +49,7 @@ impl Fallback {
                 ),
             )
             .with_options(&yes_no),
-            Self::Interactive => Draft::new(
+            Self::Interactive => QuestionDraft::new(
                 QuestionKind::Clarification,
                 NonBlank::fixed(
                     "A program the agent started wants a person's confirmation. May the agent confirm it? (YES/NO)\n\
@@ -58,7 +58,7 @@ impl Fallback {
                 ),
             )
             .with_options(&yes_no),
-            Self::Dangerous => Draft::new(
+            Self::Dangerous => QuestionDraft::new(
                 QuestionKind::Danger,
                 NonBlank::fixed(
                     "This task may destroy something and has stopped before doing so. May it go ahead? (YES/NO)\n\

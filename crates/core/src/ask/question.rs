@@ -1,7 +1,7 @@
 //! A question: something only a human may decide.
 //!
-//! It is a value like any other: whoever holds one holds its text, and the text is never blank (I1).
-//! Whether it may be asked now is the ask cycle's business; who may answer it, the answer source's.
+//! Its text is never blank (I1). Whether it may be asked now is decided by the ask cycle; who may answer it, by the
+//! answer source.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::base::task_type::TaskType;
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 
-/// What kind of decision is wanted. It settles who may give it.
+/// The kind of decision. It determines who may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
@@ -20,11 +20,11 @@ pub enum QuestionKind {
     Confirmation,
     /// The one question that ends a phase.
     Gate,
-    /// The agent wants to use a tool it has no standing permission for.
+    /// The agent wants to use a tool without standing permission.
     Permission,
-    /// A dangerous operation waits for a go-ahead. Only ever answered by a human.
+    /// A dangerous operation waits for approval. Only a human may answer.
     Danger,
-    /// Baton gave up on solving it without a person. Only ever answered by a human.
+    /// Baton cannot resolve it without a person. Only a human may answer.
     Escalation,
 }
 
@@ -47,22 +47,22 @@ impl QuestionKind {
     }
 }
 
-/// What is asked, before it has an id.
+/// A question before it has an id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct QuestionDraft {
     pub text: NonBlank,
     pub kind: QuestionKind,
-    /// The answers offered as buttons. Free text is always possible where the list is empty.
+    /// The offered answers, shown as buttons. If empty, any text is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<NonBlank>,
-    /// What stands when nobody answers and the policy allows a default.
+    /// The answer used when nobody answers and the policy allows a default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<NonBlank>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-impl Draft {
+impl QuestionDraft {
     pub fn new(kind: QuestionKind, text: NonBlank) -> Self {
         Self { text, kind, options: Vec::new(), default: None, expires_at: None }
     }
@@ -82,7 +82,7 @@ impl Draft {
 pub struct Question {
     pub id: QuestionId,
     #[serde(flatten)]
-    pub draft: Draft,
+    pub draft: QuestionDraft,
 }
 
 impl Question {
@@ -97,8 +97,8 @@ impl Question {
 
 /// The question a dangerous operation is blocked on.
 ///
-/// I2: the state `Blocked` holds one of these, and one can only be made for a `DANGEROUS_OP` task, so
-/// no other task has a way to become blocked.
+/// I2: the state `Blocked` holds one of these, and it can only be built for a `DANGEROUS_OP` task, so no other task
+/// can become blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DangerQuestion(Question);

@@ -1,4 +1,4 @@
-//! A question as the inbox keeps it. It outlives the server, the agent and the attempt that asked.
+//! A question as stored in the inbox. It outlives the server, the agent and the attempt that asked.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub enum QuestionState {
         answer: NonBlank,
         answered_by: AnsweredBy,
     },
-    /// Nobody needs the answer any more.
+    /// The answer is no longer needed.
     Withdrawn {
         at: Timestamp,
         reason: NonBlank,

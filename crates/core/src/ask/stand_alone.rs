@@ -1,46 +1,46 @@
-//! A question stands alone: whoever reads it and nothing else knows the situation, what is to be decided, and what each
-//! offered answer leads to.
+//! Checks that a question is self-contained: a reader who sees nothing else knows the situation, what is to be
+//! decided, and what each offered answer does.
 //!
-//! Baton's own questions are held to this wherever one is made; the words of an agent are its own.
+//! Applies to Baton's own questions; an agent chooses its own words.
 
 use crate::ask::detection::asks;
-use crate::ask::question::Draft;
+use crate::ask::question::QuestionDraft;
 use crate::base::text::NonBlank;
 
-/// Words below which a text can hardly say both what happened and what is to be decided.
+/// Fewer words can hardly say both what happened and what is to be decided.
 const WORDS_MIN: usize = 12;
-/// Words after an option's name that say what it leads to.
+/// Words after an option that say what it does.
 const LEADS_WORDS_MIN: usize = 2;
 
 /// What a reader would have to look up elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lack {
+pub enum MissingContext {
     /// It does not say what is to be decided.
     Decision,
-    /// It asks, and says nothing of how things stand.
+    /// It does not describe the situation.
     Situation,
-    /// It offers this answer, and does not say what it leads to.
+    /// It offers this answer without saying what it does.
     Leads(NonBlank),
 }
 
-impl Draft {
-    /// What is missing for the question to stand alone; nothing, where it does.
-    pub fn lacks(&self) -> Vec<Lack> {
+impl QuestionDraft {
+    /// What the question lacks to be self-contained; empty if nothing.
+    pub fn missing_context(&self) -> Vec<MissingContext> {
         let text = self.text.as_str();
         let mut lacks = Vec::new();
         if !asks(text) {
-            lacks.push(Lack::Decision);
+            lacks.push(MissingContext::Decision);
         }
         if text.split_whitespace().count() < WORDS_MIN {
-            lacks.push(Lack::Situation);
+            lacks.push(MissingContext::Situation);
         }
         let unexplained = self.options.iter().filter(|option| !explains(text, option.as_str()));
-        lacks.extend(unexplained.cloned().map(Lack::Leads));
+        lacks.extend(unexplained.cloned().map(MissingContext::Leads));
         lacks
     }
 }
 
-/// Whether some mention of the option goes on to say what it does. A list such as `[YES/NO]` only offers it.
+/// Whether some mention of the option says what it does. A list such as `[YES/NO]` only offers it.
 fn explains(text: &str, option: &str) -> bool {
     text.match_indices(option).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + option.len()..]);
@@ -57,45 +57,50 @@ mod tests {
     use crate::ask::fallback::Fallback;
     use crate::ask::question::QuestionKind;
     use crate::base::id::TaskId;
-    use crate::limits::budget::{Measure, Reached, Scope};
+    use crate::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
     use crate::phase::discovered::{DiscoveredTask, Proposal};
     use crate::recycle::escalation;
     use crate::transition::merge_conflict;
 
-    fn draft(text: &str, options: &[&'static str]) -> Draft {
-        Draft::new(QuestionKind::Confirmation, NonBlank::new(text).unwrap()).with_options(options)
+    fn draft(text: &str, options: &[&'static str]) -> QuestionDraft {
+        QuestionDraft::new(QuestionKind::Confirmation, NonBlank::new(text).unwrap()).with_options(options)
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_context_is_named() {
         let options = ["YES", "NO"];
         let whole = "The work is done and waits on its branch. Merge it now? [YES/NO]\n\
                      YES merges it. NO leaves it on its branch.";
-        assert_eq!(draft(whole, &options).lacks(), []);
-        let leads = |option| Lack::Leads(NonBlank::fixed(option));
+        assert_eq!(draft(whole, &options).missing_context(), []);
+        let leads = |option| MissingContext::Leads(NonBlank::fixed(option));
         assert_eq!(
-            draft("Merge it now? [YES/NO]", &options).lacks(),
-            [Lack::Situation, leads("YES"), leads("NO")]
+            draft("Merge it now? [YES/NO]", &options).missing_context(),
+            [MissingContext::Situation, leads("YES"), leads("NO")]
         );
         let half = "The work is done and waits on its branch. Merge it now? YES merges it to main. NO.";
-        assert_eq!(draft(half, &options).lacks(), [leads("NO")]);
+        assert_eq!(draft(half, &options).missing_context(), [leads("NO")]);
         let told = "The work is done and waits on its branch, and nobody has looked at it so far.";
-        assert_eq!(draft(told, &[]).lacks(), [Lack::Decision]);
+        assert_eq!(draft(told, &[]).missing_context(), [MissingContext::Decision]);
         // A longer word is not the option.
         assert_eq!(
             draft("NOTHING happened here, and nothing will, whatever anybody else says, will it?", &["NO"])
-                .lacks(),
+                .missing_context(),
             [leads("NO")]
         );
     }
 
     #[test]
     fn every_question_the_rules_ask_stands_alone() {
-        let mut all: Vec<Draft> = Fallback::ALL.map(Fallback::question).into();
-        for scope in [Scope::Task, Scope::Project, Scope::Day] {
-            for measure in [Measure::Turns, Measure::Tokens, Measure::Money, Measure::Time, Measure::Progress]
-            {
-                all.push(Reached { scope, measure, used: 9, allowed: 9 }.question());
+        let mut all: Vec<QuestionDraft> = Fallback::ALL.map(Fallback::question).into();
+        for scope in [BudgetScope::Task, BudgetScope::Project, BudgetScope::Day] {
+            for measure in [
+                BudgetMeasure::Turns,
+                BudgetMeasure::Tokens,
+                BudgetMeasure::Money,
+                BudgetMeasure::Time,
+                BudgetMeasure::Progress,
+            ] {
+                all.push(BudgetReached { scope, measure, used: 9, allowed: 9 }.question());
             }
         }
         all.push(escalation(TaskId::from_bits(1), "Parse the dates", "It used its turns up twice."));
@@ -105,7 +110,7 @@ mod tests {
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
         assert_eq!(all.len(), 5 + 15 + 3);
         for question in all {
-            assert_eq!(question.lacks(), [], "{}", question.text);
+            assert_eq!(question.missing_context(), [], "{}", question.text);
         }
     }
 }

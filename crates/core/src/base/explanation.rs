@@ -1,25 +1,25 @@
-//! What an error code means, for a person who met one and wants to know more than a line can say.
+//! The long explanation of an error code, for `baton explain` and the book.
 //!
-//! The table of a type's codes stands beside the type and is written with [`explained!`](crate::explained): its rows are
-//! at once the arms of a `match` and the entries of the catalogue. So a new case of an error does not compile until it is
-//! explained, and no code can be shown that the catalogue does not have. Nothing is decided here.
+//! Each error type has its table of codes beside it, written with [`explained!`](crate::explained). The rows are both
+//! the arms of a `match` and the entries of the catalogue, so a new error case does not compile until it is
+//! explained, and no code is shown that the catalogue lacks.
 
 use serde::Serialize;
 
-/// One code, explained.
+/// One error code and its explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// The word that is shown, and that programs branch on.
+    /// The code shown to people; programs branch on it.
     pub code: &'static str,
     pub means: &'static str,
     /// What led to it.
     pub cause: &'static str,
-    /// What to do; commands are in backticks.
+    /// What to do next. Commands are in backticks.
     pub next: &'static str,
 }
 
-/// Gives a type `EXPLAINED`, all its codes, and `explained`, the one of a value. Cases that hand on what another type
-/// refused stand behind `else`: that type explains them.
+/// Implements `EXPLAINED` (every code of the type) and `explained` (the code of one value). Cases that wrap another
+/// type's error go behind `else` and use that type's explanation.
 #[macro_export]
 macro_rules! explained {
     ($kind:ty {

@@ -1,7 +1,7 @@
-//! Names git will take: a branch and a commit.
+//! Names that git accepts: branches and commits.
 //!
-//! Both come from outside (settings, agents, git's own output) and go into command lines and paths, so
-//! they are checked once, at the door. Nothing here asks git whether the branch or the commit exists.
+//! Both come from outside (settings, agents, git output) and end up in command lines and paths, so they are validated
+//! once, on the way in. Whether the branch or commit exists is not checked here.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,42 +10,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{ProjectId, TaskId};
 
-/// Longest piece of a refused name that is quoted back.
+/// Longest part of an invalid name that is quoted back.
 const QUOTED_CHARS_MAX: usize = 80;
 
 fn quoted(text: &str) -> String {
     text.chars().take(QUOTED_CHARS_MAX).collect()
 }
 
-/// A branch, by git's own rules for a ref and a little stricter: no white space of any alphabet.
+/// A branch name under git's ref rules, and slightly stricter: no white space of any kind.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BranchName(String);
 
-/// A text that cannot be a branch.
+/// A text that is not a valid branch name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" cannot be a branch: {why}; use a name like feature/dca27809")]
-pub struct BadBranchName {
+pub struct InvalidBranchName {
     pub text: String,
     pub why: &'static str,
 }
 
 impl BranchName {
-    /// Git stores a branch as a file, and file systems stop at 255 bytes a name; this leaves room for
-    /// the suffixes git adds.
+    /// Git stores a branch as a file and file systems stop at 255 bytes per name; this leaves room for the suffixes
+    /// git adds.
     pub const LEN_MAX: usize = 200;
 
-    /// The branch a task's own work goes to.
-    pub fn of_task(task: TaskId) -> Self {
+    /// The branch for a task's own work.
+    pub fn for_task(task: TaskId) -> Self {
         Self(format!("baton/{task}"))
     }
 
-    /// Where accepted work comes together that is for no feature, for the human to merge.
-    pub fn gathering() -> Self {
+    /// The branch that collects accepted work outside a feature, for a person to merge.
+    pub fn integration() -> Self {
         Self("baton/next".to_owned())
     }
 
-    /// The branch the tasks of a feature share; it carries its project's digits.
+    /// The branch shared by the tasks of a feature. It carries the project's digits.
     pub fn feature(project: ProjectId) -> Self {
         Self(format!("feature/{:08x}", project.bits()))
     }
@@ -55,7 +55,7 @@ impl BranchName {
     }
 }
 
-/// What git would object to, or `None` when it would not.
+/// Why git would reject the name, or `None` if it is valid.
 fn objection(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it is empty");
@@ -97,39 +97,39 @@ fn objection(name: &str) -> Option<&'static str> {
     })
 }
 
-/// In any letter case: on some file systems `x.LOCK` is the very lock file git makes for `x`.
+/// In any letter case: on some file systems `x.LOCK` is the lock file git creates for `x`.
 fn has_lock_suffix(part: &str) -> bool {
     part.to_ascii_lowercase().ends_with(".lock")
 }
 
 impl FromStr for BranchName {
-    type Err = BadBranchName;
+    type Err = InvalidBranchName;
 
-    fn from_str(text: &str) -> Result<Self, BadBranchName> {
+    fn from_str(text: &str) -> Result<Self, InvalidBranchName> {
         match objection(text) {
             None => Ok(Self(text.to_owned())),
-            Some(why) => Err(BadBranchName { text: quoted(text), why }),
+            Some(why) => Err(InvalidBranchName { text: quoted(text), why }),
         }
     }
 }
 
-/// A commit by its full hash: SHA-1 or SHA-256, lower-case. Short forms are refused, because what they
-/// mean changes as a repository grows.
+/// A commit by its full hash: SHA-1 or SHA-256, lower-case. Short forms are rejected, because their meaning changes
+/// as a repository grows.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CommitId(String);
 
-/// A text that is not a commit's full hash.
+/// A text that is not a full commit hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a commit: give all 40 (or 64) lower-case hex digits, as `git rev-parse` prints them"
 )]
-pub struct BadCommitId {
+pub struct InvalidCommitId {
     pub text: String,
 }
 
 impl CommitId {
-    /// Enough digits for a person to tell commits apart in a line of text.
+    /// Enough digits to tell commits apart in a line of text.
     const SHORT_LEN: usize = 10;
 
     pub fn as_str(&self) -> &str {
@@ -142,14 +142,14 @@ impl CommitId {
 }
 
 impl FromStr for CommitId {
-    type Err = BadCommitId;
+    type Err = InvalidCommitId;
 
-    fn from_str(text: &str) -> Result<Self, BadCommitId> {
+    fn from_str(text: &str) -> Result<Self, InvalidCommitId> {
         let is_hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if is_hex && matches!(text.len(), 40 | 64) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(BadCommitId { text: quoted(text) })
+            Err(InvalidCommitId { text: quoted(text) })
         }
     }
 }
@@ -184,8 +184,8 @@ macro_rules! text_form {
     };
 }
 
-text_form!(BranchName, BadBranchName);
-text_form!(CommitId, BadCommitId);
+text_form!(BranchName, InvalidBranchName);
+text_form!(CommitId, InvalidCommitId);
 
 #[cfg(test)]
 mod tests {
@@ -193,8 +193,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn our_own_branches_pass_the_check() {
-        let task = BranchName::of_task(TaskId::from_bits(0x9a69_e916));
+    fn our_own_branches_are_valid() {
+        let task = BranchName::for_task(TaskId::from_bits(0x9a69_e916));
         let feature = BranchName::feature(ProjectId::from_bits(0xdca2));
         assert_eq!(task.as_str(), "baton/TASK-9a69e916");
         assert_eq!(feature.as_str(), "feature/0000dca2");
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn what_git_takes_is_taken() {
+    fn names_git_accepts_are_accepted() {
         for good in ["main", "a", "release/1.2.x", "fix-#12", "user@host", "größe", "a.lockfile", "@a"] {
             assert!(good.parse::<BranchName>().is_ok(), "{good}");
         }
     }
 
     #[test]
-    fn what_git_refuses_is_refused() {
+    fn names_git_rejects_are_rejected() {
         for bad in [
             "",
             "-x",

@@ -1,28 +1,28 @@
-//! Ids: what they look like, and the refusal of anything that looks otherwise.
+//! Typed ids and their text forms.
 //!
-//! Ids are made outside (randomness is an argument here) and parsed at the door. Inside, an id is a
-//! number with a type, so a question's id cannot be handed in where a task's is wanted.
+//! Ids are generated outside core (randomness is an argument here) and parsed on the way in. Inside, an id is a
+//! number with a type, so a question id cannot be passed where a task id is expected.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::spelled::{self, Spelling};
+use crate::base::inline_text::{self, InlineText};
 
-/// A text that is not the id it was taken for.
+/// A text that is not a valid id of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not {noun} id; one looks like {example}")]
-pub struct BadId {
+pub struct InvalidId {
     pub text: String,
     pub noun: &'static str,
     pub example: &'static str,
 }
 
-/// Longest piece of a refused id that is quoted back.
+/// Longest part of an invalid id that is quoted back.
 const QUOTED_MAX: usize = 80;
 
-impl BadId {
+impl InvalidId {
     fn new(text: &str, noun: &'static str, example: &'static str) -> Self {
         Self { text: text.chars().take(QUOTED_MAX).collect(), noun, example }
     }
@@ -51,14 +51,14 @@ macro_rules! hex_id {
                 self.0
             }
 
-            fn spelling(self) -> Spelling {
-                Spelling::default().text($prefix).hex(self.0.into(), $digits)
+            fn to_inline(self) -> InlineText {
+                InlineText::default().text($prefix).hex(self.0.into(), $digits)
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.spelling().as_str())
+                f.write_str(self.to_inline().as_str())
             }
         }
 
@@ -69,20 +69,20 @@ macro_rules! hex_id {
         }
 
         impl FromStr for $name {
-            type Err = BadId;
+            type Err = InvalidId;
 
-            fn from_str(text: &str) -> Result<Self, BadId> {
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
                 parse_hex(text, $prefix, $digits)
                     .and_then(|bits| <$repr>::try_from(bits).ok())
                     .map(Self)
-                    .ok_or_else(|| BadId::new(text, $noun, $example))
+                    .ok_or_else(|| InvalidId::new(text, $noun, $example))
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = BadId;
+            type Error = InvalidId;
 
-            fn try_from(text: String) -> Result<Self, BadId> {
+            fn try_from(text: String) -> Result<Self, InvalidId> {
                 text.parse()
             }
         }
@@ -95,13 +95,13 @@ macro_rules! hex_id {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.spelling().as_str())
+                serializer.serialize_str(self.to_inline().as_str())
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                spelled::parse(deserializer, concat!($noun, " id"))
+                inline_text::parse(deserializer, concat!($noun, " id"))
             }
         }
     };
@@ -116,7 +116,7 @@ hex_id!(
     ProjectId, "a project", "PROJ-", u32, 8, "PROJ-dca27809"
 );
 hex_id!(
-    /// One execution of a task. Longer than the others, because a busy queue makes many.
+    /// One execution of a task. Longer than the other ids, because a busy queue creates many.
     AttemptId, "an attempt", "ATT-", u64, 16, "ATT-00c0ffee00c0ffee"
 );
 hex_id!(
@@ -128,16 +128,16 @@ hex_id!(
     RunId, "a run", "RUN-", u32, 8, "RUN-0badcafe"
 );
 hex_id!(
-    /// One ask cycle: the stretch of a run in which one owner may ask.
+    /// One ask cycle: the part of a run in which one owner may ask.
     CycleId, "an ask cycle", "CYC-", u64, 16, "CYC-00000000deadbeef"
 );
 hex_id!(
-    /// One effect in the outbox; carrying it out twice under one id does it once.
+    /// One effect in the outbox. Running it twice under the same id has the effect once.
     EffectId, "an effect", "EFF-", u64, 16, "EFF-0000000000000001"
 );
 
-/// A conversation with the human. Its text is the caller's own, within limits that keep it safe in a
-/// path, a URL and a log line.
+/// A conversation with the human. The caller chooses its text, within limits that keep it safe in a path, a URL and a
+/// log line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SessionId(String);
@@ -145,8 +145,8 @@ pub struct SessionId(String);
 impl SessionId {
     pub const LEN_MAX: usize = 128;
 
-    /// The session a project has from the start, used when a message names none.
-    pub fn of_project(project: ProjectId) -> Self {
+    /// The default session of a project, used when a message names none.
+    pub fn for_project(project: ProjectId) -> Self {
         Self(format!("sess_{project}"))
     }
 
@@ -156,23 +156,23 @@ impl SessionId {
 }
 
 impl FromStr for SessionId {
-    type Err = BadId;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<Self, BadId> {
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
         let first_is_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
         let all_are_safe = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
         if first_is_plain && all_are_safe && text.len() <= Self::LEN_MAX {
             Ok(Self(text.to_owned()))
         } else {
-            Err(BadId::new(text, "session", "sess_PROJ-dca27809 (letters, digits, - _ . : up to 128)"))
+            Err(InvalidId::new(text, "session", "sess_PROJ-dca27809 (letters, digits, - _ . : up to 128)"))
         }
     }
 }
 
 impl TryFrom<String> for SessionId {
-    type Error = BadId;
+    type Error = InvalidId;
 
-    fn try_from(text: String) -> Result<Self, BadId> {
+    fn try_from(text: String) -> Result<Self, InvalidId> {
         text.parse()
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(TaskId::from_bits(0x9a69_e916).to_string(), "TASK-9a69e916");
         assert_eq!(ProjectId::from_bits(7).to_string(), "PROJ-00000007");
         assert_eq!(AttemptId::from_bits(7).to_string(), "ATT-0000000000000007");
-        assert_eq!(SessionId::of_project(ProjectId::from_bits(7)).to_string(), "sess_PROJ-00000007");
+        assert_eq!(SessionId::for_project(ProjectId::from_bits(7)).to_string(), "sess_PROJ-00000007");
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ids_survive_the_trip_through_text(bits: u32, long: u64) {
+        fn ids_round_trip(bits: u32, long: u64) {
             prop_assert_eq!(TaskId::from_bits(bits).to_string().parse(), Ok(TaskId::from_bits(bits)));
             prop_assert_eq!(AttemptId::from_bits(long).to_string().parse(), Ok(AttemptId::from_bits(long)));
         }

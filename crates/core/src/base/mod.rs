@@ -5,10 +5,10 @@
 pub mod explanation;
 pub mod git_name;
 pub mod id;
+pub(crate) mod inline_text;
 pub mod priority;
 pub mod redact;
 pub mod remote_url;
-pub(crate) mod spelled;
 pub mod task_type;
 pub mod text;
 pub mod time;

@@ -1,11 +1,11 @@
-//! How much a task matters next to the others: P0 before P3. A person sets it; the claim order reads it.
+//! A task's priority: P0 before P3. A person sets it; the claim order uses it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Lower is sooner, so the derived order is the claim order.
+/// Lower runs sooner, so the derived order is the claim order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Priority {
     P0,
@@ -15,10 +15,10 @@ pub enum Priority {
     P3,
 }
 
-/// A text that is no priority.
+/// A text that is not a priority.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a priority; the priorities are P0 (first), P1, P2 (the default) and P3 (last)")]
-pub struct BadPriority {
+pub struct InvalidPriority {
     pub text: String,
 }
 
@@ -52,9 +52,9 @@ impl fmt::Display for Priority {
 }
 
 impl FromStr for Priority {
-    type Err = BadPriority;
+    type Err = InvalidPriority;
 
-    fn from_str(text: &str) -> Result<Self, BadPriority> {
+    fn from_str(text: &str) -> Result<Self, InvalidPriority> {
         /// Longest piece of a refused text that is quoted back.
         const QUOTED_CHARS_MAX: usize = 40;
         match text.trim() {
@@ -62,7 +62,7 @@ impl FromStr for Priority {
             "P1" | "p1" | "1" => Ok(Self::P1),
             "P2" | "p2" | "2" => Ok(Self::P2),
             "P3" | "p3" | "3" => Ok(Self::P3),
-            _ => Err(BadPriority { text: text.chars().take(QUOTED_CHARS_MAX).collect() }),
+            _ => Err(InvalidPriority { text: text.chars().take(QUOTED_CHARS_MAX).collect() }),
         }
     }
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn priorities_read_and_write_alike_everywhere() {
+    fn priorities_round_trip() {
         for (level, priority) in (0..).zip(Priority::ALL) {
             assert_eq!(priority.level(), level);
             assert_eq!(priority.to_string().parse(), Ok(priority));

@@ -1,24 +1,24 @@
-//! Secrets in an agent's words, taken out before the words are kept.
+//! Removes secrets from agent output before it is stored.
 //!
-//! An agent prints what it sees: a header of a failed request, a line of an environment file, the address of a
-//! remote with its password. What has the known form of a secret is replaced by [`MARK`]; the rest is left alone.
-//! It is a net, not a wall: a secret that looks like any other word passes.
+//! Agents print what they see: the header of a failed request, a line of an `.env` file, a remote URL with its
+//! password. Anything in a known secret format is replaced by [`MARK`]. This is best effort: a secret that looks like
+//! an ordinary word passes.
 
 use std::borrow::Cow;
 
-/// Stands where a secret stood.
+/// Replaces a secret.
 pub const MARK: &str = "[redacted]";
 
-/// How the tokens of well-known services begin.
+/// Prefixes of well-known services' tokens.
 #[rustfmt::skip]
 const PREFIXES: [&str; 20] = [
     "sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
     "glpat-", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "AKIA", "ASIA", "AIza", "npm_", "eyJ",
 ];
-/// A token has at least this much behind its prefix; less is a word.
+/// Fewer characters after the prefix are an ordinary word.
 const TOKEN_LEN_MIN: usize = 16;
 
-/// Names whose value is a secret: `API_KEY=…`, `"password": "…"`.
+/// Keys whose value is a secret: `API_KEY=…`, `"password": "…"`.
 #[rustfmt::skip]
 const NAMES: [&str; 10] = [
     "token", "secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "private_key",
@@ -27,13 +27,13 @@ const NAMES: [&str; 10] = [
 /// Shorter values are words such as `none`, not secrets.
 const VALUE_LEN_MIN: usize = 8;
 
-/// Takes secrets out of a text that comes line by line: a private key goes over many.
+/// Redacts text line by line, because a private key spans several lines.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     is_in_key: bool,
 }
 
-/// Takes secrets out of a whole text.
+/// Redacts a whole text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     if !may_hold_secrets(text) {
         return Cow::Borrowed(text);
@@ -43,7 +43,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Most lines hold nothing of the kind, and saying so is cheap.
+/// A cheap test that most lines pass without further work.
 fn may_hold_secrets(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     text.contains("-----BEGIN")
@@ -84,7 +84,7 @@ fn without_header(line: &str) -> String {
         let value = &out[start..];
         let skipped = value.len() - value.trim_start().len();
         let end = value[skipped..].find(['"', '\'', '`']).map_or(value.len(), |at| at + skipped);
-        // "bearer " is also a word of prose; a token has no blank in it and is long.
+        // "bearer " is also an ordinary word; a token is long and has no space in it.
         if name == "bearer " {
             let token = value[skipped..end].split_whitespace().next().unwrap_or_default();
             if token.len() < TOKEN_LEN_MIN {
@@ -99,7 +99,7 @@ fn without_header(line: &str) -> String {
     out
 }
 
-/// `https://mia:secret@example.org` keeps the name and loses the password.
+/// `https://mia:secret@example.org` keeps the user name and loses the password.
 fn without_passwords_in_addresses(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -129,7 +129,7 @@ fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// Words that begin as a known service's tokens do and go on long enough.
+/// Words with a known token prefix that are long enough to be one.
 fn without_tokens(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -148,7 +148,7 @@ fn without_tokens(line: &str) -> String {
     out + rest
 }
 
-/// `NAME=value` and `"name": "value"`, where the name says that the value is a secret.
+/// `NAME=value` and `"name": "value"`, where the name marks the value as a secret.
 fn without_named_values(line: &str) -> String {
     let mut out = line.to_owned();
     let mut from = 0;
@@ -159,7 +159,7 @@ fn without_named_values(line: &str) -> String {
     out
 }
 
-/// The next value behind a secret's name, at or after `from`.
+/// The next value after a secret's name, at or after `from`.
 fn next_named_value(line: &str, from: usize) -> Option<std::ops::Range<usize>> {
     let lower = line.to_ascii_lowercase();
     let mut at = from;
@@ -175,7 +175,7 @@ fn next_named_value(line: &str, from: usize) -> Option<std::ops::Range<usize>> {
             .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '&' | ')' | '}'))
             .unwrap_or(line.len() - start);
         let value = &line[start..start + len];
-        // Words are left alone: `token: expected`. A secret has a digit in it.
+        // Ordinary words stay (`token: expected`): a secret contains a digit.
         if value.len() >= VALUE_LEN_MIN && !value.contains(MARK) && value.bytes().any(|b| b.is_ascii_digit())
         {
             return Some(start..start + len);
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn secrets_go_and_words_stay() {
+    fn secrets_are_redacted_and_words_stay() {
         #[rustfmt::skip]
         let table = [
             ("fatal: could not read https://mia:hunter2@example.org/x.git", "fatal: could not read https://mia:[redacted]@example.org/x.git"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_taken_out_whole() {
+    fn a_private_key_is_redacted_completely() {
         let text = "before\n-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nafter";
         assert_eq!(redact(text), "before\n[redacted]\n[redacted]\n[redacted]\nafter");
         let certificate = "-----BEGIN CERTIFICATE-----\nMIIabc";
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_twice_is_as_good_as_once(text in any::<String>(), secret in "[a-zA-Z0-9]{20}1") {
+        fn redacting_never_panics_and_is_idempotent(text in any::<String>(), secret in "[a-zA-Z0-9]{20}1") {
             let once = redact(&text).into_owned();
             prop_assert_eq!(redact(&once).into_owned(), once.clone());
             let planted = redact(&format!("{text} ghp_{secret}")).into_owned();

@@ -1,29 +1,30 @@
-//! Where a repository is that many machines share, as git is told it.
+//! The git URL of a repository shared by several machines.
 //!
-//! It goes into a command line of git's, so what could pass for an option or run a program is refused at the door. A
-//! password has no place in it: it would be stored and shown. Credentials are git's own business, on each machine.
+//! It is passed to git on the command line, so anything that could be read as an option or run a program is rejected
+//! on the way in. Passwords are rejected too, because the URL is stored and shown: credentials belong to git's
+//! credential helpers on each machine.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// `ssh://git@host/app.git`, `git@host:app.git`, `https://host/app.git`, or the whole path of a bare repository.
+/// `ssh://git@host/app.git`, `git@host:app.git`, `https://host/app.git`, or the absolute path of a bare repository.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RemoteUrl(String);
 
-/// A text that is not taken for a remote. It is not quoted: it may hold a password.
+/// A text that is not a valid remote. It is not quoted back, because it may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this cannot be a remote: {why}; use one like ssh://git@host/app.git")]
-pub struct BadRemoteUrl {
+pub struct InvalidRemoteUrl {
     pub why: &'static str,
 }
 
 impl RemoteUrl {
-    /// Longer than any address people use.
+    /// Longer than any URL in use.
     pub const LEN_MAX: usize = 1_000;
-    /// What git reaches without running a program of somebody's choice.
+    /// Transports that do not run a program chosen by the URL.
     const SCHEMES: [&'static str; 5] = ["ssh", "git", "http", "https", "file"];
 
     pub fn as_str(&self) -> &str {
@@ -64,20 +65,20 @@ fn objection(text: &str) -> Option<&'static str> {
 }
 
 impl FromStr for RemoteUrl {
-    type Err = BadRemoteUrl;
+    type Err = InvalidRemoteUrl;
 
-    fn from_str(text: &str) -> Result<Self, BadRemoteUrl> {
+    fn from_str(text: &str) -> Result<Self, InvalidRemoteUrl> {
         match objection(text) {
             None => Ok(Self(text.to_owned())),
-            Some(why) => Err(BadRemoteUrl { why }),
+            Some(why) => Err(InvalidRemoteUrl { why }),
         }
     }
 }
 
 impl TryFrom<String> for RemoteUrl {
-    type Error = BadRemoteUrl;
+    type Error = InvalidRemoteUrl;
 
-    fn try_from(text: String) -> Result<Self, BadRemoteUrl> {
+    fn try_from(text: String) -> Result<Self, InvalidRemoteUrl> {
         text.parse()
     }
 }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_takes_for_a_place_is_taken() {
+    fn remotes_git_accepts_are_accepted() {
         for good in [
             "ssh://git@host/app.git",
             "git@host:team/app.git",
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_run_a_program_or_tell_a_password_is_refused() {
+    fn urls_that_run_programs_or_contain_passwords_are_rejected() {
         for bad in [
             "",
             "--upload-pack=touch /tmp/x",

@@ -1,4 +1,4 @@
-//! What sort of work a task is. The sort decides what counts as a result (see [`crate::task::guard`]).
+//! The type of a task. It decides what counts as a result (see [`crate::task::guard`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub enum TaskType {
     DangerousOp,
 }
 
-/// The three ways a result is judged.
+/// The three ways to judge a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Deliverable {
     /// The text the agent wrote.
@@ -73,10 +73,10 @@ impl fmt::Display for TaskType {
     }
 }
 
-/// A text that is no task type.
+/// A text that is not a task type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a task type{}; the types are READ_INFO, REPORT, LIGHT_EDIT, IMPLEMENTATION, REVIEW_RESPONSE, CONFIG_CI_CHANGE, DANGEROUS_OP", hint(*.nearest))]
-pub struct BadTaskType {
+pub struct InvalidTaskType {
     pub text: String,
     pub nearest: Option<&'static str>,
 }
@@ -86,11 +86,11 @@ fn hint(nearest: Option<&'static str>) -> String {
 }
 
 impl FromStr for TaskType {
-    type Err = BadTaskType;
+    type Err = InvalidTaskType;
 
-    fn from_str(text: &str) -> Result<Self, BadTaskType> {
+    fn from_str(text: &str) -> Result<Self, InvalidTaskType> {
         let wanted = text.trim().to_ascii_uppercase().replace('-', "_");
-        Self::ALL.into_iter().find(|known| known.as_str() == wanted).ok_or_else(|| BadTaskType {
+        Self::ALL.into_iter().find(|known| known.as_str() == wanted).ok_or_else(|| InvalidTaskType {
             text: text.to_owned(),
             nearest: nearest(&wanted, Self::ALL.map(Self::as_str)),
         })
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_read_and_write_alike_everywhere() {
+    fn types_round_trip() {
         for task_type in TaskType::ALL {
             assert_eq!(task_type.to_string().parse(), Ok(task_type));
             assert_eq!(serde_json::to_value(task_type).unwrap(), task_type.as_str());

@@ -1,4 +1,4 @@
-//! Small texts with a promise: one that is not blank, and names that are safe wherever they go.
+//! Validated text: text that is not blank, and names that are safe in paths, URLs and command lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,31 +6,31 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::explanation::Explanation;
-use crate::base::spelled;
+use crate::base::inline_text;
 
-/// A text that says something. I1 rests on it: a question holds one, so none can be blank.
+/// Text with at least one visible character. I1 rests on it: a question holds one, so no question is blank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NonBlank(String);
 
-/// A text was wanted and only white space came.
+/// Text was required and only white space was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the text is blank; write at least one visible character")]
-pub struct Blank;
+pub struct BlankText;
 
-impl Blank {
+impl BlankText {
     pub const EXPLAINED: Explanation = Explanation {
         code: "blank_text",
-        means: "A text was wanted, and only white space came.",
-        cause: "A title, an answer, a reason or a message without a visible character says nothing to whoever reads it.",
+        means: "A text was required, and only white space was given.",
+        cause: "A title, an answer, a reason or a message needs at least one visible character.",
         next: "Write at least one visible character.",
     };
 }
 
 impl NonBlank {
-    pub fn new(text: impl Into<String>) -> Result<Self, Blank> {
+    pub fn new(text: impl Into<String>) -> Result<Self, BlankText> {
         let text = text.into();
-        if is_blank(&text) { Err(Blank) } else { Ok(Self(text)) }
+        if is_blank(&text) { Err(BlankText) } else { Ok(Self(text)) }
     }
 
     /// The text, or `fallback` when the text is blank.
@@ -44,7 +44,7 @@ impl NonBlank {
         Self(text.to_owned())
     }
 
-    /// `lead` is one of ours and never blank, so neither is the whole, whatever follows it.
+    /// `lead` is one of ours and never blank, so neither is the result.
     pub(crate) fn led_by(lead: &'static str, rest: &str) -> Self {
         debug_assert!(!is_blank(lead));
         Self(format!("{lead}{rest}"))
@@ -55,7 +55,7 @@ impl NonBlank {
     }
 }
 
-/// Zero-width and formatting characters show nothing, so a text of only them is blank to its reader.
+/// Zero-width and formatting characters are invisible, so a text made only of them is blank.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| {
         c.is_whitespace()
@@ -77,17 +77,17 @@ impl fmt::Debug for NonBlank {
 }
 
 impl FromStr for NonBlank {
-    type Err = Blank;
+    type Err = BlankText;
 
-    fn from_str(text: &str) -> Result<Self, Blank> {
+    fn from_str(text: &str) -> Result<Self, BlankText> {
         Self::new(text)
     }
 }
 
 impl TryFrom<String> for NonBlank {
-    type Error = Blank;
+    type Error = BlankText;
 
-    fn try_from(text: String) -> Result<Self, Blank> {
+    fn try_from(text: String) -> Result<Self, BlankText> {
         Self::new(text)
     }
 }
@@ -98,12 +98,12 @@ impl From<NonBlank> for String {
     }
 }
 
-/// A text that cannot be a name of the wanted kind.
+/// A text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" cannot be {noun}: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all"
 )]
-pub struct BadName {
+pub struct InvalidName {
     pub text: String,
     pub noun: &'static str,
 }
@@ -121,27 +121,27 @@ macro_rules! name {
         }
 
         impl FromStr for $type {
-            type Err = BadName;
+            type Err = InvalidName;
 
-            fn from_str(text: &str) -> Result<Self, BadName> {
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
                 if is_name(text) {
                     Ok(Self(text.to_owned()))
                 } else {
-                    Err(BadName { text: text.chars().take(NAME_LEN_MAX).collect(), noun: $noun })
+                    Err(InvalidName { text: text.chars().take(NAME_LEN_MAX).collect(), noun: $noun })
                 }
             }
         }
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                spelled::parse(deserializer, $noun)
+                inline_text::parse(deserializer, $noun)
             }
         }
 
         impl TryFrom<String> for $type {
-            type Error = BadName;
+            type Error = InvalidName;
 
-            fn try_from(text: String) -> Result<Self, BadName> {
+            fn try_from(text: String) -> Result<Self, InvalidName> {
                 text.parse()
             }
         }
@@ -166,7 +166,7 @@ macro_rules! name {
     };
 }
 
-/// Long enough for any name a person types, short enough for a column of a table.
+/// Long enough for any name a person types, short enough for a table column.
 const NAME_LEN_MAX: usize = 64;
 
 fn is_name(text: &str) -> bool {
@@ -177,7 +177,7 @@ fn is_name(text: &str) -> bool {
 }
 
 name!(
-    /// Which kind of agent a task wants: implement, breakdown, review, or one of the user's own.
+    /// The kind of agent a task needs: implement, breakdown, review, or a role the user defined.
     Role, "a role"
 );
 
@@ -190,22 +190,22 @@ impl Role {
         Self("breakdown".to_owned())
     }
 
-    /// The work of the loop's phases, apart from the queue's own.
-    pub fn of_loop() -> [Self; 3] {
+    /// The roles of the loop's phases.
+    pub fn loop_phases() -> [Self; 3] {
         ["plan", "execute", "review"].map(|name| Self(name.to_owned()))
     }
 }
 
 name!(
-    /// An agent as the settings name it.
+    /// An agent, as named in the settings.
     AgentName, "an agent's name"
 );
 name!(
-    /// Something a machine has that not every one has, and that a task may need: `gpu`, `mac`.
+    /// A capability that only some machines have and a task may need: `gpu`, `mac`.
     Label, "a label"
 );
 name!(
-    /// A person who was given a token, by the name they are known under here.
+    /// A person with a token, by the name the token was issued for.
     PersonName, "a person's name"
 );
 name!(
@@ -221,10 +221,10 @@ name!(
     OutcomeName, "an outcome"
 );
 
-/// Below this similarity a suggestion confuses more than it helps.
+/// Suggestions below this similarity confuse more than they help.
 const SIMILARITY_MIN: f64 = 0.7;
 
-/// The known names nearest to a mistyped one, nearest first: as many as are near enough, and no more than `most`.
+/// Up to `most` known names similar to a mistyped one, most similar first.
 pub fn nearest_few<'a>(
     mistyped: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -237,7 +237,7 @@ pub fn nearest_few<'a>(
     near.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
-/// The known name nearest to a mistyped one, where one is near enough to be worth suggesting.
+/// The known name most similar to a mistyped one, if it is similar enough to suggest.
 pub fn nearest<'a>(mistyped: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
@@ -252,9 +252,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shows_nothing_is_blank() {
+    fn invisible_text_is_blank() {
         for blank in ["", " ", "\n\t\r ", "\u{200b}\u{feff}", "\u{3000}", "\u{0}"] {
-            assert_eq!(NonBlank::new(blank), Err(Blank), "{blank:?}");
+            assert_eq!(NonBlank::new(blank), Err(BlankText), "{blank:?}");
         }
         assert_eq!(NonBlank::new(" yes ").map(String::from), Ok(" yes ".to_owned()));
     }

@@ -1,11 +1,11 @@
-//! Time as a value. Core never asks what time it is: every rule that needs to know takes `now`.
+//! Time as a value. Core never reads a clock: every rule that depends on time takes `now`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::spelled::{self, Spelling};
+use crate::base::inline_text::{self, InlineText};
 
 /// A moment, in milliseconds since 1970 UTC; RFC 3339 in text and JSON.
 ///
@@ -13,16 +13,16 @@ use crate::base::spelled::{self, Spelling};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A text that is not a moment.
+/// A text that is not a timestamp.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a time; one looks like 2026-11-15T09:30:00Z")]
-pub struct BadTimestamp(String);
+pub struct InvalidTimestamp(String);
 
 impl Timestamp {
-    /// 9999-12-30T22:00:00Z, the last moment RFC 3339 has four digits for in every time zone.
+    /// 9999-12-30T22:00:00Z, the last moment RFC 3339 writes with four digits in every time zone.
     const MS_MAX: i64 = 253_402_207_200_000;
 
-    /// Moments outside the years RFC 3339 can write are moved to the nearest one inside.
+    /// Moments outside the years RFC 3339 can write are clamped.
     pub const fn from_ms(ms: i64) -> Self {
         if ms > Self::MS_MAX {
             Self(Self::MS_MAX)
@@ -41,18 +41,18 @@ impl Timestamp {
         Self::from_ms(self.0.saturating_add(ms))
     }
 
-    /// How long from `earlier` to here; zero when the clock went backwards.
+    /// The time since `earlier`; zero if the clock went backwards.
     pub const fn ms_since(self, earlier: Self) -> i64 {
         let span = self.0.saturating_sub(earlier.0);
         if span < 0 { 0 } else { span }
     }
 
-    /// Every row has several of these, so they are written without asking a calendar that knows of time zones.
-    fn spelling(self) -> Spelling {
+    /// Formatted by hand rather than through a time-zone library, because every row has several timestamps.
+    fn to_inline(self) -> InlineText {
         let ms = self.0.cast_unsigned();
         let (days, of_day) = (ms / DAY_MS, ms % DAY_MS);
-        let Date { year, month, day } = Date::of(days);
-        Spelling::default()
+        let Date { year, month, day } = Date::from_days(days);
+        InlineText::default()
             .decimal(year, 4)
             .text("-")
             .decimal(month, 2)
@@ -74,7 +74,7 @@ const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
-/// A day of the calendar, from 1970 on.
+/// A calendar day, from 1970 on.
 struct Date {
     year: u64,
     month: u64,
@@ -82,14 +82,14 @@ struct Date {
 }
 
 impl Date {
-    /// Counted in years that begin in March, so that the leap day is a year's last; 400 of them are 146,097 days.
-    fn of(days_since_1970: u64) -> Self {
-        // From the first of March in the year 0.
+    /// Counts years that start in March, so that the leap day comes last; 400 of them have 146,097 days.
+    fn from_days(days_since_1970: u64) -> Self {
+        // Days since 1 March of year 0.
         let days = days_since_1970 + 719_468;
         let (era, of_era) = (days / 146_097, days % 146_097);
         let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
         let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        // Five months of the year have 153 days together, twice over.
+        // Each run of five months from March has 153 days.
         let from_march = (5 * of_year + 2) / 153;
         let day = of_year - (153 * from_march + 2) / 5 + 1;
         let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
@@ -97,7 +97,7 @@ impl Date {
         Self { year, month, day }
     }
 
-    /// The way back; none for a day that the calendar does not have, or not since 1970.
+    /// The inverse. `None` for a day that does not exist or is before 1970.
     fn days_since_1970(&self) -> Option<u64> {
         let &Self { year, month, day } = self;
         let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -119,7 +119,7 @@ impl Date {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.spelling().as_str())
+        f.write_str(self.to_inline().as_str())
     }
 }
 
@@ -131,29 +131,29 @@ impl fmt::Debug for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.spelling().as_str())
+        serializer.serialize_str(self.to_inline().as_str())
     }
 }
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        spelled::parse(deserializer, "a time")
+        inline_text::parse(deserializer, "a time")
     }
 }
 
 impl FromStr for Timestamp {
-    type Err = BadTimestamp;
+    type Err = InvalidTimestamp;
 
-    fn from_str(text: &str) -> Result<Self, BadTimestamp> {
+    fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         if let Some(ms) = read_own(text.as_bytes()) {
             return Ok(Self::from_ms(ms));
         }
-        let moment: jiff::Timestamp = text.parse().map_err(|_| BadTimestamp(text.to_owned()))?;
+        let moment: jiff::Timestamp = text.parse().map_err(|_| InvalidTimestamp(text.to_owned()))?;
         Ok(Self::from_ms(moment.as_millisecond()))
     }
 }
 
-/// A time as this module writes it. Any other, and any that is no time, is the calendar's to judge.
+/// Parses only the form this module writes; everything else goes through the calendar library.
 fn read_own(text: &[u8]) -> Option<i64> {
     let &[
         y0,
@@ -201,9 +201,9 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 impl TryFrom<String> for Timestamp {
-    type Error = BadTimestamp;
+    type Error = InvalidTimestamp;
 
-    fn try_from(text: String) -> Result<Self, BadTimestamp> {
+    fn try_from(text: String) -> Result<Self, InvalidTimestamp> {
         text.parse()
     }
 }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_reads_as_the_calendar_has_it() {
+    fn every_day_agrees_with_the_calendar_library() {
         let day_ms = i64::try_from(DAY_MS).unwrap();
         for ms in (0..=Timestamp::MS_MAX).step_by(usize::try_from(day_ms).unwrap()) {
             let moment = jiff::Timestamp::from_millisecond(ms).unwrap();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_the_calendar_does_not_have_is_no_time() {
+    fn a_nonexistent_day_is_invalid() {
         for day in ["2026-02-29", "2100-02-29", "2026-04-31", "2026-13-01", "2026-00-10", "2026-01-00"] {
             assert!(format!("{day}T09:30:00.000Z").parse::<Timestamp>().is_err(), "{day}");
         }
@@ -250,13 +250,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_moment_reads_as_the_calendar_has_it(ms in 0..=Timestamp::MS_MAX) {
+        fn any_timestamp_agrees_with_the_calendar_library(ms in 0..=Timestamp::MS_MAX) {
             let moment = jiff::Timestamp::from_millisecond(ms).unwrap();
             prop_assert_eq!(Timestamp::from_ms(ms).to_string(), format!("{moment:.3}"));
         }
 
         #[test]
-        fn any_moment_survives_the_trip_through_text(ms: i64) {
+        fn any_timestamp_round_trips(ms: i64) {
             let moment = Timestamp::from_ms(ms);
             prop_assert_eq!(moment.to_string().parse(), Ok(moment));
         }

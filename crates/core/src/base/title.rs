@@ -1,14 +1,14 @@
-//! When two titles name the same task.
+//! Title comparison.
 
-/// Two titles with the same normal form name the same task: case, white space and punctuation do not
-/// tell tasks apart. `+` and `#` do, because C, C++ and C# are three things.
-pub fn normalised_title(title: &str) -> String {
+/// The normal form of a title. Two titles with the same normal form name the same task: case, white space and
+/// punctuation do not distinguish tasks. `+` and `#` do, because C, C++ and C# are three things.
+pub fn normalize_title(title: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || c == '+' || c == '#';
     let joined: String = title.chars().filter(|c| !matches!(c, '\'' | '’' | '`')).collect();
     let lower = joined.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !kept(c)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() {
-        // Only punctuation: all it has to be known by.
+        // Only punctuation, so there is nothing else to compare by.
         title.split_whitespace().collect::<Vec<_>>().join(" ")
     } else {
         words.join(" ")
@@ -29,19 +29,19 @@ mod tests {
             "fix\tthe\nparser…",
             "Fix 'the' parser",
         ] {
-            assert_eq!(normalised_title(same), "fix the parser", "{same:?}");
+            assert_eq!(normalize_title(same), "fix the parser", "{same:?}");
         }
-        assert_eq!(normalised_title("Don't panic"), normalised_title("dont panic"));
-        assert_eq!(normalised_title("GRÜSSE senden"), "grüsse senden");
-        assert_ne!(normalised_title("Port it to C"), normalised_title("Port it to C++"));
-        assert_ne!(normalised_title("???"), normalised_title("!!!"));
+        assert_eq!(normalize_title("Don't panic"), normalize_title("dont panic"));
+        assert_eq!(normalize_title("GRÜSSE senden"), "grüsse senden");
+        assert_ne!(normalize_title("Port it to C"), normalize_title("Port it to C++"));
+        assert_ne!(normalize_title("???"), normalize_title("!!!"));
     }
 
     proptest! {
         #[test]
-        fn a_normal_form_is_its_own(title: String) {
-            let once = normalised_title(&title);
-            prop_assert_eq!(normalised_title(&once), once);
+        fn normalizing_is_idempotent(title: String) {
+            let once = normalize_title(&title);
+            prop_assert_eq!(normalize_title(&once), once);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Small turns of phrase that everything Baton says to people has in common.
+//! Formatting helpers shared by all user-facing text.
 
 /// "1 commit", "2 commits".
-pub fn counted(count: u64, noun: &str) -> String {
+pub fn pluralize(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A word of a command line that a person, or an agent, will paste into a shell: quoted where a shell would act on it.
+/// A shell word that a person or an agent can paste: quoted if a shell would interpret it.
 pub fn shell_word(text: &str) -> String {
     let is_plain =
         |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | '@' | ':' | ',');
@@ -21,12 +21,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_one_and_none_is_many() {
-        assert_eq!([0, 1, 2].map(|count| counted(count, "task")), ["0 tasks", "1 task", "2 tasks"]);
+    fn only_one_is_singular() {
+        assert_eq!([0, 1, 2].map(|count| pluralize(count, "task")), ["0 tasks", "1 task", "2 tasks"]);
     }
 
     #[test]
-    fn what_a_shell_would_act_on_is_quoted() {
+    fn shell_metacharacters_are_quoted() {
         for plain in ["main", "feature/dca27809", "git@host:team/app.git", "größe"] {
             assert_eq!(shell_word(plain), plain);
         }

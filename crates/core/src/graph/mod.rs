@@ -1,12 +1,11 @@
-//! Which task waits on which, and what each may hope for.
+//! Which task waits on which: readiness, cycles and rewiring are decided here and nowhere else.
 //!
-//! The graph is a pure structure over task ids. The task module tells it how each task stands
-//! ([`Standing`]); the graph answers what is ready, what waits and why. It never changes a task.
+//! The graph is a pure structure over task ids. Tasks report their [`Standing`]; the graph says what is ready, what
+//! waits and why. It never changes a task.
 //!
-//! Readiness is a counter kept on every change, never a walk on every read. A change costs what it
-//! touches: the tasks next to it, and those further on whose prospect it changes. Nothing recurses, so the
-//! longest chain cannot exhaust the stack. There is never a circle: the edge that would close one is
-//! refused and the circle shown.
+//! Readiness is a counter maintained on every change, not a walk on every read. A change costs what it touches: the
+//! adjacent tasks, and those further on whose prospect changes. Nothing recurses, so a long chain cannot exhaust the
+//! stack. There are no cycles: the edge that would close one is rejected and the cycle shown.
 
 mod error;
 pub mod explained;
@@ -22,31 +21,31 @@ use serde::Serialize;
 use crate::base::id::TaskId;
 
 pub use error::GraphError;
-use node::{Node, Tally};
+use node::{BlockerCount, GraphNode};
 pub use standing::Standing;
-pub use verdict::{Blocker, DeadCause, DeadReason, Verdict, Wait};
-pub use view::{Preview, StillWaiting};
+pub use verdict::{Blocker, DeadCause, DeadReason, DependencyStatus, Wait};
+pub use view::{AcceptPreview, StillWaiting};
 
 /// What a rewiring changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rewired {
+pub struct RewireOutcome {
     /// The tasks that waited on the old task and now wait on the new ones.
     pub dependents: Vec<TaskId>,
     pub newly_ready: Vec<TaskId>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Graph {
-    nodes: BTreeMap<TaskId, Node>,
+pub struct TaskGraph {
+    nodes: BTreeMap<TaskId, GraphNode>,
     ready: BTreeSet<TaskId>,
 }
 
-impl Graph {
+impl TaskGraph {
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The graph of stored rows, in whatever order they come. Each edge is (dependent, what it waits on).
+    /// Builds the graph from stored rows, in any order. Each edge is (dependent, dependency).
     pub fn load(
         tasks: impl IntoIterator<Item = (TaskId, Standing)>,
         edges: impl IntoIterator<Item = (TaskId, TaskId)>,
@@ -66,17 +65,17 @@ impl Graph {
         Ok(graph)
     }
 
-    /// A new task: open, waiting on nothing yet, so ready.
+    /// Adds a task: open, without dependencies, so ready.
     pub fn add(&mut self, task: TaskId) -> Result<(), GraphError> {
         if self.nodes.contains_key(&task) {
             return Err(GraphError::AlreadyThere { task });
         }
-        self.nodes.insert(task, Node::open());
+        self.nodes.insert(task, GraphNode::open());
         self.ready.insert(task);
         Ok(())
     }
 
-    /// Makes `dependent` wait on `on`. False when it did already.
+    /// Makes `dependent` wait on `on`. False if it already did.
     pub fn add_edge(&mut self, dependent: TaskId, on: TaskId) -> Result<bool, GraphError> {
         let already = self.node(dependent)?.waits_on.contains(&on);
         self.node(on)?;
@@ -92,7 +91,7 @@ impl Graph {
         Ok(true)
     }
 
-    /// Takes a dependency away, as a person does with a dead one. Returns what is ready because of it.
+    /// Removes a dependency, as a person does with a dead one. Returns the tasks this made ready.
     pub fn remove_edge(&mut self, dependent: TaskId, on: TaskId) -> Result<Vec<TaskId>, GraphError> {
         self.node(dependent)?;
         self.node(on)?;
@@ -102,12 +101,12 @@ impl Graph {
         Ok(newly_ready.into_iter().collect())
     }
 
-    /// The task is done. Returns what may start because of it.
+    /// Marks the task done. Returns the tasks this made ready.
     pub fn complete(&mut self, task: TaskId) -> Result<Vec<TaskId>, GraphError> {
         self.set_standing(task, Standing::Done)
     }
 
-    /// Tells the graph how a task stands now. Returns what may start because of it.
+    /// Records how a task stands now. Returns the tasks this made ready.
     pub fn set_standing(&mut self, task: TaskId, standing: Standing) -> Result<Vec<TaskId>, GraphError> {
         let standing = standing.tidied();
         let old = self.node(task)?.standing.clone();
@@ -124,7 +123,7 @@ impl Graph {
                 node.stands_in_for.remove(&task);
             }
         }
-        let mut tally = Tally::default();
+        let mut tally = BlockerCount::default();
         for stand_in in standing.stand_ins() {
             if let Some(node) = self.nodes.get_mut(stand_in) {
                 node.stands_in_for.insert(task);
@@ -140,8 +139,8 @@ impl Graph {
         Ok(newly_ready.into_iter().collect())
     }
 
-    /// Whatever waited on `from` waits on all of `to` instead. All of it happens, or none.
-    pub fn rewire(&mut self, from: TaskId, to: &[TaskId]) -> Result<Rewired, GraphError> {
+    /// Everything that waited on `from` waits on all of `to` instead. All of it happens, or none.
+    pub fn rewire(&mut self, from: TaskId, to: &[TaskId]) -> Result<RewireOutcome, GraphError> {
         let dependents = self.node(from)?.dependents.clone();
         let to: BTreeSet<TaskId> = to.iter().copied().collect();
         if to.is_empty() {
@@ -163,17 +162,17 @@ impl Graph {
             }
             self.settle(*dependent, &mut newly_ready);
         }
-        Ok(Rewired {
+        Ok(RewireOutcome {
             dependents: dependents.into_iter().collect(),
             newly_ready: newly_ready.into_iter().collect(),
         })
     }
 
-    fn node(&self, task: TaskId) -> Result<&Node, GraphError> {
+    fn node(&self, task: TaskId) -> Result<&GraphNode, GraphError> {
         self.nodes.get(&task).ok_or(GraphError::UnknownTask { task })
     }
 
-    /// A stand-in that waits, however far round, on the task it stands in for would never let go.
+    /// A stand-in that waits, directly or not, on the task it replaces would deadlock.
     fn check_stand_ins(&self, task: TaskId, standing: &Standing) -> Result<(), GraphError> {
         if matches!(standing, Standing::Replaced { by } if by.is_empty()) {
             return Err(GraphError::NoReplacement { task });
@@ -184,7 +183,7 @@ impl Graph {
         self.refuse_circle(&BTreeSet::from([task]), &standing.stand_ins().iter().copied().collect())
     }
 
-    /// Refuses the edges from each of `dependents` to each of `on` when one of them would close a circle.
+    /// Rejects the edges from each of `dependents` to each of `on` if one of them would close a cycle.
     fn refuse_circle(&self, dependents: &BTreeSet<TaskId>, on: &BTreeSet<TaskId>) -> Result<(), GraphError> {
         let Some(below) = search::path(self, on, dependents) else { return Ok(()) };
         // The path ends at a dependent; the new edge leads from there back to its start.
@@ -215,7 +214,7 @@ impl Graph {
         }
     }
 
-    /// Judges `first` anew and carries a changed prospect to everything that rests on it.
+    /// Recomputes `first` and propagates a changed prospect to everything that rests on it.
     fn settle(&mut self, first: TaskId, newly_ready: &mut BTreeSet<TaskId>) {
         let mut queue = VecDeque::from([first]);
         while let Some(task) = queue.pop_front() {
@@ -226,7 +225,7 @@ impl Graph {
                 continue;
             }
             node.prospect = new;
-            // Taken out for the walk and put back after it: the tasks visited are never this one.
+            // Taken out for the walk and put back afterwards: the visited tasks never include this one.
             let dependents = std::mem::take(&mut node.dependents);
             let stands_in_for = std::mem::take(&mut node.stands_in_for);
             for dependent in &dependents {
@@ -251,7 +250,7 @@ impl Graph {
     }
 
     fn note_readiness(&mut self, task: TaskId, newly_ready: &mut BTreeSet<TaskId>) {
-        if self.nodes.get(&task).is_some_and(Node::is_ready) {
+        if self.nodes.get(&task).is_some_and(GraphNode::is_ready) {
             if self.ready.insert(task) {
                 newly_ready.insert(task);
             }
@@ -270,23 +269,23 @@ mod tests {
         TaskId::from_bits(number)
     }
 
-    fn graph(count: u32, edges: &[(u32, u32)]) -> Graph {
+    fn graph(count: u32, edges: &[(u32, u32)]) -> TaskGraph {
         let tasks = (0..count).map(|n| (task(n), Standing::Open));
-        Graph::load(tasks, edges.iter().map(|(a, b)| (task(*a), task(*b)))).unwrap()
+        TaskGraph::load(tasks, edges.iter().map(|(a, b)| (task(*a), task(*b)))).unwrap()
     }
 
-    fn reason(graph: &Graph, number: u32) -> String {
+    fn reason(graph: &TaskGraph, number: u32) -> String {
         match graph.verdict(task(number)) {
-            Some(Verdict::Dead { reason }) => reason.to_string(),
+            Some(DependencyStatus::Dead { reason }) => reason.to_string(),
             other => format!("{other:?}"),
         }
     }
 
     #[test]
-    fn a_circle_is_refused_and_shown() {
+    fn a_cycle_is_rejected_and_shown() {
         let mut graph = graph(3, &[(1, 0), (2, 1)]);
         let refusal = graph.add_edge(task(0), task(2)).unwrap_err();
-        insta::assert_snapshot!(refusal, @"this would close a circle in which nothing could ever start: TASK-00000000 → TASK-00000002 → TASK-00000001 → TASK-00000000; drop one of these dependencies");
+        insta::assert_snapshot!(refusal, @"this would create a dependency cycle: TASK-00000000 → TASK-00000002 → TASK-00000001 → TASK-00000000; remove one of these dependencies");
         insta::assert_snapshot!(serde_json::to_string(&refusal).unwrap(), @r#"{"code":"circle","path":["TASK-00000000","TASK-00000002","TASK-00000001","TASK-00000000"]}"#);
         assert_eq!(graph.add_edge(task(0), task(0)), Err(GraphError::WaitsOnItself { task: task(0) }));
         assert_eq!(graph.add_edge(task(0), task(9)), Err(GraphError::UnknownTask { task: task(9) }));
@@ -294,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_circle_is_shown_by_its_ends() {
+    fn a_long_cycle_is_shown_by_its_ends() {
         let edges: Vec<_> = (1..100).map(|n| (n, n - 1)).collect();
         let mut graph = graph(100, &edges);
-        insta::assert_snapshot!(graph.add_edge(task(0), task(99)).unwrap_err(), @"this would close a circle in which nothing could ever start: TASK-00000000 → TASK-00000063 → TASK-00000062 → TASK-00000061 → TASK-00000060 → TASK-0000005f → … 89 more … → TASK-00000005 → TASK-00000004 → TASK-00000003 → TASK-00000002 → TASK-00000001 → TASK-00000000; drop one of these dependencies");
+        insta::assert_snapshot!(graph.add_edge(task(0), task(99)).unwrap_err(), @"this would create a dependency cycle: TASK-00000000 → TASK-00000063 → TASK-00000062 → TASK-00000061 → TASK-00000060 → TASK-0000005f → … 89 more … → TASK-00000005 → TASK-00000004 → TASK-00000003 → TASK-00000002 → TASK-00000001 → TASK-00000000; remove one of these dependencies");
     }
 
     #[test]
-    fn completing_starts_what_waited_on_that_alone() {
+    fn completing_starts_tasks_that_waited_only_on_it() {
         let mut graph = graph(4, &[(2, 0), (2, 1), (3, 0)]);
         let preview = graph.preview_accept(task(0)).unwrap();
         assert_eq!(preview.starts, [task(3)]);
@@ -323,13 +322,16 @@ mod tests {
         assert_eq!(graph.complete(task(3)), Ok(vec![]));
         assert_eq!(graph.preview_accept(task(4)).unwrap().starts, [task(1)]);
         let open = vec![task(4)];
-        assert_eq!(graph.verdict(task(0)), Some(Verdict::Pending { wait: Wait::Replacements { open } }));
+        assert_eq!(
+            graph.verdict(task(0)),
+            Some(DependencyStatus::Pending { wait: Wait::Replacements { open } })
+        );
         assert_eq!(graph.complete(task(4)), Ok(vec![task(1)]));
-        assert_eq!(graph.verdict(task(0)), Some(Verdict::Met));
+        assert_eq!(graph.verdict(task(0)), Some(DependencyStatus::Met));
     }
 
     #[test]
-    fn nothing_is_replaced_by_nothing_or_by_what_waits_on_it() {
+    fn replacements_are_not_empty_and_do_not_wait_on_the_task() {
         let mut graph = graph(2, &[(1, 0)]);
         let by = |by: Vec<TaskId>| Standing::Replaced { by };
         assert_eq!(graph.set_standing(task(0), by(vec![])), Err(GraphError::NoReplacement { task: task(0) }));
@@ -353,7 +355,7 @@ mod tests {
         insta::assert_snapshot!(reason(&graph, 5), @"TASK-00000005 was recycled and its replacement TASK-00000007 was cancelled");
         assert_eq!(graph.stranded().collect::<Vec<_>>(), [1, 2, 3, 5].map(task));
         assert_eq!(graph.remove_edge(task(1), task(0)), Ok(vec![task(1)]));
-        assert_eq!(graph.verdict(task(2)), Some(Verdict::Pending { wait: Wait::Completion }));
+        assert_eq!(graph.verdict(task(2)), Some(DependencyStatus::Pending { wait: Wait::Completion }));
     }
 
     #[test]
@@ -362,7 +364,7 @@ mod tests {
         graph.set_standing(task(0), Standing::Failed).unwrap();
         assert_eq!(
             graph.waiting_on(task(1)),
-            [Blocker { task: task(0), verdict: Verdict::Pending { wait: Wait::Retry } }]
+            [Blocker { task: task(0), verdict: DependencyStatus::Pending { wait: Wait::Retry } }]
         );
         assert_eq!(graph.set_standing(task(0), Standing::Open), Ok(vec![task(0)]));
         assert_eq!(graph.complete(task(0)), Ok(vec![task(1)]));
@@ -376,7 +378,7 @@ mod tests {
         let leaves = graph.leaves(&replacements);
         assert_eq!(leaves, [task(4)]);
         let rewired = graph.rewire(task(0), &leaves).unwrap();
-        assert_eq!(rewired, Rewired { dependents: vec![task(1), task(2)], newly_ready: vec![] });
+        assert_eq!(rewired, RewireOutcome { dependents: vec![task(1), task(2)], newly_ready: vec![] });
         assert_eq!(graph.open_blockers(task(2)), Some(1), "no dependency is counted twice");
         assert_eq!(graph.dependents(task(0)).count(), 0);
         graph.complete(task(3)).unwrap();
@@ -392,6 +394,6 @@ mod tests {
         graph.complete(task(0)).unwrap();
         graph.complete(task(3)).unwrap();
         assert_eq!(graph.critical_path(), [1, 2].map(task));
-        assert!(Graph::new().critical_path().is_empty());
+        assert!(TaskGraph::new().critical_path().is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! A hold: nothing is started on an agent's account for a while, or until a person has seen to it.
+//! A hold: no work starts on an agent's account for a while, or until a person releases it.
 //!
-//! It is about the account and never about a task: whatever ran into it goes back to the queue unblamed. A hold with an
-//! end ends by itself; every hold ends when a person releases it.
+//! A hold is about the account, never about a task: the task that ran into it goes back to the queue without blame. A
+//! hold with an end expires by itself; a person can release any hold.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,23 +9,23 @@ use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
 use crate::people::actor::Actor;
 
-/// One for each agent at most; the last one stands.
+/// At most one per agent; the latest one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     pub agent: AgentName,
     pub why: HoldReason,
-    /// What was said, and what to do about it.
+    /// What the agent said, and what to do about it.
     pub reason: NonBlank,
     pub since: Timestamp,
-    /// None until a person releases it.
+    /// `None` for a hold that lasts until a person releases it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub released: Option<Released>,
+    pub released: Option<HoldRelease>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Released {
+pub struct HoldRelease {
     pub at: Timestamp,
     pub by: Actor,
 }
@@ -39,9 +39,9 @@ pub enum HoldReason {
     Overload,
     Network,
     CrashAtStart,
-    /// It failed several times in a row, and nobody can say why.
+    /// It failed several times in a row for an unknown reason.
     Failures,
-    /// What a person allowed for a day is used up.
+    /// The daily budget a person set is used up.
     Budget,
 }
 
@@ -72,7 +72,7 @@ impl HoldReason {
 }
 
 impl Hold {
-    /// One that says nothing of its reason is still told with what kind it is.
+    /// Falls back to the kind of hold if no reason was given.
     pub fn new(
         agent: AgentName,
         why: HoldReason,
@@ -84,18 +84,18 @@ impl Hold {
         Self { agent, why, reason, since, until, released: None }
     }
 
-    /// Whether it keeps work from starting now.
-    pub fn is_on(&self, now: Timestamp) -> bool {
+    /// Whether the hold stops work from starting now.
+    pub fn is_active(&self, now: Timestamp) -> bool {
         self.released.is_none() && self.until.is_none_or(|until| now < until)
     }
 
-    /// When the claim may look again; the end of time for one that waits for a person.
-    pub fn until_at_least(&self) -> Timestamp {
+    /// When claims may resume; far in the future for a hold without an end.
+    pub fn effective_end(&self) -> Timestamp {
         self.until.unwrap_or(Timestamp::from_ms(FAR_AWAY_MS))
     }
 }
 
-/// The year 9999: later than anything, and still a date people can read.
+/// The year 9999: later than anything, and still a readable date.
 const FAR_AWAY_MS: i64 = 253_402_300_799_000;
 
 #[cfg(test)]

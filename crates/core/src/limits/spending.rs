@@ -1,4 +1,4 @@
-//! What was used: turns, tokens, money and time, added up over attempts.
+//! What was used: turns, tokens, money and time, summed over attempts.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::task::attempt::Evidence;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// An amount of each thing that can be used up.
+/// An amount of each measure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Amount {
+pub struct SpendingAmount {
     pub turns: u64,
     pub tokens: u64,
     /// Millionths of a dollar.
@@ -19,8 +19,8 @@ pub struct Amount {
     pub wall_ms: u64,
 }
 
-impl Amount {
-    pub fn of(evidence: &Evidence) -> Self {
+impl SpendingAmount {
+    pub fn new(evidence: &Evidence) -> Self {
         Self {
             turns: evidence.turns.into(),
             tokens: evidence.input_tokens.saturating_add(evidence.output_tokens),
@@ -39,22 +39,22 @@ impl Amount {
     }
 }
 
-/// Who or when it was used.
+/// What the spending is booked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Account {
+pub enum SpendingAccount {
     Project(ProjectId),
-    /// Counted from 1970, in UTC.
+    /// Days since 1970, in UTC.
     Day(i64),
 }
 
-impl Account {
-    /// The day of a moment.
+impl SpendingAccount {
+    /// The day of a timestamp.
     pub fn day_of(at: Timestamp) -> Self {
         Self::Day(at.ms().div_euclid(DAY_MS))
     }
 
-    /// As rows are found by.
+    /// The key of its row.
     pub fn key(&self) -> String {
         match self {
             Self::Project(project) => project.to_string(),
@@ -63,7 +63,7 @@ impl Account {
     }
 }
 
-/// When the day of a moment is over.
+/// When the day of a timestamp ends.
 pub fn end_of_day(at: Timestamp) -> Timestamp {
     Timestamp::from_ms((at.ms().div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS))
 }
@@ -71,9 +71,9 @@ pub fn end_of_day(at: Timestamp) -> Timestamp {
 /// What one account has used so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
-    pub account: Account,
+    pub account: SpendingAccount,
     #[serde(flatten)]
-    pub amount: Amount,
+    pub amount: SpendingAmount,
 }
 
 #[cfg(test)]
@@ -83,14 +83,17 @@ mod tests {
     #[test]
     fn a_day_ends_at_midnight() {
         let noon = Timestamp::from_ms(DAY_MS / 2);
-        assert_eq!((Account::day_of(noon), end_of_day(noon)), (Account::Day(0), Timestamp::from_ms(DAY_MS)));
-        assert_eq!(Account::day_of(end_of_day(noon)), Account::Day(1));
+        assert_eq!(
+            (SpendingAccount::day_of(noon), end_of_day(noon)),
+            (SpendingAccount::Day(0), Timestamp::from_ms(DAY_MS))
+        );
+        assert_eq!(SpendingAccount::day_of(end_of_day(noon)), SpendingAccount::Day(1));
     }
 
     #[test]
     fn the_stored_form_is_stable() {
-        let amount = Amount { turns: 1, tokens: 2, cost_micro_usd: 3, wall_ms: 4 };
-        let spending = Spending { account: Account::Day(5), amount };
+        let amount = SpendingAmount { turns: 1, tokens: 2, cost_micro_usd: 3, wall_ms: 4 };
+        let spending = Spending { account: SpendingAccount::Day(5), amount };
         let stored = serde_json::to_string(&spending).unwrap();
         insta::assert_snapshot!(stored, @r#"{"account":{"day":5},"turns":1,"tokens":2,"cost_micro_usd":3,"wall_ms":4}"#);
         assert_eq!(serde_json::from_str::<Spending>(&stored).unwrap(), spending);

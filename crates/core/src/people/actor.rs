@@ -1,4 +1,4 @@
-//! Who did it. Every change a person, a policy or an agent brings about records which of them it was.
+//! Who did it. Every change records the person, policy or agent that caused it.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::base::text::NonBlank;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Actor {
-    /// A person, by the name they are known under here.
+    /// A person, by name.
     Human { name: String },
-    /// A rule the human set beforehand, by its name in the settings.
+    /// A rule a person set in advance, by its name in the settings.
     Policy { name: String },
-    /// The agent of one attempt, through a tool it was given.
+    /// The agent of one attempt, through one of its tools.
     Agent { attempt: AttemptId },
-    /// Baton itself: the rescuer, the recycler, a timer.
+    /// Baton itself: lease expiry, the recycler, a timer.
     Baton,
 }
 
@@ -34,7 +34,7 @@ impl Actor {
         matches!(self, Self::Human { .. })
     }
 
-    /// The person it is, where it is one and has a name that can be shown and kept anywhere.
+    /// The person's name, if the actor is a person and the name can be displayed and stored.
     pub fn person(&self) -> Option<NonBlank> {
         match self {
             Self::Human { name } if name.contains(char::is_control) => None,

@@ -1,21 +1,21 @@
-//! The owner of an ask cycle, known by a digest of the secret its attempt was given.
+//! The owner of an ask cycle, identified by a digest of its attempt's secret.
 //!
-//! The secret itself never comes here: whoever hands it out digests it first. The token is compared
-//! and stored, and never shown in a log.
+//! The secret itself never enters core: whoever issues it digests it first. The digest is compared and stored, and
+//! never logged.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A 32-byte digest of an attempt's secret. I6: only its holder may ask in the cycle it owns.
+/// The 32-byte digest of an attempt's secret. I6: only its holder may ask in the cycle it owns.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OwnerToken([u8; OwnerToken::BYTES]);
 
-/// A text that is not a token. It does not quote the text, which may be a secret in the wrong place.
+/// A text that is not a token. It is not quoted back, because it may be a misplaced secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an owner token is 64 lower-case hex digits, and this text is not; pass the digest of the secret")]
-pub struct BadOwnerToken;
+pub struct InvalidOwnerToken;
 
 impl OwnerToken {
     pub const BYTES: usize = 32;
@@ -26,7 +26,7 @@ impl OwnerToken {
 }
 
 impl PartialEq for OwnerToken {
-    /// Looks at every byte whatever the first ones say, so the time taken tells a guesser nothing.
+    /// Constant time: compares every byte, so that timing reveals nothing.
     fn eq(&self, other: &Self) -> bool {
         let difference = self.0.iter().zip(&other.0).fold(0u8, |seen, (a, b)| seen | (a ^ b));
         std::hint::black_box(difference) == 0
@@ -42,12 +42,12 @@ impl fmt::Debug for OwnerToken {
 }
 
 impl TryFrom<String> for OwnerToken {
-    type Error = BadOwnerToken;
+    type Error = InvalidOwnerToken;
 
-    fn try_from(hex: String) -> Result<Self, BadOwnerToken> {
+    fn try_from(hex: String) -> Result<Self, InvalidOwnerToken> {
         let digits = hex.as_bytes();
         if digits.len() != Self::BYTES * 2 {
-            return Err(BadOwnerToken);
+            return Err(InvalidOwnerToken);
         }
         let mut digest = [0u8; Self::BYTES];
         for (byte, pair) in digest.iter_mut().zip(digits.chunks_exact(2)) {
@@ -55,7 +55,7 @@ impl TryFrom<String> for OwnerToken {
                 let value = match digit {
                     b'0'..=b'9' => digit - b'0',
                     b'a'..=b'f' => digit - b'a' + 10,
-                    _ => return Err(BadOwnerToken),
+                    _ => return Err(InvalidOwnerToken),
                 };
                 *byte = (*byte << 4) | value;
             }
@@ -78,12 +78,12 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_token_shows_nothing_in_a_log() {
+    fn a_token_is_not_logged() {
         assert_eq!(format!("{:?}", OwnerToken::from_digest([0xab; 32])), "OwnerToken(..)");
     }
 
     #[test]
-    fn a_text_that_is_no_digest_is_refused_and_not_quoted() {
+    fn a_text_that_is_not_a_digest_is_rejected_and_not_quoted() {
         for bad in ["", "hunter2", &"g".repeat(64), &"A".repeat(64), &"a".repeat(63), &"ä".repeat(32)] {
             let refusal = OwnerToken::try_from((*bad).to_owned()).unwrap_err();
             assert!(!refusal.to_string().contains("hunter2"), "{refusal}");
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_token_survives_the_trip_through_json(digest: [u8; 32]) {
+        fn a_token_round_trips(digest: [u8; 32]) {
             let token = OwnerToken::from_digest(digest);
             let json = serde_json::to_string(&token).unwrap();
             prop_assert_eq!(json.len(), 66);
@@ -100,7 +100,7 @@ mod tests {
         }
 
         #[test]
-        fn one_bit_makes_another_owner(digest: [u8; 32], byte in 0usize..32, bit in 0u8..8) {
+        fn one_different_bit_is_another_owner(digest: [u8; 32], byte in 0usize..32, bit in 0u8..8) {
             let mut other = digest;
             other[byte] ^= 1 << bit;
             prop_assert_ne!(OwnerToken::from_digest(digest), OwnerToken::from_digest(other));

@@ -1,4 +1,4 @@
-//! What a person may do here. Each role may do all that the one before it may.
+//! What a person may do. Each role includes the ones before it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,14 +14,14 @@ pub enum PersonRole {
     Viewer,
     /// Also answers questions, replies to tasks and chats.
     Responder,
-    /// May do everything, the handing out of tokens too.
+    /// May do everything, including issuing tokens.
     Operator,
 }
 
-/// A word that is no role.
+/// A word that is not a role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no role \"{text}\"; the roles are viewer, responder and operator{}", near(.text))]
-pub struct BadPersonRole {
+#[error("unknown role \"{text}\"; the roles are viewer, responder and operator{}", near(.text))]
+pub struct InvalidPersonRole {
     pub text: String,
 }
 
@@ -41,7 +41,7 @@ impl PersonRole {
         }
     }
 
-    /// Whether somebody of this role may do what needs `needed`.
+    /// Whether this role may do what requires `needed`.
     pub fn may(self, needed: Self) -> bool {
         self >= needed
     }
@@ -54,11 +54,11 @@ impl fmt::Display for PersonRole {
 }
 
 impl FromStr for PersonRole {
-    type Err = BadPersonRole;
+    type Err = InvalidPersonRole;
 
-    fn from_str(text: &str) -> Result<Self, BadPersonRole> {
+    fn from_str(text: &str) -> Result<Self, InvalidPersonRole> {
         let found = Self::ALL.into_iter().find(|role| role.as_str() == text);
-        found.ok_or_else(|| BadPersonRole { text: text.chars().take(64).collect() })
+        found.ok_or_else(|| InvalidPersonRole { text: text.chars().take(64).collect() })
     }
 }
 

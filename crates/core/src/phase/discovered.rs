@@ -1,7 +1,6 @@
-//! Tasks a review discovered: proposed to the human, approved or dropped, and never created twice.
+//! Tasks discovered in a review: proposed to the human, approved or dropped, and never created twice.
 //!
-//! The way to a list of tasks to create leads through a YES and nowhere else (I9). Creating them is the
-//! store's work; this module only says which.
+//! Only a YES leads to tasks to create (I9). The store creates them; this module only decides which.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,11 +8,11 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::YesNoEdit;
-use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
-use crate::base::title::normalised_title;
+use crate::base::title::normalize_title;
 
-/// More than one review finds in earnest, and as many as a person reads before saying yes.
+/// More than one review realistically finds, and as many as a person reads before answering.
 pub const DISCOVERED_MAX: usize = 50;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,42 +25,42 @@ pub struct DiscoveredTask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// A task of that title is still open.
+    /// An open task has the same title.
     AlreadyOpen,
     /// The list names it more than once.
     TwiceInList,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
+pub struct SkippedTask {
     pub task: DiscoveredTask,
     pub because: SkipReason,
 }
 
-/// A list with its duplicates told apart from the rest.
+/// A list split into new tasks and duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selection {
+pub struct TaskSelection {
     pub create: Vec<DiscoveredTask>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedTask>,
 }
 
-/// I9: what is open already, or stands in the list before, is skipped and counted. Order is kept.
+/// I9: tasks that are already open, or appear earlier in the list, are skipped and counted. Order is kept.
 pub fn select<'a>(
     discovered: impl IntoIterator<Item = DiscoveredTask>,
     open_titles: impl IntoIterator<Item = &'a str>,
-) -> Selection {
-    let open: BTreeSet<String> = open_titles.into_iter().map(normalised_title).collect();
+) -> TaskSelection {
+    let open: BTreeSet<String> = open_titles.into_iter().map(normalize_title).collect();
     let mut listed = BTreeSet::new();
-    let mut selection = Selection::default();
+    let mut selection = TaskSelection::default();
     for task in discovered {
-        let title = normalised_title(task.title.as_str());
+        let title = normalize_title(task.title.as_str());
         if open.contains(&title) {
-            selection.skipped.push(Skipped { task, because: SkipReason::AlreadyOpen });
+            selection.skipped.push(SkippedTask { task, because: SkipReason::AlreadyOpen });
         } else if listed.insert(title) {
             selection.create.push(task);
         } else {
-            selection.skipped.push(Skipped { task, because: SkipReason::TwiceInList });
+            selection.skipped.push(SkippedTask { task, because: SkipReason::TwiceInList });
         }
     }
     selection
@@ -69,7 +68,7 @@ pub fn select<'a>(
 
 /// A list that cannot be proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadProposal {
+pub enum InvalidProposal {
     #[error("the list of discovered tasks is empty; answer NO to add none")]
     Empty,
     #[error(
@@ -78,22 +77,22 @@ pub enum BadProposal {
     TooMany { count: usize },
 }
 
-/// Discovered tasks that wait for the human's word. Nothing can be created from a proposal.
+/// Discovered tasks waiting for the human's decision. Nothing can be created from a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<DiscoveredTask>", into = "Vec<DiscoveredTask>")]
 pub struct Proposal(Vec<DiscoveredTask>);
 
 impl Proposal {
-    pub fn new(tasks: Vec<DiscoveredTask>) -> Result<Self, BadProposal> {
+    pub fn new(tasks: Vec<DiscoveredTask>) -> Result<Self, InvalidProposal> {
         match tasks.len() {
-            0 => Err(BadProposal::Empty),
+            0 => Err(InvalidProposal::Empty),
             1..=DISCOVERED_MAX => Ok(Self(tasks)),
-            count => Err(BadProposal::TooMany { count }),
+            count => Err(InvalidProposal::TooMany { count }),
         }
     }
 
-    /// As a person writes them: one on each line, its title and, behind a colon, what it is about.
-    pub fn from_lines(text: &str) -> Result<Self, BadProposal> {
+    /// Parses a list written by a person: one task per line, its title and, after a colon, its description.
+    pub fn from_lines(text: &str) -> Result<Self, InvalidProposal> {
         let tasks = text.lines().filter_map(|line| {
             let line = line.trim().trim_start_matches(['-', '*']).trim();
             let (title, description) = line.split_once(':').unwrap_or((line, ""));
@@ -107,10 +106,9 @@ impl Proposal {
         &self.0
     }
 
-    /// The question, with the tasks it is about and what each answer leads to. `open_titles` are those of
-    /// now, so that the human sees what would be skipped. None when all are duplicates: there is nothing
-    /// to decide.
-    pub fn question<'a>(&self, open_titles: impl IntoIterator<Item = &'a str>) -> Option<Draft> {
+    /// The question, with its tasks and what each answer does. `open_titles` are the current ones, so that the human
+    /// sees what would be skipped. `None` if all are duplicates: there is nothing to decide.
+    pub fn question<'a>(&self, open_titles: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
         let selection = select(self.0.clone(), open_titles);
         if selection.create.is_empty() {
             return None;
@@ -126,22 +124,22 @@ impl Proposal {
         }
         rest.push_str("YES adds the new ones. NO adds none. EDIT lets you change the list, and asks again.");
         let text = NonBlank::led_by("Add discovered tasks? [YES/NO/EDIT]", &rest);
-        Some(Draft::new(QuestionKind::Confirmation, text).with_options(YesNoEdit::OPTIONS))
+        Some(QuestionDraft::new(QuestionKind::Confirmation, text).with_options(YesNoEdit::OPTIONS))
     }
 
-    pub fn answered(self, answer: YesNoEdit) -> Verdict {
+    pub fn apply_answer(self, answer: YesNoEdit) -> ProposalDecision {
         match answer {
-            YesNoEdit::Yes => Verdict::Approved(Approved(self.0)),
-            YesNoEdit::No => Verdict::Dropped,
-            YesNoEdit::Edit => Verdict::Editing(Editing(self)),
+            YesNoEdit::Yes => ProposalDecision::Approved(ApprovedTasks(self.0)),
+            YesNoEdit::No => ProposalDecision::Dropped,
+            YesNoEdit::Edit => ProposalDecision::Editing(ProposalEdit(self)),
         }
     }
 }
 
 impl TryFrom<Vec<DiscoveredTask>> for Proposal {
-    type Error = BadProposal;
+    type Error = InvalidProposal;
 
-    fn try_from(tasks: Vec<DiscoveredTask>) -> Result<Self, BadProposal> {
+    fn try_from(tasks: Vec<DiscoveredTask>) -> Result<Self, InvalidProposal> {
         Self::new(tasks)
     }
 }
@@ -152,36 +150,36 @@ impl From<Proposal> for Vec<DiscoveredTask> {
     }
 }
 
-/// What the human said to a proposal.
+/// The human's decision on a proposal.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Approved(Approved),
+pub enum ProposalDecision {
+    Approved(ApprovedTasks),
     Dropped,
-    Editing(Editing),
+    Editing(ProposalEdit),
 }
 
-/// I9: the proof of a YES. It is made by that answer alone, is not stored and not copied, and is used up
-/// by creating the tasks.
+/// I9: proof of a YES. Only that answer creates it, it is neither stored nor copied, and creating the tasks consumes
+/// it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Approved(Vec<DiscoveredTask>);
+pub struct ApprovedTasks(Vec<DiscoveredTask>);
 
-impl Approved {
-    /// Which tasks to create. `open_titles` are read in the transaction that creates them.
-    pub fn against<'a>(self, open_titles: impl IntoIterator<Item = &'a str>) -> ToCreate {
-        ToCreate(select(self.0, open_titles))
+impl ApprovedTasks {
+    /// The tasks to create. `open_titles` are read in the transaction that creates them.
+    pub fn resolve<'a>(self, open_titles: impl IntoIterator<Item = &'a str>) -> TasksToCreate {
+        TasksToCreate(select(self.0, open_titles))
     }
 }
 
 /// Tasks to create now. Only an approval leads here (I9).
 #[derive(Debug, PartialEq, Eq)]
-pub struct ToCreate(Selection);
+pub struct TasksToCreate(TaskSelection);
 
-impl ToCreate {
-    pub fn into_selection(self) -> Selection {
+impl TasksToCreate {
+    pub fn into_selection(self) -> TaskSelection {
         self.0
     }
 
-    pub fn selection(&self) -> &Selection {
+    pub fn selection(&self) -> &TaskSelection {
         &self.0
     }
 }
@@ -189,16 +187,16 @@ impl ToCreate {
 /// The human wants to change the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Editing(Proposal);
+pub struct ProposalEdit(Proposal);
 
-impl Editing {
-    /// The list as it was, to start from.
+impl ProposalEdit {
+    /// The original list, as a starting point.
     pub fn proposal(&self) -> &Proposal {
         &self.0
     }
 
-    /// The human's version, which is asked about again.
-    pub fn replaced_by(self, tasks: Vec<DiscoveredTask>) -> Result<Proposal, BadProposal> {
+    /// The human's version, which is proposed again.
+    pub fn replace_with(self, tasks: Vec<DiscoveredTask>) -> Result<Proposal, InvalidProposal> {
         Proposal::new(tasks)
     }
 }
@@ -220,8 +218,8 @@ mod tests {
         assert_eq!(
             selection.skipped,
             [
-                Skipped { task: task("fix parser."), because: SkipReason::TwiceInList },
-                Skipped { task: task("ADD TESTS"), because: SkipReason::AlreadyOpen },
+                SkippedTask { task: task("fix parser."), because: SkipReason::TwiceInList },
+                SkippedTask { task: task("ADD TESTS"), because: SkipReason::AlreadyOpen },
             ]
         );
     }
@@ -230,14 +228,14 @@ mod tests {
     fn i9_each_answer_leads_where_it_says() {
         for &answer in YesNoEdit::ALL {
             let proposal = Proposal::new(vec![task("a")]).unwrap();
-            match (answer, proposal.clone().answered(answer)) {
-                (YesNoEdit::Yes, Verdict::Approved(approved)) => {
-                    assert_eq!(approved.against([]).into_selection().create, [task("a")]);
+            match (answer, proposal.clone().apply_answer(answer)) {
+                (YesNoEdit::Yes, ProposalDecision::Approved(approved)) => {
+                    assert_eq!(approved.resolve([]).into_selection().create, [task("a")]);
                 }
-                (YesNoEdit::No, Verdict::Dropped) => {}
-                (YesNoEdit::Edit, Verdict::Editing(editing)) => {
+                (YesNoEdit::No, ProposalDecision::Dropped) => {}
+                (YesNoEdit::Edit, ProposalDecision::Editing(editing)) => {
                     assert_eq!(editing.proposal(), &proposal);
-                    let changed = editing.replaced_by(vec![task("b")]).unwrap();
+                    let changed = editing.replace_with(vec![task("b")]).unwrap();
                     assert_eq!(changed.tasks(), [task("b")]);
                 }
                 (_, other) => panic!("{answer} led to {other:?}"),
@@ -246,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_nobody_can_judge_is_not_proposed() {
-        assert_eq!(Proposal::new(vec![]), Err(BadProposal::Empty));
+    fn an_empty_or_too_long_list_is_not_proposed() {
+        assert_eq!(Proposal::new(vec![]), Err(InvalidProposal::Empty));
         let many = vec![task("a"); DISCOVERED_MAX + 1];
-        assert_eq!(Proposal::new(many), Err(BadProposal::TooMany { count: DISCOVERED_MAX + 1 }));
+        assert_eq!(Proposal::new(many), Err(InvalidProposal::TooMany { count: DISCOVERED_MAX + 1 }));
         assert!(serde_json::from_str::<Proposal>("[]").is_err());
     }
 
@@ -278,12 +276,12 @@ mod tests {
             let tasks: Vec<_> = found.iter().map(|title| task(title)).collect();
             let selection = select(tasks.clone(), open.iter().map(String::as_str));
             prop_assert_eq!(selection.create.len() + selection.skipped.len(), tasks.len());
-            let mut titles: BTreeSet<String> = open.iter().map(|title| normalised_title(title)).collect();
+            let mut titles: BTreeSet<String> = open.iter().map(|title| normalize_title(title)).collect();
             for created in &selection.create {
-                prop_assert!(titles.insert(normalised_title(created.title.as_str())));
+                prop_assert!(titles.insert(normalize_title(created.title.as_str())));
             }
             for skipped in &selection.skipped {
-                prop_assert!(titles.contains(&normalised_title(skipped.task.title.as_str())));
+                prop_assert!(titles.contains(&normalize_title(skipped.task.title.as_str())));
             }
             let again = select(selection.create.clone(), titles.iter().map(String::as_str));
             prop_assert!(again.create.is_empty());

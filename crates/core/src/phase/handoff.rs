@@ -1,8 +1,7 @@
-//! A hand-off: all that the next phase gets from the one before.
+//! A hand-off: everything the next phase gets from the previous one.
 //!
-//! Made by the loop when a phase ends, read by whoever starts the next agent. It holds the decision, the
-//! results and the prompt built from these two. It has no field for a question or an answer, so none
-//! can travel with it: the next phase starts its asking afresh.
+//! Built by the loop when a phase ends, read by whoever starts the next agent. It holds the decision, the results and
+//! the prompt built from both. It has no field for a question or an answer, so none can leak into the next phase.
 
 use std::fmt::Write as _;
 
@@ -13,10 +12,10 @@ use crate::base::text::NonBlank;
 use crate::phase::Phase;
 use crate::phase::summary::LoopSummary;
 
-/// Tasks a prompt lists by name; the rest are counted, and the agent can list them itself.
+/// Tasks a prompt lists by name; the rest are only counted, and the agent can list them itself.
 const LISTED_MAX: usize = 50;
 
-/// Characters of a title in a prompt. One line of a list stays one line.
+/// Characters of a title in a prompt, so that one list item stays one line.
 const TITLE_CHARS_MAX: usize = 160;
 
 /// What ended the phase.
@@ -30,17 +29,17 @@ pub enum HandoffDecision {
     BrokenOff,
 }
 
-/// A task as a hand-off names it.
+/// A task as named in a hand-off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedTask {
     pub id: TaskId,
     pub title: NonBlank,
 }
 
-/// What a phase brought about, by the edge it leaves on.
+/// What a phase achieved, by the edge it leaves on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Results {
+pub enum PhaseResults {
     /// From the hub: nothing has been done yet.
     Started,
     Planned {
@@ -51,18 +50,18 @@ pub enum Results {
         failed: Vec<NamedTask>,
     },
     Reviewed {
-        /// Tasks that were created, after the human's YES.
+        /// Tasks created after the human's YES.
         discovered: u32,
         duplicates_skipped: u32,
     },
-    /// To the hub: the whole loop in numbers.
+    /// To the hub: the summary of the whole loop.
     Ended {
         summary: LoopSummary,
     },
 }
 
-impl Results {
-    /// Adds these results to the summary of the loop.
+impl PhaseResults {
+    /// Adds these results to the loop's summary.
     pub(crate) fn add_to(&self, mut summary: LoopSummary) -> LoopSummary {
         match self {
             Self::Started | Self::Planned { .. } | Self::Ended { .. } => {}
@@ -78,7 +77,7 @@ impl Results {
         summary
     }
 
-    /// The phase that has such results at its end.
+    /// The phase that ends with such results.
     pub const fn phase(&self) -> Option<Phase> {
         match self {
             Self::Started | Self::Ended { .. } => None,
@@ -93,15 +92,15 @@ fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// I7: made in the same step that closes the phase's ask cycle and opens the next.
+/// I7: built in the same step that closes the phase's ask cycle and opens the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     pub from: Phase,
     pub to: Phase,
-    /// The iteration the receiving phase belongs to.
+    /// The iteration of the receiving phase.
     pub iteration: u32,
     pub decision: HandoffDecision,
-    pub results: Results,
+    pub results: PhaseResults,
     pub prompt: String,
 }
 
@@ -111,26 +110,26 @@ impl Handoff {
         to: Phase,
         iteration: u32,
         decision: HandoffDecision,
-        results: Results,
+        results: PhaseResults,
     ) -> Self {
         let prompt = prompt(to, iteration, decision, &results);
         Self { from, to, iteration, decision, results, prompt }
     }
 }
 
-fn prompt(to: Phase, iteration: u32, decision: HandoffDecision, results: &Results) -> String {
+fn prompt(to: Phase, iteration: u32, decision: HandoffDecision, results: &PhaseResults) -> String {
     let mut text = match results {
-        Results::Started => String::new(),
-        Results::Planned { subtasks } => {
+        PhaseResults::Started => String::new(),
+        PhaseResults::Planned { subtasks } => {
             format!("Planning is done.\n{}", list("Subtasks to execute", subtasks))
         }
-        Results::Executed { completed, failed } => {
+        PhaseResults::Executed { completed, failed } => {
             format!("Execution is done.\n{}{}", list("Completed", completed), list("Failed", failed))
         }
-        Results::Reviewed { discovered, duplicates_skipped } => format!(
+        PhaseResults::Reviewed { discovered, duplicates_skipped } => format!(
             "The review is done. Discovered tasks added: {discovered} (duplicates skipped: {duplicates_skipped}).\n"
         ),
-        Results::Ended { summary } => {
+        PhaseResults::Ended { summary } => {
             let how = match decision {
                 HandoffDecision::BrokenOff => "was broken off by the human",
                 HandoffDecision::Started | HandoffDecision::Yes | HandoffDecision::No => {
@@ -199,8 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn execute_is_told_its_subtasks_and_how_to_go_on() {
-        let results = Results::Planned { subtasks: vec![named(1, "Read the file"), named(2, "Parse\nit")] };
+    fn the_execute_prompt_lists_the_subtasks() {
+        let results =
+            PhaseResults::Planned { subtasks: vec![named(1, "Read the file"), named(2, "Parse\nit")] };
         let handoff = Handoff::new(Phase::Plan, Phase::Execute, 1, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
         Planning is done.
@@ -213,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn review_is_told_what_was_done_and_what_failed() {
+    fn the_review_prompt_lists_completed_and_failed() {
         let results =
-            Results::Executed { completed: vec![named(1, "Read")], failed: vec![named(2, "Parse")] };
+            PhaseResults::Executed { completed: vec![named(1, "Read")], failed: vec![named(2, "Parse")] };
         let handoff = Handoff::new(Phase::Execute, Phase::Review, 1, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
         Execution is done.
@@ -229,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn plan_is_told_the_iteration_and_the_duplicates() {
-        let results = Results::Reviewed { discovered: 3, duplicates_skipped: 2 };
+    fn the_plan_prompt_has_the_iteration_and_duplicates() {
+        let results = PhaseResults::Reviewed { discovered: 3, duplicates_skipped: 2 };
         let handoff = Handoff::new(Phase::Review, Phase::Plan, 2, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
         The review is done. Discovered tasks added: 3 (duplicates skipped: 2).
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_is_told_the_summary_and_what_to_offer() {
+    fn the_hub_prompt_has_the_summary_and_the_options() {
         let summary = LoopSummary {
             iterations: 2,
             tasks_completed: 5,
@@ -249,7 +249,7 @@ mod tests {
             duplicates_skipped: 2,
         };
         let ended =
-            |decision| Handoff::new(Phase::Review, Phase::Hub, 2, decision, Results::Ended { summary });
+            |decision| Handoff::new(Phase::Review, Phase::Hub, 2, decision, PhaseResults::Ended { summary });
         insta::assert_snapshot!(ended(HandoffDecision::No).prompt, @r"
         The loop was ended by the human.
         Iterations: 2
@@ -271,15 +271,15 @@ mod tests {
             (Phase::Execute, "Iteration 1, execute phase. "),
             (Phase::Review, "Iteration 1, review phase. "),
         ] {
-            let handoff = Handoff::new(Phase::Hub, to, 1, HandoffDecision::Started, Results::Started);
+            let handoff = Handoff::new(Phase::Hub, to, 1, HandoffDecision::Started, PhaseResults::Started);
             assert!(handoff.prompt.starts_with(opening), "{}", handoff.prompt);
         }
     }
 
     #[test]
-    fn a_long_list_is_cut_and_says_so() {
+    fn a_long_list_is_cut_and_marked() {
         let subtasks = vec![named(1, "x"); LISTED_MAX + 3];
-        let results = Results::Planned { subtasks };
+        let results = PhaseResults::Planned { subtasks };
         let handoff = Handoff::new(Phase::Plan, Phase::Execute, 1, HandoffDecision::Yes, results);
         assert_eq!(handoff.prompt.matches("TASK-").count(), LISTED_MAX);
         assert!(handoff.prompt.contains("- and 3 more\n"));
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_handoff_has_no_place_for_questions_or_answers() {
-        let results = Results::Reviewed { discovered: 3, duplicates_skipped: 2 };
+        let results = PhaseResults::Reviewed { discovered: 3, duplicates_skipped: 2 };
         let handoff = Handoff::new(Phase::Review, Phase::Plan, 2, HandoffDecision::Yes, results);
         let json = serde_json::to_value(&handoff).unwrap();
         let fields: Vec<&String> = json.as_object().unwrap().keys().collect();

@@ -1,7 +1,7 @@
-//! The phases of the loop and the edges between them.
+//! The Plan → Execute → Review loop: its phases, the edges between them and the work of each phase.
 //!
-//! The table in [`Phase::after`] is the only list of edges (I8). A phase knows its gate; what is asked
-//! within it and what it hands on are the loop's business.
+//! The table in [`Phase::after`] is the only list of edges (I8). What the engine starts or creates for a phase is
+//! decided here and done there.
 
 pub mod discovered;
 pub mod handoff;
@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::YesNo;
 use crate::ask::cycle::GateRule;
-use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
 
-/// A loop this long has lost its aim. The human ends it, looks at the summary and starts a new one.
+/// A loop this long has lost its aim. The human ends it, reads the summary and starts a new one.
 pub const ITERATIONS_MAX: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub enum Phase {
     Review,
 }
 
-/// What may happen to a phase.
+/// What can happen to a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseEvent {
@@ -42,7 +42,7 @@ pub enum PhaseEvent {
     StartReview,
     GateYes,
     GateNo,
-    /// The human ends the loop here and now.
+    /// The human aborts the loop.
     BreakOff,
 }
 
@@ -102,18 +102,18 @@ impl From<PhaseStart> for PhaseEvent {
 
 /// Where an event leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
-    /// The phase goes on, and asking with it.
+pub enum PhaseMove {
+    /// The phase continues, and so does asking.
     Stay,
     To(Phase),
     /// To a phase of the next iteration.
     NextIteration(Phase),
 }
 
-/// I8: a pair of phase and event that no edge belongs to.
+/// I8: an event that has no edge from this phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("\"{event}\" leads nowhere from {phase}; {}", phase.what_is_possible())]
-pub struct NoSuchEdge {
+pub struct InvalidPhaseMove {
     pub phase: Phase,
     pub event: PhaseEvent,
 }
@@ -121,21 +121,21 @@ pub struct NoSuchEdge {
 impl Phase {
     pub const ALL: [Self; 4] = [Self::Hub, Self::Plan, Self::Execute, Self::Review];
 
-    /// I8: the edges, all of them.
-    pub const fn after(self, event: PhaseEvent) -> Result<Move, NoSuchEdge> {
+    /// I8: the complete list of edges.
+    pub const fn after(self, event: PhaseEvent) -> Result<PhaseMove, InvalidPhaseMove> {
         use PhaseEvent::{BreakOff, GateNo, GateYes, StartExecute, StartPlan, StartReview};
         match (self, event) {
-            (Self::Hub, StartPlan) => Ok(Move::To(Self::Plan)),
-            (Self::Hub, StartExecute) | (Self::Plan, GateYes) => Ok(Move::To(Self::Execute)),
-            (Self::Hub, StartReview) | (Self::Execute, GateYes) => Ok(Move::To(Self::Review)),
-            (Self::Plan | Self::Execute, GateNo) => Ok(Move::Stay),
-            (Self::Review, GateYes) => Ok(Move::NextIteration(Self::Plan)),
+            (Self::Hub, StartPlan) => Ok(PhaseMove::To(Self::Plan)),
+            (Self::Hub, StartExecute) | (Self::Plan, GateYes) => Ok(PhaseMove::To(Self::Execute)),
+            (Self::Hub, StartReview) | (Self::Execute, GateYes) => Ok(PhaseMove::To(Self::Review)),
+            (Self::Plan | Self::Execute, GateNo) => Ok(PhaseMove::Stay),
+            (Self::Review, GateYes) => Ok(PhaseMove::NextIteration(Self::Plan)),
             (Self::Review, GateNo) | (Self::Plan | Self::Execute | Self::Review, BreakOff) => {
-                Ok(Move::To(Self::Hub))
+                Ok(PhaseMove::To(Self::Hub))
             }
             (Self::Hub, GateYes | GateNo | BreakOff)
             | (Self::Plan | Self::Execute | Self::Review, StartPlan | StartExecute | StartReview) => {
-                Err(NoSuchEdge { phase: self, event })
+                Err(InvalidPhaseMove { phase: self, event })
             }
         }
     }
@@ -149,7 +149,7 @@ impl Phase {
         }
     }
 
-    /// I7: the words of the one question that ends the phase. The hub has none.
+    /// I7: the text of the question that ends the phase. The hub has none.
     pub const fn gate_text(self) -> Option<&'static str> {
         match self {
             Self::Hub => None,
@@ -159,9 +159,9 @@ impl Phase {
         }
     }
 
-    pub fn gate(self) -> Option<Draft> {
+    pub fn gate(self) -> Option<QuestionDraft> {
         let text = NonBlank::fixed(self.gate_text()?);
-        Some(Draft::new(QuestionKind::Gate, text).with_options(YesNo::OPTIONS))
+        Some(QuestionDraft::new(QuestionKind::Gate, text).with_options(YesNo::OPTIONS))
     }
 
     pub const fn gate_rule(self) -> GateRule {
@@ -212,16 +212,16 @@ mod tests {
             for event in PhaseEvent::ALL {
                 let edge = EDGES.iter().find(|(from, on, ..)| (*from, *on) == (phase, event));
                 match phase.after(event) {
-                    Ok(Move::To(to)) => assert_eq!(edge, Some(&(phase, event, to, 0))),
-                    Ok(Move::NextIteration(to)) => assert_eq!(edge, Some(&(phase, event, to, 1))),
-                    Ok(Move::Stay) => {
+                    Ok(PhaseMove::To(to)) => assert_eq!(edge, Some(&(phase, event, to, 0))),
+                    Ok(PhaseMove::NextIteration(to)) => assert_eq!(edge, Some(&(phase, event, to, 1))),
+                    Ok(PhaseMove::Stay) => {
                         assert_eq!(edge, None);
                         assert!(matches!(phase, Phase::Plan | Phase::Execute), "{phase}");
                         assert_eq!(event, PhaseEvent::GateNo);
                     }
                     Err(refusal) => {
                         assert_eq!(edge, None);
-                        assert_eq!(refusal, NoSuchEdge { phase, event });
+                        assert_eq!(refusal, InvalidPhaseMove { phase, event });
                     }
                 }
                 edges_seen += usize::from(edge.is_some());
@@ -234,7 +234,7 @@ mod tests {
     fn i7_the_gate_passes_exactly_where_its_answer_leaves_the_phase() {
         for phase in [Phase::Plan, Phase::Execute, Phase::Review] {
             for &answer in YesNo::ALL {
-                let leaves = phase.after(answer.into()) != Ok(Move::Stay);
+                let leaves = phase.after(answer.into()) != Ok(PhaseMove::Stay);
                 assert_eq!(phase.gate_rule().passes(answer), leaves, "{phase} {answer}");
             }
         }

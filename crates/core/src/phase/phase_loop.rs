@@ -1,25 +1,25 @@
-//! The Plan → Execute → Review loop of one session, as a pure machine.
+//! The Plan → Execute → Review loop of one session, as a pure state machine.
 //!
-//! The session owns it and has one at most. It holds one ask cycle, so no two phases can ask at once
-//! (I6). It starts no agent and stores nothing: each step returns the new state with what goes with it.
+//! A session has at most one. The loop holds one ask cycle, so two phases cannot ask at once (I6). It starts no agent
+//! and stores nothing: each step returns the new state and what goes with it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ask::answer_source::AnsweredBy;
 use crate::ask::choice::YesNo;
-use crate::ask::cycle::{Answered, AskCycle, Asked};
+use crate::ask::cycle::{AnswerOutcome, AskCycle, AskOutcome};
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::refusal::{AnswerRefusal, AskRefusal};
 use crate::base::id::{CycleId, QuestionId, SessionId};
 use crate::base::text::NonBlank;
 use crate::people::owner_token::OwnerToken;
-use crate::phase::handoff::{Handoff, HandoffDecision, Results};
+use crate::phase::handoff::{Handoff, HandoffDecision, PhaseResults};
 use crate::phase::refusal::LoopRefusal;
 use crate::phase::summary::LoopSummary;
-use crate::phase::work::{PhaseWork, Topic};
-use crate::phase::{ITERATIONS_MAX, Move, Phase, PhaseEvent, PhaseStart};
+use crate::phase::work::{PhaseWork, QuestionTopic};
+use crate::phase::{ITERATIONS_MAX, Phase, PhaseEvent, PhaseMove, PhaseStart};
 
-/// What the next phase's cycle is made of. Both are new: neither was used by the cycle before.
+/// The id and owner of the next phase's cycle. Both are new: the previous cycle used neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreshCycle {
     pub id: CycleId,
@@ -31,56 +31,56 @@ pub struct PhaseLoop {
     session: SessionId,
     iteration: u32,
     phase: Phase,
-    /// Open in a phase. In the hub the last phase's closed cycle, which still knows a late answer for
-    /// what it is; none before the first start.
+    /// Open in a phase. In the hub, the last phase's closed cycle, which still recognises a late answer; `None`
+    /// before the first start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cycle: Option<AskCycle>,
-    /// Its cycle is gone when the next phase has begun, and a second answer must still be known for one.
+    /// The previous cycle is gone once the next phase has begun; this still recognises a second answer to its gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gate_passed: Option<QuestionId>,
     summary: LoopSummary,
-    /// What the hand-off into this phase told its agents. Empty in the hub.
+    /// The prompt of the hand-off into this phase. Empty in the hub.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     brief: String,
-    /// What the phase is at.
+    /// The state of the phase's work.
     #[serde(default)]
     work: PhaseWork,
     /// What the pending question is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    topic: Option<Topic>,
+    topic: Option<QuestionTopic>,
 }
 
-/// I7: the closed cycle, the hand-off and the state with the fresh cycle are one value, so they can only
-/// be stored together.
+/// I7: the closed cycle, the hand-off and the state with the new cycle are one value, so they can only be stored
+/// together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandedOff {
+pub struct LoopHandoff {
     pub next: PhaseLoop,
-    /// None when the loop comes from the hub.
+    /// `None` when the loop starts from the hub.
     pub closed: Option<AskCycle>,
     pub handoff: Handoff,
 }
 
-/// What came of asking in a loop.
+/// The result of asking in a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoopAsked {
+pub enum LoopAskOutcome {
     Pending {
         next: Box<PhaseLoop>,
     },
-    /// The human said so before in this phase; the loop is as it was.
+    /// The human answered this before in this phase; the loop is unchanged.
     Again {
         answer: NonBlank,
         answered_by: AnsweredBy,
     },
 }
 
-/// What came of an answer at the gate.
+/// The result of answering the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GateAnswered {
-    /// The phase goes on; its agent may ask again, and ask the gate anew later.
+pub enum GateOutcome {
+    /// The phase continues; its agent may ask again, including the gate.
     Stayed {
         next: Box<PhaseLoop>,
     },
-    HandedOff(Box<HandedOff>),
+    HandedOff(Box<LoopHandoff>),
 }
 
 impl PhaseLoop {
@@ -98,31 +98,33 @@ impl PhaseLoop {
         }
     }
 
-    /// From the hub into a phase: a new loop, counted from its first iteration.
-    pub fn start(&self, at: PhaseStart, fresh: FreshCycle) -> Result<HandedOff, LoopRefusal> {
+    /// Starts a new loop from the hub, at its first iteration.
+    pub fn start(&self, at: PhaseStart, fresh: FreshCycle) -> Result<LoopHandoff, LoopRefusal> {
         let to = match self.phase.after(at.into())? {
-            Move::To(to) | Move::NextIteration(to) => to,
-            // No start in the table stays where it is.
-            Move::Stay => self.phase,
+            PhaseMove::To(to) | PhaseMove::NextIteration(to) => to,
+            // No start event in the table stays where it is.
+            PhaseMove::Stay => self.phase,
         };
         let anew = Self { summary: LoopSummary::default(), iteration: 1, ..self.clone() };
-        let handoff = Handoff::new(self.phase, to, 1, HandoffDecision::Started, Results::Started);
+        let handoff = Handoff::new(self.phase, to, 1, HandoffDecision::Started, PhaseResults::Started);
         let mut next = anew.entering(to, fresh)?;
         next.work = PhaseWork::begin(to, &handoff.results);
         next.brief.clone_from(&handoff.prompt);
-        Ok(HandedOff { next, closed: None, handoff })
+        Ok(LoopHandoff { next, closed: None, handoff })
     }
 
-    /// A gate is asked in the phase's own words, whatever words the agent chose for it (I7).
-    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<LoopAsked, AskRefusal> {
+    /// A gate is asked in the phase's own words, whatever the agent wrote (I7).
+    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<LoopAskOutcome, AskRefusal> {
         let (cycle, question) = self.worded(token, question)?;
         Ok(match cycle.ask(token, question)? {
-            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(*cycle)) },
-            Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
+            AskOutcome::Pending { cycle } => {
+                LoopAskOutcome::Pending { next: Box::new(self.with_cycle(*cycle)) }
+            }
+            AskOutcome::Again { answer, answered_by } => LoopAskOutcome::Again { answer, answered_by },
         })
     }
 
-    /// The same, whatever the human said before: Baton asks twice only when the first answer did not help.
+    /// The same, even if the human answered before: Baton asks twice only when the first answer did not help.
     pub fn ask_anew(&self, token: &OwnerToken, question: Question) -> Result<Self, AskRefusal> {
         let (cycle, question) = self.worded(token, question)?;
         Ok(self.with_cycle(cycle.ask_anew(token, question)?))
@@ -140,7 +142,7 @@ impl PhaseLoop {
         if question.kind() == QuestionKind::Gate
             && let Some(gate) = self.phase.gate()
         {
-            // What was said about it stands below, so that the question can be answered by itself.
+            // The agent's text follows, so that the question can be answered on its own.
             let about = question.draft.text.as_str().trim();
             question.draft.text = match about.strip_prefix(gate.text.as_str()).unwrap_or(about).trim() {
                 "" => gate.text,
@@ -157,7 +159,7 @@ impl PhaseLoop {
         id: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-    ) -> Result<(Self, Answered), AnswerRefusal> {
+    ) -> Result<(Self, AnswerOutcome), AnswerRefusal> {
         if self.pending().is_some_and(|question| question.id == id && question.kind() == QuestionKind::Gate) {
             return Err(AnswerRefusal::IsGate { id });
         }
@@ -165,26 +167,26 @@ impl PhaseLoop {
         Ok((self.with_cycle(answered.cycle.clone()), answered))
     }
 
-    /// Answers the gate. Passing it closes the cycle, makes the hand-off and opens the next phase's cycle
-    /// in one value (I7). `fresh` is left unused when the answer stays in the phase or leads to the hub.
+    /// Answers the gate. Passing it closes the cycle, builds the hand-off and opens the next phase's cycle in one
+    /// value (I7). `fresh` is unused if the answer stays in the phase or leads to the hub.
     pub fn answer_gate(
         &self,
         id: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-        results: Results,
+        results: PhaseResults,
         fresh: FreshCycle,
-    ) -> Result<GateAnswered, LoopRefusal> {
+    ) -> Result<GateOutcome, LoopRefusal> {
         let answered = self.take(id, answer, answered_by)?;
         let Some(said) = answered.gate else {
             return Err(LoopRefusal::NotTheGate { id, phase: self.phase });
         };
         let (to, iteration) = match self.phase.after(said.into())? {
-            Move::Stay => {
-                return Ok(GateAnswered::Stayed { next: Box::new(self.with_cycle(answered.cycle)) });
+            PhaseMove::Stay => {
+                return Ok(GateOutcome::Stayed { next: Box::new(self.with_cycle(answered.cycle)) });
             }
-            Move::To(to) => (to, self.iteration),
-            Move::NextIteration(to) => (to, self.iteration + 1),
+            PhaseMove::To(to) => (to, self.iteration),
+            PhaseMove::NextIteration(to) => (to, self.iteration + 1),
         };
         self.check_results(&results)?;
         if iteration > ITERATIONS_MAX {
@@ -206,15 +208,14 @@ impl PhaseLoop {
                 let mut next = left.entering(to, fresh)?;
                 next.work = PhaseWork::begin(to, &handoff.results);
                 next.brief.clone_from(&handoff.prompt);
-                HandedOff { next, closed, handoff }
+                LoopHandoff { next, closed, handoff }
             }
         };
-        Ok(GateAnswered::HandedOff(Box::new(handed_off)))
+        Ok(GateOutcome::HandedOff(Box::new(handed_off)))
     }
 
-    /// The human ends the loop wherever it is. What the phase has come to so far is counted; a pending
-    /// question is withdrawn.
-    pub fn break_off(&self, so_far: Option<&Results>) -> Result<HandedOff, LoopRefusal> {
+    /// The human aborts the loop. Results so far are counted; a pending question is withdrawn.
+    pub fn break_off(&self, so_far: Option<&PhaseResults>) -> Result<LoopHandoff, LoopRefusal> {
         self.phase.after(PhaseEvent::BreakOff)?;
         let mut left = self.clone();
         left.cycle = left.cycle.map(|cycle| cycle.close());
@@ -225,10 +226,10 @@ impl PhaseLoop {
         Ok(left.into_hub(HandoffDecision::BrokenOff))
     }
 
-    /// A new attempt goes on with the phase of one that died.
-    pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
+    /// A new attempt continues the phase of a dead one.
+    pub fn take_over(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
         let cycle = self.cycle.as_ref().ok_or(AskRefusal::NoCycle)?;
-        Ok(self.with_cycle(cycle.taken_over_by(owner)?))
+        Ok(self.with_cycle(cycle.take_over(owner)?))
     }
 
     fn take(
@@ -236,7 +237,7 @@ impl PhaseLoop {
         id: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-    ) -> Result<Answered, AnswerRefusal> {
+    ) -> Result<AnswerOutcome, AnswerRefusal> {
         if self.gate_passed == Some(id) {
             return Err(AnswerRefusal::AlreadyAnswered { id });
         }
@@ -244,7 +245,7 @@ impl PhaseLoop {
         cycle.answer(id, answer, answered_by)
     }
 
-    fn check_results(&self, results: &Results) -> Result<(), LoopRefusal> {
+    fn check_results(&self, results: &PhaseResults) -> Result<(), LoopRefusal> {
         if results.phase() == Some(self.phase) {
             Ok(())
         } else {
@@ -252,18 +253,18 @@ impl PhaseLoop {
         }
     }
 
-    fn into_hub(mut self, decision: HandoffDecision) -> HandedOff {
-        let results = Results::Ended { summary: self.summary };
+    fn into_hub(mut self, decision: HandoffDecision) -> LoopHandoff {
+        let results = PhaseResults::Ended { summary: self.summary };
         let handoff = Handoff::new(self.phase, Phase::Hub, self.iteration, decision, results);
         self.phase = Phase::Hub;
         (self.work, self.topic) = (PhaseWork::Hub, None);
         self.brief.clear();
-        HandedOff { closed: self.cycle.clone(), next: self, handoff }
+        LoopHandoff { closed: self.cycle.clone(), next: self, handoff }
     }
 
-    /// Automatic answers go on being counted across cycles; nothing else of the old one is kept.
+    /// The count of automatic answers carries over; nothing else of the old cycle does.
     fn entering(mut self, to: Phase, fresh: FreshCycle) -> Result<Self, LoopRefusal> {
-        // An old secret in a new cycle would let the old phase's agent go on asking.
+        // An old secret in a new cycle would let the old phase's agent keep asking.
         if self.cycle.as_ref().is_some_and(|old| old.id() == fresh.id || *old.owner() == fresh.owner) {
             return Err(LoopRefusal::NotFresh);
         }
@@ -285,8 +286,8 @@ impl PhaseLoop {
         Self { cycle: Some(cycle), ..self.clone() }
     }
 
-    /// The same loop, with the phase's work further on.
-    pub fn at_work(&self, work: PhaseWork, topic: Option<Topic>) -> Self {
+    /// The same loop, with updated phase work.
+    pub fn at_work(&self, work: PhaseWork, topic: Option<QuestionTopic>) -> Self {
         Self { work, topic, ..self.clone() }
     }
 
@@ -299,7 +300,7 @@ impl PhaseLoop {
     }
 
     /// What the pending question is about.
-    pub fn topic(&self) -> Option<Topic> {
+    pub fn topic(&self) -> Option<QuestionTopic> {
         self.topic
     }
 

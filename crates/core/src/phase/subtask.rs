@@ -1,14 +1,13 @@
 //! The dialogue about one subtask in the execute phase: may it run, and is it done.
 //!
-//! The phase owns it and keeps its state between questions. It asks nobody and runs nothing: each step
-//! says what to do next.
+//! The phase keeps its state between questions. It asks nobody and runs nothing: each step says what to do next.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::{YesNoFailed, YesNoHelp};
-use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
 use crate::phase::handoff::NamedTask;
 
@@ -29,9 +28,9 @@ pub enum SubtaskState {
 pub enum SubtaskResult {
     Completed,
     Failed,
-    /// It ran, and the human says it is not done: the task stays open for another time.
+    /// It ran, and the human says it is not done: the task stays open.
     LeftOpen,
-    /// The human did not want it run.
+    /// The human did not want it to run.
     Skipped,
 }
 
@@ -50,9 +49,9 @@ impl SubtaskState {
 impl fmt::Display for SubtaskState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::AskingToRun => "waiting for the word to run",
+            Self::AskingToRun => "waiting for approval to run",
             Self::Running => "running",
-            Self::AskingWhetherDone => "waiting to hear whether it is done",
+            Self::AskingWhetherDone => "waiting for confirmation that it is done",
             Self::Finished(_) => "finished",
         })
     }
@@ -62,7 +61,7 @@ impl fmt::Display for SubtaskState {
 #[serde(tag = "event", content = "answer", rename_all = "snake_case")]
 pub enum SubtaskEvent {
     MayRun(YesNoHelp),
-    /// The agent is through with it, however it went.
+    /// The agent finished it, successfully or not.
     Ran,
     IsDone(YesNoFailed),
 }
@@ -92,31 +91,31 @@ impl fmt::Display for SubtaskEvent {
 /// What to do after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubtaskStep {
-    Ask(Draft),
-    /// Show the help, then ask the very same question.
+    Ask(QuestionDraft),
+    /// Show the help, then ask the same question again.
     HelpThenAsk {
         help: String,
-        question: Draft,
+        question: QuestionDraft,
     },
     Run,
     Finish(SubtaskResult),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{event} does not fit a subtask that is {state}; look at its state and go on from there")]
-pub struct OutOfTurn {
+#[error("{event} does not fit a subtask that is {state}; check its state and continue from there")]
+pub struct UnexpectedSubtaskEvent {
     pub state: SubtaskState,
     pub event: SubtaskEvent,
 }
 
-/// One subtask's dialogue.
+/// The dialogue about one subtask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subtask {
     pub task: NamedTask,
     /// What HELP shows besides the meaning of the answers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it was passed over for: it cannot run before these are done.
+    /// The unfinished tasks it was skipped for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<NamedTask>,
     #[serde(flatten)]
@@ -124,8 +123,8 @@ pub struct Subtask {
 }
 
 impl Subtask {
-    /// A new dialogue, with its first question.
-    pub fn begin(task: NamedTask, description: String) -> (Self, Draft) {
+    /// A new dialogue and its first question.
+    pub fn begin(task: NamedTask, description: String) -> (Self, QuestionDraft) {
         let subtask = Self { task, description, waits_on: Vec::new(), state: SubtaskState::AskingToRun };
         let question = subtask.may_it_run();
         (subtask, question)
@@ -135,12 +134,12 @@ impl Subtask {
         self.state
     }
 
-    /// The same dialogue, ended before it began.
+    /// The dialogue skipped before it began.
     pub(crate) fn passed_over(&self, waits_on: Vec<NamedTask>) -> Self {
         Self { waits_on, state: SubtaskState::Finished(SubtaskResult::Skipped), ..self.clone() }
     }
 
-    pub fn after(&self, event: SubtaskEvent) -> Result<(Self, SubtaskStep), OutOfTurn> {
+    pub fn after(&self, event: SubtaskEvent) -> Result<(Self, SubtaskStep), UnexpectedSubtaskEvent> {
         use SubtaskEvent::{IsDone, MayRun, Ran};
         use SubtaskState::{AskingToRun, AskingWhetherDone, Finished, Running};
         let (state, step) = match (self.state, event) {
@@ -158,14 +157,14 @@ impl Subtask {
             | (Running, MayRun(_) | IsDone(_))
             | (AskingWhetherDone, MayRun(_) | Ran)
             | (Finished(_), MayRun(_) | Ran | IsDone(_)) => {
-                return Err(OutOfTurn { state: self.state, event });
+                return Err(UnexpectedSubtaskEvent { state: self.state, event });
             }
         };
         Ok((Self { state, ..self.clone() }, step))
     }
 
-    /// The question the dialogue is at, if it is at one.
-    pub fn question(&self) -> Option<Draft> {
+    /// The question the dialogue is waiting on, if any.
+    pub fn question(&self) -> Option<QuestionDraft> {
         match self.state {
             SubtaskState::AskingToRun => Some(self.may_it_run()),
             SubtaskState::AskingWhetherDone => Some(self.is_it_done()),
@@ -177,14 +176,14 @@ impl Subtask {
         self.task.title.as_str().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    fn may_it_run(&self) -> Draft {
+    fn may_it_run(&self) -> QuestionDraft {
         let text = NonBlank::led_by("Execute: ", &format!("{}? [YES/NO/HELP]", self.title()));
-        Draft::new(QuestionKind::Confirmation, text).with_options(YesNoHelp::OPTIONS)
+        QuestionDraft::new(QuestionKind::Confirmation, text).with_options(YesNoHelp::OPTIONS)
     }
 
-    fn is_it_done(&self) -> Draft {
+    fn is_it_done(&self) -> QuestionDraft {
         let text = NonBlank::led_by("Done: ", &format!("{}? [YES/NO/FAILED]", self.title()));
-        Draft::new(QuestionKind::Confirmation, text).with_options(YesNoFailed::OPTIONS)
+        QuestionDraft::new(QuestionKind::Confirmation, text).with_options(YesNoFailed::OPTIONS)
     }
 
     pub fn help(&self) -> String {
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
     use crate::base::id::TaskId;
 
-    fn begun() -> (Subtask, Draft) {
+    fn begun() -> (Subtask, QuestionDraft) {
         let task = NamedTask { id: TaskId::from_bits(7), title: NonBlank::fixed("Parse\n the file") };
         Subtask::begin(task, "Read it line by line.".to_owned())
     }
@@ -246,7 +245,7 @@ mod tests {
                     (Ok((next, _)), Some(expected)) => {
                         assert_eq!(next.state, expected, "{state:?} {event:?}");
                     }
-                    (Err(refusal), None) => assert_eq!(refusal, OutOfTurn { state, event }),
+                    (Err(refusal), None) => assert_eq!(refusal, UnexpectedSubtaskEvent { state, event }),
                     (other, expected) => panic!("{state:?} {event:?}: {other:?}, expected {expected:?}"),
                 }
             }

@@ -1,6 +1,6 @@
-//! What a loop has come to so far, in numbers. The hub shows it when the loop ends.
+//! The running totals of a loop. The hub shows them when the loop ends.
 //!
-//! The loop adds each phase's results once, when it hands them on or is broken off.
+//! Each phase's results are added once, when the phase hands off or is aborted.
 
 use std::fmt;
 

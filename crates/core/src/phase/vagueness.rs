@@ -1,7 +1,7 @@
-//! How vague a task is, by a rubric the agent fills in before it plans.
+//! How vague a task is, by a rubric the agent fills in before planning.
 //!
-//! The agent judges each point and says why; the score is ours to add up. Whole hundredths, so that the
-//! same rubric gives the same score everywhere.
+//! The agent rates each point and gives a reason; Baton computes the score, in whole hundredths so that the same
+//! rubric scores the same everywhere.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::base::text::NonBlank;
 
 /// Above this, planning would be guessing: the agent asks first.
-pub const CLARIFY_ABOVE: Score = Score(30);
+pub const CLARIFY_ABOVE: VaguenessScore = VaguenessScore(30);
 
-/// From 0.00, all clear, to 1.00, nothing known.
+/// From 0.00 (all clear) to 1.00 (nothing known).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Score(u8);
+pub struct VaguenessScore(u8);
 
-impl Score {
+impl VaguenessScore {
     pub const fn hundredths(self) -> u8 {
         self.0
     }
 }
 
-impl fmt::Display for Score {
+impl fmt::Display for VaguenessScore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
     }
 }
 
-impl Serialize for Score {
+impl Serialize for VaguenessScore {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(f64::from(self.0) / 100.0)
     }
@@ -54,9 +54,9 @@ impl Clarity {
     }
 }
 
-/// One point of the rubric. A judgement without a reason cannot be built.
+/// One point of the rubric. A rating without a reason cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
+pub struct RubricPoint {
     pub clarity: Clarity,
     pub reason: NonBlank,
 }
@@ -66,24 +66,24 @@ pub struct Point {
 #[serde(deny_unknown_fields)]
 pub struct Rubric {
     /// What is wanted, and why.
-    pub goal: Point,
-    /// What belongs to it, and what does not.
-    pub scope: Point,
-    /// How one sees that it is done.
-    pub acceptance: Point,
+    pub goal: RubricPoint,
+    /// What is in scope, and what is not.
+    pub scope: RubricPoint,
+    /// How to tell that it is done.
+    pub acceptance: RubricPoint,
     /// What must not change, and what it must fit.
-    pub constraints: Point,
+    pub constraints: RubricPoint,
 }
 
-/// What each point weighs when it is missing; partly clear weighs half. Together they are 1.00. A missing
-/// goal alone is enough to ask; missing acceptance alone is just not, as a plan can propose it.
+/// The weight of each missing point; partly clear counts half. They add up to 1.00. A missing goal alone requires a
+/// question; missing acceptance alone does not quite, because a plan can propose it.
 const GOAL_WEIGHT: u8 = 40;
 const SCOPE_WEIGHT: u8 = 20;
 const ACCEPTANCE_WEIGHT: u8 = 30;
 const CONSTRAINTS_WEIGHT: u8 = 10;
 
 impl Rubric {
-    fn points(&self) -> [(&'static str, &Point, u8); 4] {
+    fn points(&self) -> [(&'static str, &RubricPoint, u8); 4] {
         [
             ("goal", &self.goal, GOAL_WEIGHT),
             ("scope", &self.scope, SCOPE_WEIGHT),
@@ -92,18 +92,18 @@ impl Rubric {
         ]
     }
 
-    pub fn score(&self) -> Score {
+    pub fn score(&self) -> VaguenessScore {
         let weighed = self.points().map(|(_, point, weight)| match point.clarity {
             Clarity::Clear => 0,
             Clarity::Partly => weight / 2,
             Clarity::Missing => weight,
         });
-        Score(weighed.iter().sum())
+        VaguenessScore(weighed.iter().sum())
     }
 
     pub fn assess(&self) -> Assessment {
         let score = self.score();
-        let unclear = |(name, point, _): (&'static str, &Point, u8)| match point.clarity {
+        let unclear = |(name, point, _): (&'static str, &RubricPoint, u8)| match point.clarity {
             Clarity::Clear => None,
             Clarity::Partly | Clarity::Missing => {
                 Some(format!("{name} is {}: {}", point.clarity.as_str(), point.reason))
@@ -117,13 +117,13 @@ impl Rubric {
     }
 }
 
-/// The score with its reasons, as it is shown.
+/// The score and its reasons, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Assessment {
-    pub score: Score,
+    pub score: VaguenessScore,
     /// Strictly above the threshold.
     pub must_clarify: bool,
-    /// One for each point that is not clear.
+    /// One per point that is not clear.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn rubric(goal: Clarity, scope: Clarity, acceptance: Clarity, constraints: Clarity) -> Rubric {
-        let point = |clarity| Point { clarity, reason: NonBlank::fixed("because") };
+        let point = |clarity| RubricPoint { clarity, reason: NonBlank::fixed("because") };
         Rubric {
             goal: point(goal),
             scope: point(scope),

@@ -1,41 +1,41 @@
-//! What a phase of the loop is at: kept with the loop in one row, so that whoever goes on after a crash knows.
+//! The work of a loop's phase, stored with the loop in one row so that it survives a crash.
 //!
-//! It says what comes next and takes the human's answers; it asks nobody, starts nobody and creates nothing. It is
-//! made anew with every phase, so nothing that was said in one reaches the next.
+//! It says what comes next and applies the human's answers; it asks nobody, starts nobody and creates nothing. Each
+//! phase starts with a new one, so nothing said in one phase reaches the next.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::choice::{Unreadable, YesNoEdit, YesNoFailed, YesNoHelp};
+use crate::ask::choice::{UnreadableAnswer, YesNoEdit, YesNoFailed, YesNoHelp};
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
 use crate::explained;
 use crate::people::actor::Actor;
 use crate::phase::Phase;
-use crate::phase::discovered::{Approved, Proposal, Verdict};
-use crate::phase::handoff::{NamedTask, Results};
-use crate::phase::subtask::{OutOfTurn, Subtask, SubtaskEvent, SubtaskResult, SubtaskState};
+use crate::phase::discovered::{ApprovedTasks, Proposal, ProposalDecision};
+use crate::phase::handoff::{NamedTask, PhaseResults};
+use crate::phase::subtask::{Subtask, SubtaskEvent, SubtaskResult, SubtaskState, UnexpectedSubtaskEvent};
 use crate::phase::vagueness::Rubric;
 use crate::recycle::plan::Plan;
 
-/// Agents set on one phase without a usable result, before the loop goes back to the human.
+/// Agents that may fail to produce a usable result for one phase before the loop returns to the human.
 pub const PHASE_TRIES_MAX: u32 = 3;
 
-/// What the pending question of the loop is about, and so what its answer means.
+/// What the loop's pending question is about, and so what its answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Topic {
+pub enum QuestionTopic {
     Gate,
-    /// The task is too vague to be planned.
+    /// The task is too vague to plan.
     Vagueness,
-    /// The plan was declined; what should be different?
+    /// The plan was declined; what should change?
     Revision,
     MayRun,
     IsDone,
     Discovered,
-    /// The human writes the list of discovered tasks.
+    /// The human edits the list of discovered tasks.
     List,
 }
 
@@ -52,7 +52,7 @@ pub enum PhaseWork {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanWork {
-    /// The task that is planned.
+    /// The task being planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<NamedTask>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,15 +62,15 @@ pub struct PlanWork {
     pub rubric: Option<Rubric>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// What was wrong with the plan that was handed in last.
+    /// The errors of the last submitted plan.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub faults: String,
-    /// What the human said in this phase, for the agent that plans again.
+    /// What the human said in this phase, for the next planning agent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<NonBlank>,
     /// The human wants a plan however vague the task is.
     pub may_be_vague: bool,
-    /// The gate was declined and nobody has asked yet what should be different.
+    /// The gate was declined, and the human has not been asked yet what should change.
     pub is_declined: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct ReviewWork {
     pub findings: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
-    /// What the human said of their own accord before an agent was at work.
+    /// What the human said before an agent started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<NonBlank>,
     pub is_editing: bool,
@@ -106,32 +106,32 @@ pub struct ReviewWork {
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
-    /// Find the task to plan.
+pub enum NextAction {
+    /// Choose the task to plan.
     Choose,
-    /// Set an agent on the phase.
+    /// Start an agent for the phase.
     StartAgent,
-    /// See how far the task has come; nothing else can happen before it has ended.
+    /// Wait for the task to end; nothing else can happen before.
     WatchFor {
         task: TaskId,
     },
     Ask {
-        topic: Topic,
+        topic: QuestionTopic,
     },
-    /// The phase cannot go on; the loop goes back to the hub.
+    /// The phase cannot continue; the loop returns to the hub.
     GiveUp {
         why: &'static str,
     },
-    /// Nothing is to be done here.
+    /// Nothing to do.
     Rest,
 }
 
-/// What an answer asks for beside the new state.
+/// What an answer requires besides the new state.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FollowUp {
     Nothing,
-    /// I9: these were approved.
-    Create(Approved),
+    /// I9: create these approved tasks.
+    Create(ApprovedTasks),
     /// The human says the subtask is done.
     Accept {
         task: TaskId,
@@ -146,9 +146,9 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkRefusal {
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] UnreadableAnswer),
     #[error(transparent)]
-    OutOfTurn(#[from] OutOfTurn),
+    OutOfTurn(#[from] UnexpectedSubtaskEvent),
     #[error("nothing of that kind was asked in the {0} phase")]
     NotAsked(Phase),
 }
@@ -156,67 +156,67 @@ pub enum WorkRefusal {
 explained! { WorkRefusal {
     Self::OutOfTurn(_) => Explanation {
         code: "out_of_turn",
-        means: "The answer does not fit where the subtask stands: whether it may run is asked before, whether it is done \
-                after it ran.",
-        cause: "Something moved on between the question and the answer.",
-        next: "See what is asked now: `baton questions`.",
+        means: "The answer does not fit the state of the subtask: whether it may run is asked before, whether it is done \
+                after its run.",
+        cause: "The subtask changed between the question and the answer.",
+        next: "See the current question: `baton questions`.",
     },
     Self::NotAsked(_) => Explanation {
         code: "not_asked",
         means: "Nothing of that kind was asked in this phase of the loop.",
         cause: "The answer is for a question of another phase.",
-        next: "See what is asked now: `baton questions`.",
+        next: "See the current question: `baton questions`.",
     },
 } else {
     Self::Unreadable(unreadable) => unreadable.explained(),
 } }
 
-/// The word that skips the clarification.
+/// The answer that skips the clarification.
 pub const SKIP: &str = "SKIP";
 
 impl PhaseWork {
-    /// What the receiving phase begins with.
-    pub fn begin(phase: Phase, results: &Results) -> Self {
+    /// The initial work of a phase.
+    pub fn begin(phase: Phase, results: &PhaseResults) -> Self {
         match phase {
             Phase::Hub => Self::Hub,
             Phase::Plan => Self::Plan(PlanWork::default()),
             Phase::Execute => {
                 let subtasks = match results {
-                    Results::Planned { subtasks } => subtasks.clone(),
-                    Results::Started
-                    | Results::Executed { .. }
-                    | Results::Reviewed { .. }
-                    | Results::Ended { .. } => Vec::new(),
+                    PhaseResults::Planned { subtasks } => subtasks.clone(),
+                    PhaseResults::Started
+                    | PhaseResults::Executed { .. }
+                    | PhaseResults::Reviewed { .. }
+                    | PhaseResults::Ended { .. } => Vec::new(),
                 };
-                Self::Execute(ExecuteWork::of(subtasks.into_iter().map(|task| (task, String::new()))))
+                Self::Execute(ExecuteWork::new(subtasks.into_iter().map(|task| (task, String::new()))))
             }
             Phase::Review => Self::Review(ReviewWork::default()),
         }
     }
 
-    pub fn next(&self) -> Next {
+    pub fn next(&self) -> NextAction {
         match self {
-            Self::Hub => Next::Rest,
+            Self::Hub => NextAction::Rest,
             Self::Plan(work) => work.next(),
             Self::Execute(work) => work.next(),
             Self::Review(work) => work.next(),
         }
     }
 
-    /// What the phase has come to. The tasks of a plan are not there yet; whoever creates them says so.
-    pub fn results(&self) -> Option<Results> {
+    /// The results of the phase. A plan's tasks do not exist yet; whoever creates them adds them.
+    pub fn results(&self) -> Option<PhaseResults> {
         match self {
             Self::Hub => None,
-            Self::Plan(_) => Some(Results::Planned { subtasks: Vec::new() }),
+            Self::Plan(_) => Some(PhaseResults::Planned { subtasks: Vec::new() }),
             Self::Execute(work) => Some(work.results()),
-            Self::Review(work) => Some(Results::Reviewed {
+            Self::Review(work) => Some(PhaseResults::Reviewed {
                 discovered: work.discovered,
                 duplicates_skipped: work.duplicates_skipped,
             }),
         }
     }
 
-    /// The task whose agent is at work for the phase, as far as the phase knows.
+    /// The task of the phase's running agent, as far as the phase knows.
     pub fn at_work(&self) -> Option<TaskId> {
         match self {
             Self::Hub => None,
@@ -226,8 +226,8 @@ impl PhaseWork {
         }
     }
 
-    /// The human says something while nobody is at work. False where nobody will be who could hear it.
-    pub fn heard(&mut self, text: &NonBlank) -> bool {
+    /// Records what the human said while no agent is running. False if no later agent could be told.
+    pub fn add_remark(&mut self, text: &NonBlank) -> bool {
         match self {
             Self::Plan(work) => work.said.push(text.clone()),
             Self::Review(work) if work.findings.is_empty() => work.said.push(text.clone()),
@@ -236,21 +236,25 @@ impl PhaseWork {
         true
     }
 
-    /// Takes the answer to a question about `topic`. A gate's answer only comes here when it stays in the phase.
-    pub fn answered(&mut self, topic: Topic, answer: &NonBlank) -> Result<Wanted, WorkRefusal> {
+    /// Applies the answer to a question about `topic`. A gate's answer comes here only if it stays in the phase.
+    pub fn apply_answer(&mut self, topic: QuestionTopic, answer: &NonBlank) -> Result<FollowUp, WorkRefusal> {
         match (self, topic) {
-            (Self::Plan(work), Topic::Gate) => work.is_declined = true,
-            (Self::Plan(work), Topic::Vagueness) if answer.as_str() == SKIP => work.may_be_vague = true,
-            (Self::Plan(work), Topic::Vagueness | Topic::Revision) => work.hear(answer),
-            (Self::Execute(work), Topic::Gate) => work.again(),
-            (Self::Execute(work), Topic::MayRun | Topic::IsDone) => return work.answered(topic, answer),
-            (Self::Review(work), Topic::Discovered) => {
+            (Self::Plan(work), QuestionTopic::Gate) => work.is_declined = true,
+            (Self::Plan(work), QuestionTopic::Vagueness) if answer.as_str() == SKIP => {
+                work.may_be_vague = true;
+            }
+            (Self::Plan(work), QuestionTopic::Vagueness | QuestionTopic::Revision) => work.hear(answer),
+            (Self::Execute(work), QuestionTopic::Gate) => work.again(),
+            (Self::Execute(work), QuestionTopic::MayRun | QuestionTopic::IsDone) => {
+                return work.apply_answer(topic, answer);
+            }
+            (Self::Review(work), QuestionTopic::Discovered) => {
                 return work.decided(YesNoEdit::read(answer.as_str())?);
             }
-            (Self::Review(work), Topic::List) => work.list(answer),
+            (Self::Review(work), QuestionTopic::List) => work.list(answer),
             (work, _) => return Err(WorkRefusal::NotAsked(work.phase())),
         }
-        Ok(Wanted::Nothing)
+        Ok(FollowUp::Nothing)
     }
 
     const fn phase(&self) -> Phase {
@@ -264,28 +268,30 @@ impl PhaseWork {
 }
 
 impl PlanWork {
-    fn next(&self) -> Next {
+    fn next(&self) -> NextAction {
         if self.subject.is_none() {
-            return Next::Choose;
+            return NextAction::Choose;
         }
         if self.is_declined {
-            return Next::Ask { topic: Topic::Revision };
+            return NextAction::Ask { topic: QuestionTopic::Revision };
         }
         match (self.agent, &self.rubric, &self.plan) {
-            // Even with a plan in hand: it may still hear something from the human and plan anew.
-            (Some(task), _, _) => Next::WatchFor { task },
+            // Even with a plan: the agent may still get an answer and plan again.
+            (Some(task), _, _) => NextAction::WatchFor { task },
             (None, Some(rubric), Some(_)) => {
                 let is_vague = rubric.assess().must_clarify && !self.may_be_vague;
-                Next::Ask { topic: if is_vague { Topic::Vagueness } else { Topic::Gate } }
+                NextAction::Ask {
+                    topic: if is_vague { QuestionTopic::Vagueness } else { QuestionTopic::Gate },
+                }
             }
             (None, _, _) if self.tries >= PHASE_TRIES_MAX => {
-                Next::GiveUp { why: "the agents that were to plan handed in no rubric or no plan" }
+                NextAction::GiveUp { why: "the planning agents submitted no rubric or no plan" }
             }
-            (None, _, _) => Next::StartAgent,
+            (None, _, _) => NextAction::StartAgent,
         }
     }
 
-    /// Said in this phase: a new agent plans with it.
+    /// Recorded for the next planning agent.
     fn hear(&mut self, answer: &NonBlank) {
         self.said.push(answer.clone());
         (self.agent, self.rubric, self.plan) = (None, None, None);
@@ -294,7 +300,7 @@ impl PlanWork {
 }
 
 impl ExecuteWork {
-    pub fn of(tasks: impl IntoIterator<Item = (NamedTask, String)>) -> Self {
+    pub fn new(tasks: impl IntoIterator<Item = (NamedTask, String)>) -> Self {
         let subtasks = tasks.into_iter().map(|(task, description)| Subtask::begin(task, description).0);
         Self { subtasks: subtasks.collect(), ..Self::default() }
     }
@@ -303,19 +309,19 @@ impl ExecuteWork {
         self.subtasks.iter().find(|subtask| !matches!(subtask.state(), SubtaskState::Finished(_)))
     }
 
-    fn next(&self) -> Next {
-        let Some(current) = self.current() else { return Next::Ask { topic: Topic::Gate } };
+    fn next(&self) -> NextAction {
+        let Some(current) = self.current() else { return NextAction::Ask { topic: QuestionTopic::Gate } };
         match current.state() {
-            SubtaskState::AskingToRun => Next::Ask { topic: Topic::MayRun },
-            SubtaskState::Running => Next::WatchFor { task: current.task.id },
-            SubtaskState::AskingWhetherDone => Next::Ask { topic: Topic::IsDone },
-            SubtaskState::Finished(_) => Next::Rest,
+            SubtaskState::AskingToRun => NextAction::Ask { topic: QuestionTopic::MayRun },
+            SubtaskState::Running => NextAction::WatchFor { task: current.task.id },
+            SubtaskState::AskingWhetherDone => NextAction::Ask { topic: QuestionTopic::IsDone },
+            SubtaskState::Finished(_) => NextAction::Rest,
         }
     }
 
     /// The current subtask cannot run while these are not done, so nobody is asked about it. It is skipped; the gate
     /// says why.
-    pub fn pass_over(&mut self, waits_on: Vec<NamedTask>) {
+    pub fn skip_blocked(&mut self, waits_on: Vec<NamedTask>) {
         let unfinished =
             self.subtasks.iter_mut().find(|subtask| !matches!(subtask.state(), SubtaskState::Finished(_)));
         if let Some(current) = unfinished {
@@ -323,27 +329,27 @@ impl ExecuteWork {
         }
     }
 
-    /// The agent is through with the current subtask.
-    pub fn ran(&mut self) -> Result<(), OutOfTurn> {
+    /// The agent finished the current subtask.
+    pub fn finish_run(&mut self) -> Result<(), UnexpectedSubtaskEvent> {
         self.step(SubtaskEvent::Ran)
     }
 
-    fn answered(&mut self, topic: Topic, answer: &NonBlank) -> Result<Wanted, WorkRefusal> {
+    fn apply_answer(&mut self, topic: QuestionTopic, answer: &NonBlank) -> Result<FollowUp, WorkRefusal> {
         let event = match topic {
-            Topic::MayRun => SubtaskEvent::MayRun(YesNoHelp::read(answer.as_str())?),
+            QuestionTopic::MayRun => SubtaskEvent::MayRun(YesNoHelp::read(answer.as_str())?),
             _ => SubtaskEvent::IsDone(YesNoFailed::read(answer.as_str())?),
         };
         let task = self.current().map(|subtask| subtask.task.id);
         self.wants_help = event == SubtaskEvent::MayRun(YesNoHelp::Help);
         self.step(event)?;
         Ok(match (task, event) {
-            (Some(task), SubtaskEvent::IsDone(YesNoFailed::Yes)) => Wanted::Accept { task },
-            (Some(task), SubtaskEvent::IsDone(YesNoFailed::Failed)) => Wanted::Fail { task },
-            _ => Wanted::Nothing,
+            (Some(task), SubtaskEvent::IsDone(YesNoFailed::Yes)) => FollowUp::Accept { task },
+            (Some(task), SubtaskEvent::IsDone(YesNoFailed::Failed)) => FollowUp::Fail { task },
+            _ => FollowUp::Nothing,
         })
     }
 
-    fn step(&mut self, event: SubtaskEvent) -> Result<(), OutOfTurn> {
+    fn step(&mut self, event: SubtaskEvent) -> Result<(), UnexpectedSubtaskEvent> {
         let unfinished =
             self.subtasks.iter_mut().find(|subtask| !matches!(subtask.state(), SubtaskState::Finished(_)));
         if let Some(current) = unfinished {
@@ -352,7 +358,7 @@ impl ExecuteWork {
         Ok(())
     }
 
-    /// The human is not through yet: what was skipped or left open is asked about once more.
+    /// The human is not finished: subtasks that were skipped or left open are asked about once more.
     fn again(&mut self) {
         for subtask in &mut self.subtasks {
             match subtask.state() {
@@ -367,43 +373,46 @@ impl ExecuteWork {
         }
     }
 
-    fn results(&self) -> Results {
+    fn results(&self) -> PhaseResults {
         let with = |result| {
             let finished = move |subtask: &&Subtask| subtask.state() == SubtaskState::Finished(result);
             self.subtasks.iter().filter(finished).map(|subtask| subtask.task.clone()).collect()
         };
-        Results::Executed { completed: with(SubtaskResult::Completed), failed: with(SubtaskResult::Failed) }
+        PhaseResults::Executed {
+            completed: with(SubtaskResult::Completed),
+            failed: with(SubtaskResult::Failed),
+        }
     }
 }
 
 impl ReviewWork {
-    fn next(&self) -> Next {
+    fn next(&self) -> NextAction {
         match (self.agent, self.findings.is_empty()) {
-            (Some(task), true) => Next::WatchFor { task },
+            (Some(task), true) => NextAction::WatchFor { task },
             (None, true) if self.tries >= PHASE_TRIES_MAX => {
-                Next::GiveUp { why: "the agents that were to review found nothing to say" }
+                NextAction::GiveUp { why: "the review agents reported no findings" }
             }
-            (None, true) => Next::StartAgent,
-            (_, false) if self.is_editing => Next::Ask { topic: Topic::List },
-            (_, false) if self.proposal.is_some() => Next::Ask { topic: Topic::Discovered },
-            (_, false) => Next::Ask { topic: Topic::Gate },
+            (None, true) => NextAction::StartAgent,
+            (_, false) if self.is_editing => NextAction::Ask { topic: QuestionTopic::List },
+            (_, false) if self.proposal.is_some() => NextAction::Ask { topic: QuestionTopic::Discovered },
+            (_, false) => NextAction::Ask { topic: QuestionTopic::Gate },
         }
     }
 
-    fn decided(&mut self, answer: YesNoEdit) -> Result<Wanted, WorkRefusal> {
+    fn decided(&mut self, answer: YesNoEdit) -> Result<FollowUp, WorkRefusal> {
         let proposal = self.proposal.take().ok_or(WorkRefusal::NotAsked(Phase::Review))?;
-        Ok(match proposal.answered(answer) {
-            Verdict::Approved(approved) => Wanted::Create(approved),
-            Verdict::Dropped => Wanted::Nothing,
-            Verdict::Editing(editing) => {
+        Ok(match proposal.apply_answer(answer) {
+            ProposalDecision::Approved(approved) => FollowUp::Create(approved),
+            ProposalDecision::Dropped => FollowUp::Nothing,
+            ProposalDecision::Editing(editing) => {
                 self.proposal = Some(editing.proposal().clone());
                 self.is_editing = true;
-                Wanted::Nothing
+                FollowUp::Nothing
             }
         })
     }
 
-    /// One task on each line: its title, and behind a colon what it is about. Nothing but blank lines adds none.
+    /// One task per line: its title and, after a colon, its description. Only blank lines adds none.
     fn list(&mut self, answer: &NonBlank) {
         self.is_editing = false;
         self.proposal = Proposal::from_lines(answer.as_str()).ok();

@@ -1,50 +1,50 @@
-//! An outcome: what the agent says at the end of a step, in one of the words the step allows.
+//! An outcome: what the agent reports at the end of a step, in one of the words the step allows.
 //!
-//! It is *reported*: nothing here makes it true. The prompt's closing block tells the agent the words,
-//! [`crate::recipe::outcome_parser`] finds the one it used in its last message, and the tool `report_outcome`
-//! hands it over directly. All of them pass through [`Outcome::report`].
+//! It is a claim; nothing here makes it true. The prompt's closing block lists the outcomes,
+//! [`crate::recipe::outcome_parser`] finds the one in the agent's last message, and the tool `report_outcome` reports
+//! it directly. Both go through [`Outcome::report`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::text::{NonBlank, OutcomeName, nearest};
 
-/// The outcome for everything a step has no word for. The only one that must be described.
+/// For everything a step has no outcome for. The only one that needs a description.
 pub const OTHER: &str = "other";
 
-/// The outcome that says the work of a step is done. Baton looks whether there is any.
+/// The work of the step is done. Baton checks that there is any.
 pub const COMPLETE: &str = "complete";
 
-/// The outcome that says the change is committed. Baton counts.
+/// The change is committed. Baton counts the commits.
 pub const COMMITTED: &str = "committed";
 
-/// The outcome that says the queue is empty. Baton checks it against the queue.
+/// The queue is empty. Baton checks the queue.
 pub const NO_TASKS: &str = "no-tasks";
 
-/// Beyond this a description is a log. The rest is cut off.
+/// A longer description is a log; the rest is cut.
 pub const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
 
-/// Stands in the closing block where the agent's own words belong. Sent back as it is, it says nothing.
+/// Placeholder for the agent's own words in the closing block. Sent back unchanged, it counts as nothing.
 const DESCRIPTION_PLACEHOLDER: &str = "<one sentence: what happened>";
 
-/// Longest piece of a refused outcome that is quoted back.
+/// Longest part of an invalid outcome that is quoted back.
 pub(crate) const QUOTED_CHARS_MAX: usize = 80;
 
 /// A reported outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     pub name: OutcomeName,
-    /// The agent's own words, where it gave any. `other` always has them.
+    /// The agent's own words, if any. Required for `other`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<NonBlank>,
 }
 
-/// Why no outcome could be taken from what the agent sent.
+/// Why no outcome could be read from the agent's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "mistake", rename_all = "snake_case")]
 pub enum OutcomeMistake {
     #[error("your message has no JSON object with an \"outcome\" key")]
     NoneFound,
-    /// It was meant as an outcome object, but it is not JSON.
+    /// Meant as an outcome object, but not valid JSON.
     #[error("the outcome object in your message is not valid JSON: {excerpt}")]
     MalformedJson { excerpt: String },
     #[error("\"outcome\" must be a string, and you sent {found}")]
@@ -64,7 +64,7 @@ fn hint(nearest: Option<&OutcomeName>) -> String {
 }
 
 impl Outcome {
-    /// The one door for reports, from the tool and from the parser alike.
+    /// The single entry point for reports, from the tool and from the parser.
     pub fn report(
         name: &str,
         description: Option<&str>,
@@ -97,7 +97,7 @@ fn own_words(description: &str) -> Option<NonBlank> {
     if words == DESCRIPTION_PLACEHOLDER { None } else { NonBlank::new(words).ok() }
 }
 
-/// The JSON lines a step allows, one per outcome, in the recipe's order.
+/// The JSON lines a step allows, one per outcome, in recipe order.
 pub fn allowed_lines(allowed: &[OutcomeName]) -> String {
     let lines: Vec<String> = allowed
         .iter()
@@ -111,7 +111,7 @@ pub fn allowed_lines(allowed: &[OutcomeName]) -> String {
     lines.join("\n")
 }
 
-/// What every step's prompt ends with.
+/// The last section of every step's prompt.
 pub fn closing_block(allowed: &[OutcomeName]) -> String {
     format!(
         "## How to end this step\n\

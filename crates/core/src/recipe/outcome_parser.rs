@@ -1,8 +1,8 @@
-//! Finding the outcome in an agent's last message.
+//! Finds the outcome in an agent's last message.
 //!
-//! The last JSON object with an `outcome` key decides, fenced or not, on one line or on many. It decides
-//! even when it is wrong: an earlier one is often the prompt's own list, echoed. An object inside
-//! another object is data of the outer one and never counts. Text of any kind goes in; nothing panics.
+//! The last JSON object with an `outcome` key counts, fenced or not, on one line or several, even if it is invalid:
+//! an earlier one is often the prompt's own list, echoed. An object inside another object never counts. Accepts any
+//! text without panicking.
 
 use serde_json::{Map, Value};
 
@@ -10,24 +10,32 @@ use crate::base::text::OutcomeName;
 use crate::recipe::outcome::OutcomeMistake;
 use crate::recipe::outcome::{Outcome, QUOTED_CHARS_MAX};
 
-/// Only the end of a message is read. The outcome stands there, and a runaway message stays cheap.
+/// Only the end of a message is read: the outcome is there, and a runaway message stays cheap.
 pub const MESSAGE_TAIL_BYTES_MAX: usize = 256 * 1024;
 
 const KEY: &str = "outcome";
 
-/// The spellings of the description that agents use, the documented one first.
+/// The spellings of the description key that agents use, the documented one first.
 const DESCRIPTION_KEYS: [&str; 3] = ["otherDescription", "other_description", "description"];
 
-/// The outcome an agent reported in its message, or the mistake it made.
+/// The outcome an agent reported in its message, or its mistake.
 pub fn parse(message: &str, allowed: &[OutcomeName]) -> Result<Outcome, OutcomeMistake> {
     let start = message.ceil_char_boundary(message.len().saturating_sub(MESSAGE_TAIL_BYTES_MAX));
     let text = &message[start..];
     match last(text, candidates(text)) {
         None => Err(OutcomeMistake::NoneFound),
-        Some(Candidate { at, body: Body::Broken { .. } }) => Err(OutcomeMistake::MalformedJson {
-            excerpt: text[at..].lines().next().unwrap_or_default().chars().take(QUOTED_CHARS_MAX).collect(),
-        }),
-        Some(Candidate { body: Body::Object(object), .. }) => judge(&object, allowed),
+        Some(OutcomeCandidate { at, body: CandidateBody::Broken { .. } }) => {
+            Err(OutcomeMistake::MalformedJson {
+                excerpt: text[at..]
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .chars()
+                    .take(QUOTED_CHARS_MAX)
+                    .collect(),
+            })
+        }
+        Some(OutcomeCandidate { body: CandidateBody::Object(object), .. }) => judge(&object, allowed),
     }
 }
 
@@ -55,15 +63,15 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// Something that is, or was meant to be, an outcome object, and where its brace stands.
-struct Candidate {
+/// An outcome object, or an attempt at one, and the position of its brace.
+struct OutcomeCandidate {
     at: usize,
-    body: Body,
+    body: CandidateBody,
 }
 
-enum Body {
+enum CandidateBody {
     Object(Map<String, Value>),
-    /// It does not parse. It ends at its closing brace, or with its key's line when it has none.
+    /// It does not parse. It ends at its closing brace, or at the end of its key's line if it has none.
     Broken {
         key_at: usize,
         closed_at: Option<usize>,
@@ -73,13 +81,13 @@ enum Body {
 /// A brace that opened nothing that parses.
 struct OpenBrace {
     at: usize,
-    /// The candidate it became when an `outcome` key turned up behind it.
+    /// The candidate it became when an `outcome` key followed.
     broken: Option<usize>,
 }
 
-/// One pass from front to back. What parses is skipped as a whole, which keeps inner objects out. The
-/// JSON reader's own depth limit bounds how often a byte is read again, so the time stays linear.
-fn candidates(text: &str) -> Vec<Candidate> {
+/// One pass. What parses is skipped as a whole, which excludes inner objects. The JSON parser's depth limit bounds
+/// how often a byte is read again, so the time stays linear.
+fn candidates(text: &str) -> Vec<OutcomeCandidate> {
     let mut found = Vec::new();
     let mut open: Vec<OpenBrace> = Vec::new();
     let mut at = 0;
@@ -88,7 +96,7 @@ fn candidates(text: &str) -> Vec<Candidate> {
             b'{' => {
                 if let Some((object, len)) = object_at(&text[at..]) {
                     if object.contains_key(KEY) {
-                        found.push(Candidate { at, body: Body::Object(object) });
+                        found.push(OutcomeCandidate { at, body: CandidateBody::Object(object) });
                     }
                     at += len;
                     continue;
@@ -97,7 +105,7 @@ fn candidates(text: &str) -> Vec<Candidate> {
             }
             b'}' => {
                 let closed = open.pop().and_then(|brace| found.get_mut(brace.broken?));
-                if let Some(Candidate { body: Body::Broken { closed_at, .. }, .. }) = closed {
+                if let Some(OutcomeCandidate { body: CandidateBody::Broken { closed_at, .. }, .. }) = closed {
                     *closed_at = Some(at);
                 }
             }
@@ -107,8 +115,8 @@ fn candidates(text: &str) -> Vec<Candidate> {
                     && is_key_at(text, at)
                 {
                     brace.broken = Some(found.len());
-                    let body = Body::Broken { key_at: at, closed_at: None };
-                    found.push(Candidate { at: brace.at, body });
+                    let body = CandidateBody::Broken { key_at: at, closed_at: None };
+                    found.push(OutcomeCandidate { at: brace.at, body });
                 }
             }
             _ => {}
@@ -124,8 +132,8 @@ fn object_at(text: &str) -> Option<(Map<String, Value>, usize)> {
     Some((object, stream.byte_offset()))
 }
 
-/// Whether the word at `at` is meant as the key `outcome`: quoted as JSON wants it, or else in any
-/// other way right behind a brace or a comma. Prose that only says the word is not.
+/// Whether the word at `at` is meant as the key `outcome`: quoted as JSON, or in any other way right after a brace or
+/// a comma. The word in prose is not.
 fn is_key_at(text: &str, at: usize) -> bool {
     const OTHER_QUOTES: [char; 4] = ['\'', '`', '“', '”'];
     let Some(after) = text[at..].strip_prefix(KEY) else { return false };
@@ -139,7 +147,7 @@ fn is_key_at(text: &str, at: usize) -> bool {
 }
 
 /// The last candidate that is not inside a broken one.
-fn last(text: &str, mut candidates: Vec<Candidate>) -> Option<Candidate> {
+fn last(text: &str, mut candidates: Vec<OutcomeCandidate>) -> Option<OutcomeCandidate> {
     candidates.sort_by_key(|candidate| candidate.at);
     let mut covered_until = 0;
     let mut last = None;
@@ -147,7 +155,7 @@ fn last(text: &str, mut candidates: Vec<Candidate>) -> Option<Candidate> {
         if candidate.at < covered_until {
             continue;
         }
-        if let Body::Broken { key_at, closed_at } = candidate.body {
+        if let CandidateBody::Broken { key_at, closed_at } = candidate.body {
             let line_end = || text[key_at..].find('\n').map_or(text.len(), |len| key_at + len);
             covered_until = closed_at.unwrap_or_else(line_end);
         }

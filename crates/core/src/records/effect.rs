@@ -1,7 +1,7 @@
 //! What the engine has to do once a change is committed. Core names effects and performs none.
 //!
-//! Each is written to the outbox with the change that caused it and carried out under its own id, so doing
-//! it again after a crash does it once.
+//! Each is written to the outbox with the change that caused it and performed under its own id, so that repeating it
+//! after a crash has no further effect.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::base::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Make or find the worktree, then start the agent in it.
+    /// Create or find the worktree, then start the agent in it.
     StartAgent {
         task: TaskId,
         attempt: AttemptId,
@@ -20,13 +20,13 @@ pub enum Effect {
     StopAgent {
         attempt: AttemptId,
     },
-    /// Keep everything in the worktree under a hidden ref (I17), then remove it.
+    /// Save the worktree under a hidden ref (I17), then remove it.
     RetireWorktree {
         attempt: AttemptId,
     },
-    /// Tell the human, by whatever means they set.
+    /// Notify the human through the configured channels.
     Notify {
-        about: Notice,
+        about: Notification,
     },
     ScheduleTimer {
         timer: Timer,
@@ -39,13 +39,13 @@ pub enum Effect {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Notice {
+pub enum Notification {
     Question(QuestionId),
     Failed(TaskId),
     RunExited(RunId),
 }
 
-/// A timer is known by what it is for; one that fires late finds nothing of that id and is dropped.
+/// A timer is identified by its purpose; one that fires late finds nothing and is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timer {

@@ -1,6 +1,6 @@
-//! Events: every change as one line of an append-only history. Clients read nothing else.
+//! Events: an append-only history of every change. Clients read nothing else.
 //!
-//! The forms are stable: programs outside depend on them, and a snapshot test holds them still.
+//! The forms are stable: other programs depend on them, and a snapshot test guards them.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ use crate::task::TaskSpec;
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
 use crate::task::revision::Revision;
-use crate::task::state::{AcceptedBy, Mark};
+use crate::task::state::{AcceptedBy, ReviewMark};
 
-/// One line of the history, before the store gives it its number.
+/// One event, before the store numbers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     pub at: Timestamp,
@@ -41,7 +41,7 @@ pub enum EventBody {
     ProjectCompleted {
         project: ProjectId,
     },
-    /// How many of its tasks may run at once; none for what the settings say.
+    /// How many of its tasks may run at once; `None` for the configured default.
     ProjectLimited {
         project: ProjectId,
         at_once_max: Option<u32>,
@@ -77,7 +77,7 @@ pub enum EventBody {
     },
     TaskProvisional {
         task: TaskId,
-        mark: Mark,
+        mark: ReviewMark,
         question: Option<NonBlank>,
     },
     TaskDone {
@@ -171,7 +171,7 @@ pub enum EventBody {
         reason: NonBlank,
     },
 
-    /// An answer was laid down for a question still to come.
+    /// An answer was queued for a later question.
     AnswerQueued {
         session: SessionId,
         task: Option<TaskId>,
@@ -187,7 +187,7 @@ pub enum EventBody {
         step: StepName,
         step_count: u32,
     },
-    /// The run goes on with another task.
+    /// The run continues with another task.
     RunBound {
         run: RunId,
         session: SessionId,
@@ -212,7 +212,7 @@ pub enum EventBody {
         step: StepName,
         error: NonBlank,
     },
-    /// A person wants the run to end; its agent is being stopped.
+    /// A person ended the run; its agent is being stopped.
     RunStopping {
         run: RunId,
         session: SessionId,
@@ -221,7 +221,7 @@ pub enum EventBody {
         run: RunId,
         session: SessionId,
         reason: ExitReason,
-        /// What went wrong, where something did.
+        /// What went wrong, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<NonBlank>,
     },
@@ -231,7 +231,7 @@ pub enum EventBody {
         handoff: Box<Handoff>,
     },
 
-    /// Something Baton had to do could not be done, however often it was tried.
+    /// An effect failed permanently, after all retries.
     EffectGivenUp {
         effect: Box<Effect>,
         tries: u32,
@@ -250,7 +250,7 @@ pub enum EventBody {
     },
     IntakePaused {
         agent: AgentName,
-        /// None until a person releases it.
+        /// `None` if it lasts until a person releases it.
         until: Option<Timestamp>,
         reason: NonBlank,
     },
@@ -258,7 +258,7 @@ pub enum EventBody {
         agent: AgentName,
     },
 
-    /// A person may come in with a token from now on.
+    /// A person was issued a token.
     TokenCreated {
         name: PersonName,
         role: PersonRole,

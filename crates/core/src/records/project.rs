@@ -1,7 +1,7 @@
-//! A project: a git repository, the branch it starts from and, for a feature, the branch it grows on.
+//! A project: a git repository, its base branch and, for a feature, its feature branch.
 //!
-//! The path is a text Baton hands to git and never looks into. The project does not own its tasks; it is
-//! only asked whether, given all of them, it is complete.
+//! The path is opaque: Baton passes it to git. The project does not own its tasks; given all of them, it only decides
+//! whether it is complete.
 
 use std::collections::BTreeMap;
 
@@ -20,43 +20,43 @@ pub struct Project {
     pub title: NonBlank,
     #[serde(default)]
     pub description: String,
-    /// Where the repository is, in the words of the machine that has it.
+    /// The repository's path, on the machine that has it.
     pub path: String,
     pub base_branch: BranchName,
-    /// Where the work of all its tasks comes together, when the project is one feature.
+    /// Where the work of all its tasks is merged, if the project is one feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_branch: Option<BranchName>,
-    /// Where the code is that all machines share. With one, each works on a clone of its own, and the path is only what
-    /// the project's people call it; without one, only the machine that has the path can work on it.
+    /// The remote shared by all machines. With one, each machine works on its own clone, and the path is only a name;
+    /// without one, only the machine with the path can work on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteUrl>,
-    /// How many of its tasks may run at once, over all machines; none for what the settings say of every project.
+    /// How many of its tasks may run at once, over all machines; `None` for the configured default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once_max: Option<u32>,
     pub created_at: Timestamp,
-    /// When a person called it complete.
+    /// When a person marked it complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
 }
 
 impl Project {
-    /// The branch that holds the truth about what is done: where accepted work comes together.
+    /// The branch that accepted work is merged into.
     ///
-    /// People sit on the base branch of a repository that is here, and what is under them is never moved: there the work
-    /// waits on Baton's own branch until they merge it. Nobody sits in a clone of a remote.
+    /// People have the base branch of a local repository checked out, and Baton never moves it under them: the work
+    /// waits on Baton's own branch until they merge it. Nobody has a clone of a remote checked out.
     pub fn branch(&self) -> BranchName {
         match (&self.feature_branch, &self.remote) {
             (Some(feature), _) => feature.clone(),
             (None, Some(_)) => self.base_branch.clone(),
-            (None, None) => BranchName::gathering(),
+            (None, None) => BranchName::integration(),
         }
     }
 }
 
-/// Whether a project with these tasks is complete: each is done, cancelled, or recycled with every
-/// replacement done. A replacement that was replaced in turn counts through its own replacements.
+/// Whether a project with these tasks is complete: each is done, cancelled, or recycled with every replacement done.
+/// A replacement that was replaced counts through its own replacements.
 ///
-/// A project without tasks is not complete; nobody has said yet what it is to become.
+/// A project without tasks is not complete.
 pub fn is_complete<'a>(tasks: impl IntoIterator<Item = (TaskId, &'a Standing)>) -> bool {
     let standings: BTreeMap<TaskId, &Standing> = tasks.into_iter().collect();
     let is_settled = |standing: &Standing| match standing {
@@ -65,7 +65,7 @@ pub fn is_complete<'a>(tasks: impl IntoIterator<Item = (TaskId, &'a Standing)>) 
         Standing::Replaced { by } => {
             !by.is_empty()
                 && by.iter().all(|replacement| match standings.get(replacement) {
-                    // A replaced replacement is asked about its own replacements in its own turn.
+                    // A replaced replacement is checked in its own turn.
                     Some(Standing::Done | Standing::Replaced { .. }) => true,
                     Some(
                         Standing::Open | Standing::Cancelled | Standing::Failed | Standing::Recycled { .. },
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn work_comes_together_on_the_feature_branch_or_where_no_human_sits() {
+    fn work_is_merged_into_the_feature_branch_or_one_nobody_has_checked_out() {
         let mut project = project();
         assert_eq!(project.branch().as_str(), "baton/next");
         project.remote = Some("git@host:team/app.git".parse().unwrap());

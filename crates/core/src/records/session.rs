@@ -1,4 +1,4 @@
-//! A session: a conversation with the human, and the group its tasks belong to. They are one thing (I4).
+//! A session: a conversation with the human, and the group of its tasks. They are one thing (I4).
 
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +19,12 @@ pub struct Session {
     pub project_id: Option<ProjectId>,
     pub created_at: Timestamp,
     pub message_count: u32,
-    /// Answers laid down for questions still to come, first in first used.
+    /// Answers queued for later questions, first in, first used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queued: Vec<QueuedAnswer>,
 }
 
-/// One thing somebody said.
+/// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub session_id: SessionId,
@@ -39,16 +39,16 @@ pub struct Message {
 
 /// What a message asks for, apart from its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct TaskRequest {
     pub task_id: TaskId,
     pub task_type: TaskType,
     pub priority: Priority,
     pub recipe: Option<RecipeId>,
 }
 
-/// A message taken in: written in one transaction, or not at all (I3).
+/// An accepted message: written in one transaction, or not at all (I3).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostedMessage {
     pub session: Session,
     pub message: Message,
     pub task: Task,
@@ -60,9 +60,15 @@ impl Session {
         Self { id, project_id, created_at: now, message_count: 0, queued: Vec::new() }
     }
 
-    /// I3: one message, one task more, in this session's group.
-    pub fn post(&self, text: NonBlank, request: Request, author: &Actor, now: Timestamp) -> Posted {
-        let Request { task_id, task_type, priority, recipe } = request;
+    /// I3: one message adds one task to this session's group.
+    pub fn post(
+        &self,
+        text: NonBlank,
+        request: TaskRequest,
+        author: &Actor,
+        now: Timestamp,
+    ) -> PostedMessage {
+        let TaskRequest { task_id, task_type, priority, recipe } = request;
         let session = Self { message_count: self.message_count + 1, ..self.clone() };
         let spec = TaskSpec {
             project_id: session.project_id,
@@ -86,7 +92,7 @@ impl Session {
         bodies.push(EventBody::MessagePosted { session: self.id.clone(), text, task: Some(task_id) });
         bodies.push(EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() });
         let events = bodies.into_iter().map(|body| Event { at: now, by: author.clone(), body }).collect();
-        Posted { session, message, task: Task::create(spec).asked_by(author.person()), events }
+        PostedMessage { session, message, task: Task::create(spec).with_requester(author.person()), events }
     }
 }
 
@@ -100,14 +106,14 @@ impl Session {
         Ok(session)
     }
 
-    /// What may answer a question of `task`, first laid down first, each with its place in the queue.
+    /// The queued answers for questions of `task`, in order, each with its index in the queue.
     pub fn queued_for(&self, task: Option<TaskId>) -> (Vec<usize>, Vec<NonBlank>) {
         let fits = |answer: &QueuedAnswer| answer.task.is_none() || answer.task == task;
         let of_task = self.queued.iter().enumerate().filter(|(_, answer)| fits(answer));
         of_task.map(|(place, answer)| (place, answer.text.clone())).unzip()
     }
 
-    /// The queue after the answer at `place` was used.
+    /// The queue without the answer at `place`.
     pub fn without_queued(&self, place: usize) -> Self {
         let mut session = self.clone();
         if place < session.queued.len() {
@@ -117,10 +123,10 @@ impl Session {
     }
 }
 
-/// Longest title made from a message; the whole text is the description.
+/// Longest title made from a message; the full text is the description.
 const TITLE_CHARS_MAX: usize = 80;
 
-/// The first line that says something, cut to a title's length.
+/// The first non-blank line, cut to a title's length.
 fn title_of(text: &NonBlank) -> NonBlank {
     let line =
         text.as_str().lines().map(str::trim).find(|line| NonBlank::new(*line).is_ok()).unwrap_or_default();
@@ -135,8 +141,8 @@ fn title_of(text: &NonBlank) -> NonBlank {
 mod tests {
     use super::*;
 
-    fn posted_to(session: &Session, text: &str, bits: u32) -> Posted {
-        let request = Request {
+    fn posted_to(session: &Session, text: &str, bits: u32) -> PostedMessage {
+        let request = TaskRequest {
             task_id: TaskId::from_bits(bits),
             task_type: TaskType::Implementation,
             priority: Priority::default(),
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_an_end() {
+    fn the_queue_is_bounded() {
         let mut session = session();
         for _ in 0..QUEUED_ANSWERS_MAX {
             session.queued.push(answer("yes", None));

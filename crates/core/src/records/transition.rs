@@ -1,4 +1,4 @@
-//! The result of one command on a task, before it is guarded by a version.
+//! The result of one command on a task, before a version guards it.
 
 use crate::ask::question_record::QuestionRecord;
 use crate::records::effect::Effect;
@@ -6,11 +6,11 @@ use crate::records::event::Event;
 use crate::task::Task;
 use crate::task::attempt_record::AttemptRecord;
 
-/// What a command does, as values. The store writes it in one transaction; the engine then carries out the effects.
+/// What a command does, as values. The store writes it in one transaction; the engine then performs the effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
     pub task: Task,
-    /// Tasks that came into being with this transition.
+    /// Tasks created by this transition.
     pub created: Vec<Task>,
     pub attempts: Vec<AttemptRecord>,
     pub questions: Vec<QuestionRecord>,

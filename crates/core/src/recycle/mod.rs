@@ -1,18 +1,19 @@
-//! Tasks that were too big: how they are known, what is done with them, and when a human must decide.
+//! Tasks that are too large: limits, depth, the plan that replaces them, and the escalation to a human. Applying them
+//! to a task is in [`transition`](crate::transition).
 
 pub mod plan;
 pub mod plan_record;
 pub mod prompt;
 use serde::{Deserialize, Serialize};
 
-use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
 
-/// Attempts without acceptance after which a task is not tried again as it is.
+/// Attempts without acceptance after which a task is not retried as it is.
 pub const TRIES_MAX: u32 = 3;
 
-/// Times a task may go on after its turn limit before it counts as not converging.
+/// Continuations after a turn limit before a task counts as not converging.
 pub const CONTINUATIONS_MAX: u32 = 3;
 
 /// Why a task is recycled.
@@ -23,7 +24,7 @@ pub enum RecycleReason {
     CumulativeFailures,
 }
 
-/// How often work has been broken down on its way here. I14: there is no depth beyond one.
+/// How often the work was broken down already. I14: at most once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum Depth {
@@ -35,16 +36,16 @@ pub enum Depth {
 /// A depth that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a task cannot have depth {0}: work is broken down once at most")]
-pub struct BadDepth(pub u8);
+pub struct InvalidDepth(pub u8);
 
 impl TryFrom<u8> for Depth {
-    type Error = BadDepth;
+    type Error = InvalidDepth;
 
-    fn try_from(depth: u8) -> Result<Self, BadDepth> {
+    fn try_from(depth: u8) -> Result<Self, InvalidDepth> {
         match depth {
             0 => Ok(Self::Original),
             1 => Ok(Self::BrokenDown),
-            deeper => Err(BadDepth(deeper)),
+            deeper => Err(InvalidDepth(deeper)),
         }
     }
 }
@@ -58,8 +59,8 @@ impl From<Depth> for u8 {
     }
 }
 
-/// The question a human gets when a part of a broken-down task fails again (I14).
-pub fn escalation(task: TaskId, title: &str, what_happened: &str) -> Draft {
+/// The question when a part of a broken-down task fails again (I14).
+pub fn escalation(task: TaskId, title: &str, what_happened: &str) -> QuestionDraft {
     let text = NonBlank::led_by(
         "This task could not be finished and is not split again by itself. What should become of it?\n\n",
         &format!(
@@ -69,7 +70,7 @@ pub fn escalation(task: TaskId, title: &str, what_happened: &str) -> Draft {
              CANCEL: it is given up; what it wrote is kept."
         ),
     );
-    Draft::new(QuestionKind::Escalation, text).with_options(&["SPLIT", "RETRY", "CANCEL"])
+    QuestionDraft::new(QuestionKind::Escalation, text).with_options(&["SPLIT", "RETRY", "CANCEL"])
 }
 
 #[cfg(test)]

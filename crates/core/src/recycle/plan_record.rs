@@ -1,4 +1,4 @@
-//! The plan of a breakdown as it waits for the human, and what became of it.
+//! The stored plan of a breakdown, while it waits for the human.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::recycle::plan::Plan;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRecord {
-    /// The breakdown task that asked for it. It has one plan; a new one replaces the old.
+    /// The breakdown task it belongs to. It has one plan; a new one replaces it.
     pub task_id: TaskId,
     pub plan: Plan,
     pub submitted_by: Actor,

@@ -1,26 +1,26 @@
-//! The prompt for breaking a task down again: what was tried, what is there, and what is wanted.
+//! The prompt for breaking down a failed task: what was tried, what exists, and what is needed.
 //!
-//! A pure function from facts to text. The engine collects the facts (git is asked there); the words are
-//! ours. Text from outside is bounded and fenced, so that nothing in it can pass for an instruction of ours.
+//! A pure function from facts to text. The engine collects the facts (it asks git). Text from outside is bounded and
+//! fenced, so that nothing in it can pass for one of our instructions.
 
 use std::fmt::{self, Write};
 
 use crate::base::git_name::BranchName;
 use crate::base::id::{ProjectId, TaskId};
 use crate::base::text::NonBlank;
-use crate::base::words::{counted, shell_word};
+use crate::base::words::{pluralize, shell_word};
 
-/// The most of a task's original text that goes into the prompt; the rest of the context needs room too.
+/// The most of a task's original text in the prompt; the rest of the context needs room too.
 pub const ORIGINAL_CHARS_MAX: usize = 16_000;
-/// The most of git's log, of its diff summary and of the account of what is left, each.
+/// The most of the git log, of the diff summary and of the remaining work, each.
 pub const EVIDENCE_CHARS_MAX: usize = 8_000;
-/// Completed tasks listed one by one; more are only counted.
+/// Completed tasks listed individually; further ones are only counted.
 pub const COMPLETED_SHOWN_MAX: usize = 100;
-/// A title stands in one line.
+/// A title fits one line.
 const TITLE_CHARS_MAX: usize = 200;
-/// How many tasks a re-breakdown should come to. Fewer is no split, more is a project of its own.
+/// How many tasks to ask for. Fewer is no split, more is a project of its own.
 const TASKS_WANTED: &str = "2–4";
-/// What one new task may take; well under a session's limit, so that it does not burn out again.
+/// Turns per new task; well under a session's limit, so that it does not burn out again.
 const TURNS_WANTED_MAX: u32 = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct RebreakdownContext {
     pub description: String,
     pub turns_used: u32,
     pub turns_max: u32,
-    /// Counted by Baton, over all attempts at the task.
+    /// Counted by Baton over all attempts at the task.
     pub commits: u32,
     pub reason: RebreakdownReason,
     pub project: Option<ProjectContext>,
@@ -44,9 +44,9 @@ pub struct RebreakdownContext {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RebreakdownReason {
-    /// It used up its turns and committed nothing.
+    /// It used up its turns without a commit.
     TooLarge,
-    /// It was tried again and again and never accepted.
+    /// It was retried and never accepted.
     CumulativeFailures { attempts: u32 },
 }
 
@@ -94,20 +94,20 @@ impl RebreakdownContext {
             RebreakdownReason::TooLarge => writeln!(
                 out,
                 "## ⚠ This task was too large: break it down again\n\n\
-                 One agent session spent {} of its {} turns on it and left {}. Trying it again as it is would \
-                 end the same way. It has to become several smaller tasks.\n",
+                 One agent session spent {} of its {} turns on it and left {}. Retrying it unchanged would \
+                 end the same way. Split it into several smaller tasks.\n",
                 self.turns_used,
                 self.turns_max,
-                counted(u64::from(self.commits), "commit"),
+                pluralize(u64::from(self.commits), "commit"),
             ),
             RebreakdownReason::CumulativeFailures { attempts } => writeln!(
                 out,
                 "## ⚠ This task does not converge: break it down again\n\n\
                  It was attempted {} and never accepted. It has {} by now, and the last session used {} of its {} \
-                 turns. Another try at the whole will not mend that. It has to become several smaller \
+                 turns. Retrying the whole task will not fix this. Split it into several smaller \
                  tasks.\n",
-                counted(u64::from(attempts), "time"),
-                counted(u64::from(self.commits), "commit"),
+                pluralize(u64::from(attempts), "time"),
+                pluralize(u64::from(self.commits), "commit"),
                 self.turns_used,
                 self.turns_max,
             ),
@@ -121,7 +121,7 @@ impl RebreakdownContext {
         }
         writeln!(out, "Their work is already on {}:\n", code(project.branch.as_str()))?;
         for (number, done) in (1..).zip(self.completed.iter().take(COMPLETED_SHOWN_MAX)) {
-            let commits = counted(u64::from(done.commits), "commit");
+            let commits = pluralize(u64::from(done.commits), "commit");
             writeln!(out, "{number}. ✅ {}: {} ({commits})", done.id, one_line(&done.title))?;
         }
         let unlisted = self.completed.len().saturating_sub(COMPLETED_SHOWN_MAX);
@@ -133,10 +133,10 @@ impl RebreakdownContext {
 
     fn write_failed(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "## Failed task\n\n**{}:** {}\n", self.task, one_line(&self.title))?;
-        writeln!(out, "- {} used, of {}", counted(u64::from(self.turns_used), "turn"), self.turns_max)?;
-        writeln!(out, "- {}", counted(u64::from(self.commits), "commit"))?;
+        writeln!(out, "- {} used, of {}", pluralize(u64::from(self.turns_used), "turn"), self.turns_max)?;
+        writeln!(out, "- {}", pluralize(u64::from(self.commits), "commit"))?;
         if let RebreakdownReason::CumulativeFailures { attempts } = self.reason {
-            writeln!(out, "- {}", counted(u64::from(attempts), "attempt"))?;
+            writeln!(out, "- {}", pluralize(u64::from(attempts), "attempt"))?;
         }
         writeln!(out, "\n### Its original text\n")?;
         if self.description.trim().is_empty() {
@@ -233,14 +233,14 @@ fn longest_backtick_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text as inline code, whatever backticks it has.
+/// Text as inline code, whatever backticks it contains.
 fn code(text: &str) -> String {
     let ticks = "`".repeat(longest_backtick_run(text) + 1);
     let pad = if text.contains('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// A title in one line: a line break in it could begin a heading.
+/// A title on one line: a line break could start a heading.
 fn one_line(title: &NonBlank) -> String {
     let line = title.as_str().split(|c: char| c.is_whitespace() || c.is_control());
     let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -328,7 +328,7 @@ mod tests {
 
         ## ⚠ This task was too large: break it down again
 
-        One agent session spent 50 of its 50 turns on it and left 0 commits. Trying it again as it is would end the same way. It has to become several smaller tasks.
+        One agent session spent 50 of its 50 turns on it and left 0 commits. Retrying it unchanged would end the same way. Split it into several smaller tasks.
 
         ## Project context
 
@@ -407,7 +407,7 @@ mod tests {
 
         ## ⚠ This task does not converge: break it down again
 
-        It was attempted 3 times and never accepted. It has 1 commit by now, and the last session used 31 of its 50 turns. Another try at the whole will not mend that. It has to become several smaller tasks.
+        It was attempted 3 times and never accepted. It has 1 commit by now, and the last session used 31 of its 50 turns. Retrying the whole task will not fix this. Split it into several smaller tasks.
 
         ## Failed task
 
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_quoted_can_pass_for_ours() {
+    fn quoted_text_cannot_pass_for_instructions() {
         let ours = headings(&with_project().prompt()).into_iter().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(ours.len(), 9, "{ours:?}");
         for hostile in
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_and_the_cut_is_said() {
+    fn a_long_text_is_cut_and_marked() {
         let mut context = with_project();
         context.description = "ä".repeat(ORIGINAL_CHARS_MAX);
         assert!(!context.prompt().contains("Cut:"));

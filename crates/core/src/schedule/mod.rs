@@ -1,8 +1,9 @@
-//! Who is next, and who may run at all.
+//! Which task runs next, and which may run at all.
 //!
-//! Order and admission are separate: [`ClaimRank`] and age say who is first, [`Capacity`] says how many may
-//! run, of all and of each [`Share`], [`Intake`] says which agent is resting after failures that were nobody's fault.
-//! The store keeps the rank as a column, the engine keeps the counts; here is only the judgement.
+//! Order and admission are separate: [`ClaimRank`] and age decide the order, [`Capacity`] how many may run, in total
+//! and per [`Share`], and [`AgentIntake`] which agent is backing off after systemic failures. The store keeps the
+//! rank in a column and the engine keeps the counts; only the decision is here. A task's own state is in
+//! [`task`](crate::task), holds and budgets are in [`limits`](crate::limits).
 
 mod capacity;
 mod fit;
@@ -17,10 +18,10 @@ use crate::base::id::TaskId;
 use crate::base::text::{AgentName, Role};
 use crate::base::time::Timestamp;
 
-pub use capacity::{Capacity, Held, Limits, Load, admit};
-pub use fit::Fit;
-pub use intake::{FAILURES_BEFORE_PAUSE, Intake, PAUSE_MS_BASE, PAUSE_MS_MAX};
-pub use rank::{AGEING_MS, BadClaimRank, ClaimOrder, ClaimRank, Urgency};
+pub use capacity::{Capacity, LimitsByKey, Load, StartRefusal, admit};
+pub use fit::WorkerFit;
+pub use intake::{AgentIntake, FAILURES_BEFORE_PAUSE, PAUSE_MS_BASE, PAUSE_MS_MAX};
+pub use rank::{AGEING_MS, ClaimOrder, ClaimRank, InvalidClaimRank, Urgency};
 pub use share::Share;
 
 /// A task that could be claimed: its dependencies are met and its state allows it.
@@ -31,7 +32,7 @@ pub struct Candidate {
     pub created_at: Timestamp,
     pub role: Role,
     pub agent: AgentName,
-    /// Nobody's where nothing is limited by whose it is.
+    /// Empty if no limit depends on who it belongs to.
     pub share: Share,
 }
 
@@ -41,57 +42,57 @@ impl Candidate {
     }
 }
 
-/// Whether this candidate may start now, and if not, what holds it.
+/// Whether this candidate may start now, and if not, why.
 pub fn may_start(
     candidate: &Candidate,
     capacity: &Capacity,
     load: &Load,
-    intakes: &BTreeMap<AgentName, Intake>,
+    intakes: &BTreeMap<AgentName, AgentIntake>,
     now: Timestamp,
-) -> Result<(), Held> {
+) -> Result<(), StartRefusal> {
     if let Some(until) = intakes.get(&candidate.agent).and_then(|intake| intake.paused_until(now)) {
-        return Err(Held::IntakePaused { agent: candidate.agent.clone(), until });
+        return Err(StartRefusal::IntakePaused { agent: candidate.agent.clone(), until });
     }
     admit(candidate, capacity, load)
 }
 
-/// As many candidates as may run, first come first. One that is held does not hold those behind it.
+/// As many candidates as may run, in claim order. One that may not start does not hold back those behind it.
 pub fn pick<'a>(
     candidates: impl IntoIterator<Item = &'a Candidate>,
     capacity: &Capacity,
     load: &Load,
-    intakes: &BTreeMap<AgentName, Intake>,
+    intakes: &BTreeMap<AgentName, AgentIntake>,
     now: Timestamp,
 ) -> Vec<&'a Candidate> {
     let mut chosen = Vec::new();
     let picked = pick_each(candidates, capacity, load.clone(), intakes, now, |candidate| {
         chosen.push(candidate);
-        Ok::<_, Infallible>(Took::Place)
+        Ok::<_, Infallible>(PickOutcome::Place)
     });
     match picked {
         Ok(()) => chosen,
     }
 }
 
-/// What came of a candidate whose turn it was.
+/// What happened to a candidate when it was picked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Took {
+pub enum PickOutcome {
     /// It runs.
     Place,
-    /// It turned out not to fit, and takes no place from those behind it.
+    /// It turned out not to fit, and takes no slot.
     Nothing,
-    /// There are enough.
+    /// Stop picking.
     Last,
 }
 
-/// As [`pick`], where it is found out only when its turn comes whether a candidate fits.
+/// Like [`pick`], where only trying a candidate shows whether it fits.
 pub fn pick_each<'a, E>(
     candidates: impl IntoIterator<Item = &'a Candidate>,
     capacity: &Capacity,
     mut load: Load,
-    intakes: &BTreeMap<AgentName, Intake>,
+    intakes: &BTreeMap<AgentName, AgentIntake>,
     now: Timestamp,
-    mut take: impl FnMut(&'a Candidate) -> Result<Took, E>,
+    mut take: impl FnMut(&'a Candidate) -> Result<PickOutcome, E>,
 ) -> Result<(), E> {
     let mut in_order: Vec<&Candidate> = candidates.into_iter().collect();
     in_order.sort_by_key(|candidate| candidate.order());
@@ -103,12 +104,12 @@ pub fn pick_each<'a, E>(
         // I16: a task listed twice is still started once.
         if seen.insert(candidate.task) && may_start(candidate, capacity, &load, intakes, now).is_ok() {
             match take(candidate)? {
-                Took::Place => {
+                PickOutcome::Place => {
                     load.start(&candidate.role, &candidate.agent);
                     load.occupy(&candidate.share, 1);
                 }
-                Took::Nothing => {}
-                Took::Last => break,
+                PickOutcome::Nothing => {}
+                PickOutcome::Last => break,
             }
         }
     }

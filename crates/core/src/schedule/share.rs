@@ -1,12 +1,11 @@
-//! Whose work a task is. Many projects and people use the same machines, and a limit keeps each to a part of them.
+//! Who a task belongs to. Many projects and people share the machines, and limits keep each to its share.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::ProjectId;
 use crate::base::text::NonBlank;
 
-/// The project a task belongs to and the person who asked for it, as far as it has them. What belongs to nobody is
-/// held by no limit of theirs.
+/// The project a task belongs to and the person who asked for it, if any. Tasks of nobody are not limited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Share {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! A worker: one process that claims tasks and runs agents on them, as it describes itself.
+//! A worker: a process that claims tasks and runs agents, as it describes itself.
 //!
-//! Many of them may share one store. Each tells again and again that it lives; the store notes when, on its own clock,
-//! so that machines whose clocks disagree still agree on who is there.
+//! Several workers may share one store. Each sends heartbeats; the store records them by its own clock, so that
+//! machines with different clocks agree on who is alive.
 
 use std::collections::BTreeSet;
 
@@ -13,69 +13,69 @@ use crate::base::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Its machine and a few digits of its own: the same after a restart, and nobody else's.
+    /// Its host name and a few digits: stable across restarts, and unique.
     pub name: String,
     pub host: String,
-    pub duty: Duty,
+    pub duty: WorkerDuty,
     pub version: String,
     /// The roles it serves.
     pub roles: BTreeSet<Role>,
-    /// The agents that are set up there and whose programs were found.
+    /// The configured agents whose programs were found.
     pub agents: BTreeSet<AgentName>,
-    /// What it has that not every machine has.
+    /// Capabilities that not every machine has.
     #[serde(default)]
     pub labels: BTreeSet<Label>,
-    /// Agents it runs at once, at most.
+    /// The most agents it runs at once.
     pub capacity: u32,
-    /// It finishes what it has and takes nothing new.
+    /// It finishes its tasks and takes no new ones.
     #[serde(default)]
     pub is_draining: bool,
-    /// Projects whose code it has already.
+    /// Projects it already has a clone of.
     #[serde(default)]
     pub warm: BTreeSet<ProjectId>,
     pub started_at: Timestamp,
 }
 
-/// What the process is there for.
+/// What the process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Duty {
-    /// `baton up`: page, API, timers and notices, and agents as far as it has room for them.
+pub enum WorkerDuty {
+    /// `baton up`: page, API, timers and notifications, and agents up to its capacity.
     Server,
     /// `baton worker`: agents only.
     Worker,
 }
 
-/// A worker, and when the store last heard of it.
+/// A worker and its last heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sighting {
+pub struct WorkerSighting {
     pub worker: Worker,
     pub seen_at: Timestamp,
 }
 
-/// How a worker seems to be.
+/// The state of a worker by its heartbeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Health {
+pub enum WorkerHealth {
     Live,
     Draining,
-    /// It has not been heard of for so long that its leases have run out, or soon will.
+    /// No heartbeat for so long that its leases have expired or soon will.
     Lost,
 }
 
-/// How often a worker tells that it lives.
+/// The heartbeat interval.
 pub const BEAT_MS: i64 = 2_000;
-/// After this many beats in a row were missed it counts as lost.
+/// Missed heartbeats after which a worker counts as lost.
 const BEATS_MISSED_MAX: i64 = 5;
 
-impl Sighting {
-    pub fn health(&self, now: Timestamp) -> Health {
+impl WorkerSighting {
+    pub fn health(&self, now: Timestamp) -> WorkerHealth {
         if now.ms().saturating_sub(self.seen_at.ms()) > BEAT_MS * BEATS_MISSED_MAX {
-            Health::Lost
+            WorkerHealth::Lost
         } else if self.worker.is_draining {
-            Health::Draining
+            WorkerHealth::Draining
         } else {
-            Health::Live
+            WorkerHealth::Live
         }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         Worker {
             name: "build-7-1a2b3c4d".to_owned(),
             host: "build-7".to_owned(),
-            duty: Duty::Worker,
+            duty: WorkerDuty::Worker,
             version: "0.1.0".to_owned(),
             roles: [Role::implement()].into(),
             agents: ["claude".parse().unwrap()].into(),
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn a_worker_is_lost_after_some_missed_beats_and_not_before() {
-        let seen = Sighting { worker: worker(), seen_at: Timestamp::from_ms(1_000) };
+        let seen = WorkerSighting { worker: worker(), seen_at: Timestamp::from_ms(1_000) };
         let last_moment = 1_000 + BEAT_MS * BEATS_MISSED_MAX;
-        assert_eq!(seen.health(Timestamp::from_ms(last_moment)), Health::Live);
-        assert_eq!(seen.health(Timestamp::from_ms(last_moment + 1)), Health::Lost);
-        let draining = Sighting { worker: Worker { is_draining: true, ..worker() }, ..seen };
-        assert_eq!(draining.health(Timestamp::from_ms(1_000)), Health::Draining);
-        assert_eq!(draining.health(Timestamp::from_ms(last_moment + 1)), Health::Lost);
+        assert_eq!(seen.health(Timestamp::from_ms(last_moment)), WorkerHealth::Live);
+        assert_eq!(seen.health(Timestamp::from_ms(last_moment + 1)), WorkerHealth::Lost);
+        let draining = WorkerSighting { worker: Worker { is_draining: true, ..worker() }, ..seen };
+        assert_eq!(draining.health(Timestamp::from_ms(1_000)), WorkerHealth::Draining);
+        assert_eq!(draining.health(Timestamp::from_ms(last_moment + 1)), WorkerHealth::Lost);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! One execution of a task by one agent, and how it ended.
 //!
-//! What the agent says is [`Reported`]; what Baton itself saw is [`Evidence`]. They are two types with no
-//! field in common, so a claim can never stand in for a measurement. I15: `Reported` has no place for a
-//! number of commits.
+//! What the agent says is [`AttemptReport`]; what Baton measured is [`Evidence`]. They are two types with no field in
+//! common, so a claim can never stand in for a measurement. I15: `AttemptReport` has no field for a number of
+//! commits.
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::question::Draft;
+use crate::ask::question::QuestionDraft;
 use crate::base::git_name::CommitId;
 use crate::base::id::AttemptId;
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
 
-/// An attempt while it runs. It lives inside [`crate::task::state::TaskState::Claimed`], so a task has one at most (I16).
+/// A running attempt. It lives inside [`crate::task::state::TaskState::Claimed`], so a task has at most one (I16).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     pub id: AttemptId,
@@ -23,41 +23,41 @@ pub struct Attempt {
     /// The worker that claimed it: its worktree and its log are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// The attempt whose worktree and agent session this one goes on with, where they still exist.
+    /// The attempt whose worktree and agent session this one continues, if they still exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<AttemptId>,
-    /// The agent's own session, once it has named it. An attempt that goes on from this one goes on in it.
+    /// The agent's own session, once known. A later attempt may resume it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
 }
 
-/// A conversation that an agent keeps itself, by the name it has for it.
+/// A conversation kept by the agent itself, under its own id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSession {
-    /// Whose it is. Another agent cannot load it.
+    /// Its agent. Another agent cannot load it.
     pub agent: AgentName,
     pub id: String,
     pub since: Timestamp,
-    /// It is longer than its model can read: nobody goes on in it, whatever is told has to be told anew.
+    /// Its context is full: it cannot be resumed, and everything has to be said again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_full: bool,
 }
 
-/// How the agent says it went, already brought into our few words at the door.
+/// The agent's result, normalised on the way in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AttemptResult {
     Complete,
     Incomplete,
-    /// The agent says it is done but can show nothing for it.
+    /// The agent says it is done but has nothing to show.
     NoEvidence,
-    /// The agent says the work was done before it came.
+    /// The agent says the work was already done.
     NoChanges {
         reason: String,
     },
     /// The agent asked the human and ended its turn to wait.
     Asked {
-        question: Draft,
+        question: QuestionDraft,
     },
     Blocked {
         reason: BlockReason,
@@ -66,7 +66,7 @@ pub enum AttemptResult {
         cause: ErrorCause,
         message: String,
     },
-    /// Baton ended the attempt because its turns were used up.
+    /// Baton ended the attempt at its turn limit.
     TurnLimit,
 }
 
@@ -79,16 +79,16 @@ pub enum BlockReason {
     Other(String),
 }
 
-/// Whose fault an error is. Only the task's own is held against it.
+/// Whose fault an error is. Only the task's own counts against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCause {
-    /// The agent's program is missing, a rate limit, the network: the next attempt may well succeed.
+    /// Missing binary, rate limit, network: the next attempt may well succeed.
     Systemic,
     Own,
 }
 
-/// The shape of a result without its words; the columns of the result table.
+/// The kind of a result without its contents; the columns of the result table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResultKind {
     Complete,
@@ -134,17 +134,17 @@ impl AttemptResult {
 
 /// Everything the agent said at the end of its attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reported {
+pub struct AttemptReport {
     #[serde(flatten)]
     pub result: AttemptResult,
     #[serde(default)]
     pub output: String,
-    /// Whether a plan was handed in with `submit_breakdown`. Only a breakdown task is asked for one.
+    /// Whether a plan was submitted with `submit_breakdown`. Only breakdown tasks need one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plan_submitted: bool,
 }
 
-impl Reported {
+impl AttemptReport {
     pub fn new(result: AttemptResult, output: impl Into<String>) -> Self {
         Self { result, output: output.into(), plan_submitted: false }
     }
@@ -156,7 +156,7 @@ impl Reported {
 pub struct Evidence {
     /// I15: counted in the attempt's own worktree, `base..head`.
     pub commits: u32,
-    /// There was work in the tree that the agent had not committed. Baton commits it; it counts as work.
+    /// The agent left uncommitted work. Baton commits it; it counts as work.
     pub uncommitted_changes: bool,
     pub turns: u32,
     pub turns_max: u32,
@@ -168,46 +168,46 @@ pub struct Evidence {
     /// Millionths of a dollar, so that sums stay exact.
     pub cost_micro_usd: u64,
     pub duration_ms: u64,
-    pub checks: Vec<Check>,
-    /// Where the task's branch stood at the end, of work that travels to other machines. Only what has arrived there
-    /// with it can be accepted.
+    pub checks: Vec<CheckResult>,
+    /// The head of the task's branch at the end, for work that is pushed to a shared remote. Only what has arrived
+    /// there can be accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
 }
 
-/// Of ten turns, how many must be used before an empty-handed attempt counts as burned out: 40 of 50.
+/// Tenths of the turns after which an attempt without work counts as burned out: 40 of 50.
 const BURNED_OUT_TENTHS: u64 = 8;
 
 impl Evidence {
-    /// Nothing in git, and the turns nearly or wholly used up. Uncommitted changes are work, not nothing.
+    /// No work in git, and the turns (nearly) used up. Uncommitted changes are work.
     pub const fn is_burned_out(&self) -> bool {
         let turns_used = self.turns as u64 * 10 >= self.turns_max as u64 * BURNED_OUT_TENTHS;
         !self.shows_work() && self.turns > 0 && turns_used
     }
 
-    /// Anything in git that was not there before.
+    /// Whether git has anything new.
     pub const fn shows_work(&self) -> bool {
         self.commits > 0 || self.uncommitted_changes
     }
 
-    pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
+    pub fn failed_checks(&self) -> impl Iterator<Item = &CheckResult> {
         self.checks.iter().filter(|check| check.exit_code != 0)
     }
 }
 
-/// A command of the user's that Baton ran over the result, and what came of it.
+/// A check of the user's that Baton ran on the result, and its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct CheckResult {
     pub name: NonBlank,
     pub exit_code: i32,
-    /// The end of what it printed; enough to tell the next attempt what is wrong.
+    /// The end of its output; enough to tell the next attempt what is wrong.
     pub output_tail: String,
 }
 
-/// How an attempt ended: both halves side by side, never mixed.
+/// How an attempt ended: claim and evidence side by side, never mixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
-    pub reported: Reported,
+    pub reported: AttemptReport,
     pub verified: Evidence,
 }
 

@@ -1,4 +1,4 @@
-//! An attempt as the history keeps it: who ran, from when, and how it ended.
+//! An attempt as stored in the history: who ran, from when, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +10,23 @@ use crate::task::attempt::{Attempt, AttemptEnd};
 pub struct AttemptRecord {
     pub task_id: TaskId,
     pub attempt: Attempt,
-    /// None while it runs.
+    /// `None` while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub closing: Option<Closing>,
+    pub closing: Option<AttemptClosing>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "closing", rename_all = "snake_case")]
-pub enum Closing {
+pub enum AttemptClosing {
     Ended {
         at: Timestamp,
         end: Box<AttemptEnd>,
     },
-    /// Its lease ran out: the process is gone, or the machine is out of reach.
+    /// Its lease expired: the process is gone, or the machine is unreachable.
     Lost {
         at: Timestamp,
     },
-    /// The task was cancelled under it.
+    /// The task was cancelled while it ran.
     Stopped {
         at: Timestamp,
     },

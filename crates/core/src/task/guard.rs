@@ -1,7 +1,7 @@
-//! What an attempt's end does to its task: the table of (type of task, reported result) after the evidence is in.
+//! Judges the end of an attempt: the table of (task type, reported result), after the evidence is in.
 //!
-//! Every cell is written out. There is no catch-all, so a new result or a new type of task does not compile
-//! until someone has decided what it means (I2).
+//! Every cell is written out. There is no catch-all, so a new result or task type does not compile until someone
+//! decides what it means (I2).
 
 use std::fmt;
 
@@ -9,30 +9,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::detection::{asks, question_in};
 use crate::ask::fallback::Fallback;
-use crate::ask::question::Draft;
+use crate::ask::question::QuestionDraft;
 use crate::base::task_type::{Deliverable, TaskType};
 use crate::base::text::NonBlank;
-use crate::task::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Evidence, Reported};
-use crate::task::state::Mark;
+use crate::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause, Evidence};
+use crate::task::state::ReviewMark;
 
 /// Where the attempt's end takes the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// The output is the deliverable, and it is there.
     Done,
-    /// For someone to accept; `question` is what the agent would still like to know.
+    /// For someone to accept; `question` is what the agent still asked.
     Provisional {
-        mark: Mark,
+        mark: ReviewMark,
         question: Option<NonBlank>,
     },
     Await {
-        question: Draft,
+        question: QuestionDraft,
     },
-    /// Only ever given to a dangerous operation.
+    /// Only for dangerous operations.
     Block {
-        question: Draft,
+        question: QuestionDraft,
     },
-    /// There is work and more is to come, on the same branch.
+    /// There is work, and more to do on the same branch.
     Continue,
     Requeue {
         reason: RequeueReason,
@@ -61,7 +61,7 @@ pub enum RequeueReason {
     LeaseExpired,
 }
 
-/// For a person, as the end of a sentence.
+/// Completes a sentence for people.
 impl fmt::Display for RequeueReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -75,7 +75,7 @@ impl fmt::Display for RequeueReason {
 }
 
 impl RequeueReason {
-    /// Whether the attempt is held against the task.
+    /// Whether the attempt counts against the task.
     pub const fn is_blamed(&self) -> bool {
         match self {
             Self::NoCommits | Self::NoPlan | Self::CheckFailed { .. } => true,
@@ -84,14 +84,14 @@ impl RequeueReason {
     }
 }
 
-/// The verdict, and the output as people will see it (a supplied question is appended to it).
+/// The verdict, and the output as shown (with a supplied question appended).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
-    pub verdict: Verdict,
+    pub verdict: AttemptVerdict,
     pub output: String,
 }
 
-/// Judges the end of an attempt at ordinary work.
+/// Judges an attempt at ordinary work.
 pub fn judge(task_type: TaskType, end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
     let verdict = match task_type.deliverable() {
@@ -102,31 +102,31 @@ pub fn judge(task_type: TaskType, end: &AttemptEnd) -> Judgement {
     with_shown_output(verdict, &reported.output)
 }
 
-fn judge_output(reported: &Reported) -> Verdict {
+fn judge_output(reported: &AttemptReport) -> AttemptVerdict {
     let fallback = fallback_for(Deliverable::Output, &reported.result);
     match &reported.result {
         AttemptResult::Complete
         | AttemptResult::Incomplete
         | AttemptResult::NoEvidence
         | AttemptResult::TurnLimit
-        // "Nothing to change" is no news for work that changes nothing: the output decides.
+        // "Nothing to change" means nothing for work that changes nothing: the output decides.
         | AttemptResult::NoChanges { .. } => {
             if reported.output.trim().is_empty() || asks(&reported.output) {
                 awaiting(&reported.output, fallback)
             } else {
-                Verdict::Done
+                AttemptVerdict::Done
             }
         }
-        AttemptResult::Asked { question } => Verdict::Await { question: question.clone() },
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
         AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
         AttemptResult::Error { cause, message } => failed(*cause, message),
     }
 }
 
-fn judge_code(reported: &Reported, verified: &Evidence) -> Verdict {
+fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     let fallback = fallback_for(Deliverable::Code, &reported.result);
     match &reported.result {
-        // Verified beats reported: where there are commits, "no evidence" is judged like "complete".
+        // Evidence beats the report: with commits, "no evidence" is judged like "complete".
         AttemptResult::Complete | AttemptResult::NoEvidence => {
             if verified.shows_work() {
                 with_work(reported, verified)
@@ -140,26 +140,26 @@ fn judge_code(reported: &Reported, verified: &Evidence) -> Verdict {
             if verified.shows_work() && asks(&reported.output) {
                 with_work(reported, verified)
             } else if verified.shows_work() {
-                Verdict::Continue
+                AttemptVerdict::Continue
             } else {
                 awaiting(&reported.output, fallback)
             }
         }
         AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
-        AttemptResult::Asked { question } => Verdict::Await { question: question.clone() },
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
         AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
         AttemptResult::Error { cause, message } => failed(*cause, message),
         AttemptResult::TurnLimit => {
             if verified.shows_work() {
-                Verdict::Continue
+                AttemptVerdict::Continue
             } else {
-                Verdict::Provisional { mark: Mark::BurnedOut, question: None }
+                AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
             }
         }
     }
 }
 
-fn judge_danger(reported: &Reported, verified: &Evidence) -> Verdict {
+fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     let fallback = fallback_for(Deliverable::Danger, &reported.result);
     match &reported.result {
         AttemptResult::Complete => {
@@ -175,30 +175,30 @@ fn judge_danger(reported: &Reported, verified: &Evidence) -> Verdict {
             awaiting(&reported.output, fallback)
         }
         AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
-        AttemptResult::Asked { question } => Verdict::Await { question: question.clone() },
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
         AttemptResult::Blocked { .. } => match awaiting(&reported.output, fallback) {
-            Verdict::Await { question } => Verdict::Block { question },
+            AttemptVerdict::Await { question } => AttemptVerdict::Block { question },
             other => other,
         },
         AttemptResult::Error { cause, message } => failed(*cause, message),
     }
 }
 
-/// Judges the end of a task that was made for a run. Nobody asked for code, so its output is enough; but work
-/// that is there waits for someone to accept it, like any other.
+/// Judges a task that was created for a run. Nobody asked for code, so its output is enough; but code it wrote waits
+/// for acceptance as usual.
 pub fn judge_run(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
     let verdict = if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
     with_shown_output(verdict, &reported.output)
 }
 
-/// Judges the end of an attempt at a breakdown, whose deliverable is a plan.
+/// Judges an attempt at a breakdown, whose deliverable is a plan.
 pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
     let fallback = Fallback::Default;
     let verdict = match &reported.result {
         AttemptResult::Error { cause, message } => failed(*cause, message),
-        AttemptResult::Asked { question } => Verdict::Await { question: question.clone() },
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
         AttemptResult::Complete
         | AttemptResult::Incomplete
         | AttemptResult::NoEvidence
@@ -207,11 +207,13 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
         | AttemptResult::Blocked { .. }
             if reported.plan_submitted =>
         {
-            Verdict::Provisional { mark: Mark::Plan, question: question_in(&reported.output) }
+            AttemptVerdict::Provisional { mark: ReviewMark::Plan, question: question_in(&reported.output) }
         }
         AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
-        // A breakdown that burned out is nobody's to split further; the transition escalates it (I14).
-        AttemptResult::TurnLimit => Verdict::Provisional { mark: Mark::BurnedOut, question: None },
+        // A breakdown that burned out is not split further; the transition escalates it (I14).
+        AttemptResult::TurnLimit => {
+            AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+        }
         AttemptResult::Complete
         | AttemptResult::Incomplete
         | AttemptResult::NoEvidence
@@ -219,74 +221,76 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
             if asks(&reported.output) {
                 awaiting(&reported.output, fallback)
             } else if verified.is_burned_out() {
-                Verdict::Provisional { mark: Mark::BurnedOut, question: None }
+                AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
             } else {
-                Verdict::Requeue { reason: RequeueReason::NoPlan }
+                AttemptVerdict::Requeue { reason: RequeueReason::NoPlan }
             }
         }
     };
     with_shown_output(verdict, &reported.output)
 }
 
-fn with_work(reported: &Reported, verified: &Evidence) -> Verdict {
+fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     match verified.failed_checks().next() {
-        Some(check) => Verdict::Requeue {
+        Some(check) => AttemptVerdict::Requeue {
             reason: RequeueReason::CheckFailed {
                 check: check.name.clone(),
                 output_tail: check.output_tail.clone(),
             },
         },
-        None => Verdict::Provisional { mark: Mark::Ready, question: question_in(&reported.output) },
+        None => {
+            AttemptVerdict::Provisional { mark: ReviewMark::Ready, question: question_in(&reported.output) }
+        }
     }
 }
 
-fn without_work(verified: &Evidence) -> Verdict {
+fn without_work(verified: &Evidence) -> AttemptVerdict {
     if verified.is_burned_out() {
-        Verdict::Provisional { mark: Mark::BurnedOut, question: None }
+        AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
     } else {
-        Verdict::Requeue { reason: RequeueReason::NoCommits }
+        AttemptVerdict::Requeue { reason: RequeueReason::NoCommits }
     }
 }
 
-/// "It was done already": for a human to believe or not. Commits that are there all the same speak louder,
-/// and an agent that used up its turns to find this out is treated as burned out.
-fn no_changes(reason: &str, reported: &Reported, verified: &Evidence) -> Verdict {
+/// "It was already done": a human decides. Commits outweigh the claim, and an agent that used up its turns to find
+/// this out counts as burned out.
+fn no_changes(reason: &str, reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     if verified.shows_work() {
         with_work(reported, verified)
     } else if verified.is_burned_out() {
-        Verdict::Provisional { mark: Mark::BurnedOut, question: None }
+        AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
     } else {
-        Verdict::Provisional {
-            mark: Mark::NoChanges { reason: reason.to_owned() },
+        AttemptVerdict::Provisional {
+            mark: ReviewMark::NoChanges { reason: reason.to_owned() },
             question: question_in(&reported.output),
         }
     }
 }
 
-fn failed(cause: ErrorCause, message: &str) -> Verdict {
+fn failed(cause: ErrorCause, message: &str) -> AttemptVerdict {
     match cause {
         ErrorCause::Systemic => {
-            Verdict::Requeue { reason: RequeueReason::Systemic { message: message.to_owned() } }
+            AttemptVerdict::Requeue { reason: RequeueReason::Systemic { message: message.to_owned() } }
         }
-        ErrorCause::Own => Verdict::Fail {
+        ErrorCause::Own => AttemptVerdict::Fail {
             error: NonBlank::or(message, NonBlank::fixed("the agent failed without a message")),
         },
     }
 }
 
-/// The agent's own question where it asked one, else ours. I1: never without a text.
-fn awaiting(output: &str, fallback: Fallback) -> Verdict {
+/// The agent's own question if it asked one, otherwise ours. I1: never without a text.
+fn awaiting(output: &str, fallback: Fallback) -> AttemptVerdict {
     let supplied = fallback.question();
     let question = match question_in(output) {
-        Some(text) => Draft { options: Vec::new(), text, ..supplied },
+        Some(text) => QuestionDraft { options: Vec::new(), text, ..supplied },
         None => supplied,
     };
-    Verdict::Await { question }
+    AttemptVerdict::Await { question }
 }
 
 fn fallback_for(deliverable: Deliverable, result: &AttemptResult) -> Fallback {
     match (result, deliverable) {
-        // Whatever stopped it, only a person lets a dangerous operation go on.
+        // Whatever stopped it, only a person may let a dangerous operation continue.
         (_, Deliverable::Danger) => Fallback::Dangerous,
         (AttemptResult::Blocked { reason: BlockReason::Timeout } | AttemptResult::TurnLimit, _) => {
             Fallback::Timeout
@@ -298,19 +302,19 @@ fn fallback_for(deliverable: Deliverable, result: &AttemptResult) -> Fallback {
 }
 
 /// An output without a question gets the supplied one appended, so that the output alone is enough to answer.
-fn with_shown_output(verdict: Verdict, output: &str) -> Judgement {
+fn with_shown_output(verdict: AttemptVerdict, output: &str) -> Judgement {
     let shown = match &verdict {
-        Verdict::Await { question } | Verdict::Block { question } if !asks(output) => {
+        AttemptVerdict::Await { question } | AttemptVerdict::Block { question } if !asks(output) => {
             let lead = output.trim_end();
             if lead.is_empty() { question.text.to_string() } else { format!("{lead}\n\n{}", question.text) }
         }
-        Verdict::Await { .. }
-        | Verdict::Block { .. }
-        | Verdict::Done
-        | Verdict::Provisional { .. }
-        | Verdict::Continue
-        | Verdict::Requeue { .. }
-        | Verdict::Fail { .. } => output.to_owned(),
+        AttemptVerdict::Await { .. }
+        | AttemptVerdict::Block { .. }
+        | AttemptVerdict::Done
+        | AttemptVerdict::Provisional { .. }
+        | AttemptVerdict::Continue
+        | AttemptVerdict::Requeue { .. }
+        | AttemptVerdict::Fail { .. } => output.to_owned(),
     };
     Judgement { verdict, output: shown }
 }

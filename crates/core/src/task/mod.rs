@@ -1,7 +1,8 @@
-//! A task: one unit of work, what it was asked to be and how it has fared.
+//! Tasks: one unit of work, its states, its attempts, and how an attempt's end is judged.
 //!
-//! The specification is the asker's, and only a revision changes it. It, the state and the ledger are changed in one
-//! place only, [`Task::apply`] in [`crate::transition`]; their fields are private to make that so.
+//! Only [`Task::apply`] in [`crate::transition`] changes a task's specification, state and ledger; the fields are
+//! private to ensure it. Dependencies between tasks are in [`graph`](crate::graph), the order of work in
+//! [`schedule`](crate::schedule).
 
 pub mod attempt;
 pub mod attempt_record;
@@ -22,16 +23,16 @@ use crate::base::text::{Label, NonBlank, RecipeId, Role};
 use crate::base::time::Timestamp;
 use crate::graph::Standing;
 use crate::recycle::{Depth, RecycleReason};
-use crate::schedule::{ClaimRank, Fit, Share, Urgency};
+use crate::schedule::{ClaimRank, Share, Urgency, WorkerFit};
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
-use crate::task::state::{Mark, ReplacedBy, StateName, TaskState};
+use crate::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
 
-/// What a task was asked to be.
+/// What a task is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
     pub id: TaskId,
-    /// I4: the session is the task group; there is no other field that could say otherwise.
+    /// I4: the session is the task group; no other field could disagree.
     pub session_id: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<ProjectId>,
@@ -44,21 +45,21 @@ pub struct TaskSpec {
     pub role: Role,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<RecipeId>,
-    /// What its worker must have. Empty for most: any will do.
+    /// Labels its worker must have. Usually empty: any worker will do.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<Label>,
     #[serde(default)]
     pub purpose: Purpose,
     #[serde(default)]
     pub depth: Depth,
-    /// Whose plan it is a part of: a breakdown's, or that of a task a loop planned.
+    /// The breakdown, or the task planned by a loop, whose plan it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_in: Option<TaskId>,
     pub created_at: Timestamp,
 }
 
 impl TaskSpec {
-    /// Work to be implemented, about which nothing more was said.
+    /// Implementation work, with defaults for everything else.
     pub fn new(
         id: TaskId,
         session_id: SessionId,
@@ -85,8 +86,8 @@ impl TaskSpec {
     }
 }
 
-impl Fit {
-    /// Whether a worker with this fit can run the task.
+impl WorkerFit {
+    /// Whether a worker with this fit can run the task. Here, because `schedule` knows no tasks.
     pub fn admits(&self, task: &TaskSpec) -> bool {
         self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
     }
@@ -98,36 +99,36 @@ impl Fit {
 pub enum Purpose {
     #[default]
     Work,
-    /// Made for a run that found no task to work on: how the run ends is what it delivers.
+    /// Created for a run that found no task to work on; its deliverable is how the run ends.
     Run,
     Breakdown {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces_task_id: Option<TaskId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<RecycleReason>,
-        /// The human splits it; no agent may be set on it (I14).
+        /// The human splits it; no agent may plan it (I14).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_hand: bool,
     },
 }
 
-/// How a task has fared so far.
+/// The history of a task, as far as its rules need it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
-    /// Every attempt ever started.
+    /// Attempts ever started.
     pub started: u32,
-    /// Attempts that ended, were the task's own and were not accepted. Reset when a human says retry.
+    /// Attempts that ended, count against the task and were not accepted. Reset by a human's retry.
     pub tries: u32,
     pub continuations: u32,
     /// Merge conflicts since the last one a human decided.
     pub conflicts: u32,
-    /// Nobody may claim it before somebody lets it go.
+    /// Not claimable until somebody releases it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_held: bool,
     /// A reply or a rejection puts the task ahead of other work.
     pub is_ahead: bool,
-    /// The attempt the next one goes on from.
+    /// The attempt the next one continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumes: Option<AttemptId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,15 +136,15 @@ pub struct Ledger {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_end: Option<AttemptEnd>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Note>,
-    /// The one ask cycle of the task's execution (I6). Each attempt takes it over; none before the first agent
-    /// was started, and none once nobody can ask any more.
+    pub notes: Vec<TaskNote>,
+    /// The ask cycle of the task's execution (I6). Each attempt takes it over; `None` before the first agent started
+    /// and once nobody can ask any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asking: Option<AskCycle>,
-    /// When the agent at work asked its last question.
+    /// When the running agent asked its last question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
-    /// Answers in a row that no human gave. At the limit the automation stops.
+    /// Consecutive answers no human gave. At the limit, automation stops.
     #[serde(skip_serializing_if = "is_zero")]
     pub automatic_in_a_row: u32,
 }
@@ -156,17 +157,17 @@ const fn is_zero(count: &u32) -> bool {
 /// Something the next attempt has to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
-pub enum Note {
+pub enum TaskNote {
     Rejected { at: Timestamp, reason: NonBlank },
     Requeued { at: Timestamp, reason: RequeueReason },
     Conflict { at: Timestamp, detail: NonBlank },
 }
 
-/// Notes kept on a task. Older ones are still in the event log.
+/// Notes kept on a task. Older ones are in the event log.
 const NOTES_MAX: usize = 20;
 
 impl Ledger {
-    pub(crate) fn note(&mut self, note: Note) {
+    pub(crate) fn note(&mut self, note: TaskNote) {
         if self.notes.len() == NOTES_MAX {
             self.notes.remove(0);
         }
@@ -174,15 +175,14 @@ impl Ledger {
     }
 }
 
-/// A task. Built by [`Task::create`], changed by [`Task::apply`], read by everyone.
+/// A task. Created by [`Task::create`], changed only by [`Task::apply`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "StoredTask")]
 pub struct Task {
     pub(crate) spec: TaskSpec,
     pub(crate) state: TaskState,
     pub(crate) ledger: Ledger,
-    /// The person in whose name it was asked for, by themselves or by an agent that worked for them. What follows from
-    /// a task is asked for by the same person.
+    /// The person it was requested for, directly or through an agent. Follow-up tasks inherit it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) asked_by: Option<NonBlank>,
     pub(crate) updated_at: Timestamp,
@@ -198,12 +198,12 @@ impl Task {
         Self { spec, state, ledger: Ledger::default(), asked_by: None, updated_at }
     }
 
-    /// The same task, asked for by somebody.
-    pub fn asked_by(self, person: Option<NonBlank>) -> Self {
+    /// The same task, requested by this person.
+    pub fn with_requester(self, person: Option<NonBlank>) -> Self {
         Self { asked_by: person, ..self }
     }
 
-    /// A task that no agent may claim before a human has let it go.
+    /// A task no agent may claim until a human releases it.
     pub fn create_held(spec: TaskSpec) -> Self {
         let mut task = Self::create(spec);
         task.ledger.is_held = true;
@@ -226,8 +226,7 @@ impl Task {
         &self.ledger
     }
 
-    /// The question that waits for an answer: the one the task itself waits on, or one its agent asked while
-    /// it is still at work.
+    /// The pending question: the one the task itself waits on, or one its running agent asked.
     pub fn pending_question(&self) -> Option<&Question> {
         let of_agent = || self.ledger.asking.as_ref().and_then(AskCycle::pending);
         self.state.pending_question().or_else(|| self.state.live_attempt().and_then(|_| of_agent()))
@@ -237,7 +236,7 @@ impl Task {
         self.updated_at
     }
 
-    /// The task that a breakdown finds the parts of.
+    /// The task a breakdown replaces.
     pub const fn replaces(&self) -> Option<TaskId> {
         match self.spec.purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
@@ -245,8 +244,8 @@ impl Task {
         }
     }
 
-    /// What it came of: the task it breaks down, or the one whose plan it is a part of.
-    pub fn came_of(&self) -> Option<TaskId> {
+    /// The task it was derived from: the one it breaks down, or the one whose plan it is part of.
+    pub fn derived_from(&self) -> Option<TaskId> {
         self.replaces().or(self.spec.planned_in)
     }
 
@@ -257,30 +256,30 @@ impl Task {
         }
     }
 
-    /// Whether an agent may be set on it, as far as the task itself is concerned.
+    /// Whether an agent may claim it, as far as the task itself is concerned.
     pub const fn is_claimable(&self) -> bool {
         let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });
         self.state.is_claimable() && !by_hand && !self.ledger.is_held
     }
 
-    /// Its place in the queue.
+    /// Its position in the queue.
     pub fn claim_rank(&self) -> ClaimRank {
-        // Half-finished work is warm too: it goes on before new work begins.
+        // Half-finished work counts as resumed too: it continues before new work begins.
         let is_warm = self.ledger.is_ahead || matches!(self.state, TaskState::NeedsContinuation { .. });
         let urgency = if is_warm { Urgency::Resumed } else { Urgency::Normal };
-        ClaimRank::of(urgency, self.spec.priority, self.spec.created_at)
+        ClaimRank::new(urgency, self.spec.priority, self.spec.created_at)
     }
 
     pub const fn asker(&self) -> Option<&NonBlank> {
         self.asked_by.as_ref()
     }
 
-    /// Whose work it is.
+    /// Who it belongs to.
     pub fn share(&self) -> Share {
         Share { project: self.spec.project_id, person: self.asked_by.clone() }
     }
 
-    /// What its dependents need to know of it.
+    /// What its dependents need to know about it.
     pub fn standing(&self) -> Standing {
         match &self.state {
             TaskState::Done { .. } => Standing::Done,
@@ -303,7 +302,7 @@ impl Task {
     }
 }
 
-/// A task as it was written down, before anyone has looked whether it can be one.
+/// A task as stored, before validation.
 #[derive(Deserialize)]
 struct StoredTask {
     spec: TaskSpec,
@@ -314,9 +313,9 @@ struct StoredTask {
     updated_at: Timestamp,
 }
 
-/// A stored task that breaks a rule no task made here can break: the row was damaged or written by hand.
+/// A stored task that breaks a rule no task created here can break: the row is damaged or was edited by hand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ImpossibleTask {
+pub enum CorruptTask {
     #[error("{task} is {task_type} and Blocked; only DANGEROUS_OP may be (I2)")]
     BlockedWithoutDanger { task: TaskId, task_type: TaskType },
     #[error("{task} is in {state}, which its purpose does not allow")]
@@ -326,29 +325,29 @@ pub enum ImpossibleTask {
 }
 
 impl TryFrom<StoredTask> for Task {
-    type Error = ImpossibleTask;
+    type Error = CorruptTask;
 
-    fn try_from(stored: StoredTask) -> Result<Self, ImpossibleTask> {
+    fn try_from(stored: StoredTask) -> Result<Self, CorruptTask> {
         let StoredTask { spec, state, ledger, asked_by, updated_at } = stored;
         let task = spec.id;
         let is_breakdown = matches!(spec.purpose, Purpose::Breakdown { .. });
         match &state {
             TaskState::Blocked { .. } if spec.task_type != TaskType::DangerousOp => {
-                return Err(ImpossibleTask::BlockedWithoutDanger { task, task_type: spec.task_type });
+                return Err(CorruptTask::BlockedWithoutDanger { task, task_type: spec.task_type });
             }
             TaskState::Recycled { replaced_by: ReplacedBy::Tasks(tasks) } if tasks.is_empty() => {
-                return Err(ImpossibleTask::ReplacedByNothing { task });
+                return Err(CorruptTask::ReplacedByNothing { task });
             }
             TaskState::Breakdown { .. } if !is_breakdown => {
-                return Err(ImpossibleTask::WrongPurpose { task, state: state.name() });
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
             }
             TaskState::Incoming | TaskState::NeedsContinuation { .. } | TaskState::Recycled { .. }
                 if is_breakdown =>
             {
-                return Err(ImpossibleTask::WrongPurpose { task, state: state.name() });
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
             }
-            TaskState::Provisional(provisional) if (provisional.mark == Mark::Plan) != is_breakdown => {
-                return Err(ImpossibleTask::WrongPurpose { task, state: state.name() });
+            TaskState::Provisional(provisional) if (provisional.mark == ReviewMark::Plan) != is_breakdown => {
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
             }
             TaskState::Blocked { .. }
             | TaskState::Recycled { .. }

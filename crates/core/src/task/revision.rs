@@ -1,4 +1,4 @@
-//! A revision: what somebody wants a task to say instead, while nobody works on it.
+//! A revision: changes to a task's specification while nobody works on it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use crate::base::priority::Priority;
 use crate::base::text::NonBlank;
 use crate::task::TaskSpec;
 
-/// What is left out stays as it is. A task's type and its group are not revised: work may have been judged by them.
-/// It may be told to wait for more, as long as nobody has begun.
+/// `None` leaves a field unchanged. A task's type and group cannot be revised, because work may have been judged by
+/// them. Dependencies may be added until work starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -17,7 +17,7 @@ pub struct Revision {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// Tasks it is to wait for, besides those it waits for already.
+    /// Tasks it should wait on, in addition to its current dependencies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<TaskId>,
 }
@@ -27,14 +27,14 @@ impl Revision {
         *self == Self::default()
     }
 
-    /// Whether a task says this already, as far as this says anything.
+    /// Whether the task already says this.
     pub fn describes(&self, spec: &TaskSpec) -> bool {
         self.title.as_ref().is_none_or(|title| *title == spec.title)
             && self.description.as_ref().is_none_or(|description| *description == spec.description)
             && self.priority.is_none_or(|priority| priority == spec.priority)
     }
 
-    pub(crate) fn of(self, spec: &TaskSpec) -> TaskSpec {
+    pub(crate) fn apply_to(self, spec: &TaskSpec) -> TaskSpec {
         let old = spec.clone();
         TaskSpec {
             title: self.title.unwrap_or(old.title),

@@ -1,4 +1,4 @@
-//! The states of a task, and the two faces they show outside: `queue` and `status`.
+//! The states of a task, and their two public views: `queue` and `status`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,38 +9,38 @@ use crate::base::time::Timestamp;
 use crate::people::actor::Actor;
 use crate::task::attempt::Attempt;
 
-/// Where a task stands. What a state needs to be true, it holds: an awaiting task its question, a claimed
-/// one its attempt, a recycled one its replacement.
+/// The state of a task. A state holds what must be true of it: an awaiting task its question, a claimed one its
+/// attempt, a recycled one its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum TaskState {
-    /// Put here by creation, a reply, a rejection, a retry or a lost attempt; taken out by a claim.
+    /// Entered by creation, a reply, a rejection, a retry or a lost attempt; left by a claim.
     Incoming,
-    /// A task that is to be planned, not done. Agents may claim it once it is released.
+    /// A task to plan, not to do. Agents may claim it once it is released.
     Breakdown { released: bool },
-    /// An agent is at work. I16: the one live attempt is the one held here.
+    /// An agent is running. I16: this is the only live attempt.
     Claimed { attempt: Attempt },
-    /// The turns ran out with work done; the next claim goes on where `after` stopped.
+    /// The turns ran out with work done; the next claim continues after `after`.
     NeedsContinuation { after: AttemptId },
     /// Nobody works on it until the question is answered (I1).
-    AwaitingResponse { waiting: Waiting<Question> },
-    /// A dangerous operation waits for a go-ahead (I1, I2).
-    Blocked { waiting: Waiting<DangerQuestion> },
-    /// The work is there and waits for someone to accept it.
+    AwaitingResponse { waiting: AwaitedAnswer<Question> },
+    /// A dangerous operation waits for approval (I1, I2).
+    Blocked { waiting: AwaitedAnswer<DangerQuestion> },
+    /// The work is done and waits for acceptance.
     Provisional(Provisional),
-    /// Too big as it was. Its dependents wait for what replaces it (I13).
+    /// Too large. Its dependents wait for its replacements (I13).
     Recycled { replaced_by: ReplacedBy },
-    /// Nothing ever leaves here (I16).
+    /// Final (I16).
     Done { accepted_by: AcceptedBy },
-    /// An error retrying cannot mend. Only a human's retry leads out.
+    /// An error that retrying cannot fix. Only a human's retry leads out.
     Failed { error: NonBlank },
-    /// Nothing but the record is left; a late result changes nothing.
+    /// Only the record is left; a late result changes nothing.
     Cancelled { by: Actor, reason: Option<NonBlank> },
 }
 
-/// A pending question and what to go on with once it is answered.
+/// A pending question, and the attempt to continue once it is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting<Q> {
+pub struct AwaitedAnswer<Q> {
     pub question: Q,
     pub asked_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,33 +49,33 @@ pub struct Waiting<Q> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provisional {
-    /// None where a human wrote the plan by hand.
+    /// `None` if a human wrote the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptId>,
-    pub mark: Mark,
-    /// What the agent still asked, shown beside the work.
+    pub mark: ReviewMark,
+    /// What the agent still asked, shown next to the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<NonBlank>,
 }
 
-/// What a provisional task is marked with. It decides who may accept it, and how.
+/// How a provisional task is marked. It decides who may accept it, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "snake_case")]
-pub enum Mark {
+pub enum ReviewMark {
     Ready,
     /// The agent says there was nothing to do. A human must agree.
     NoChanges {
         reason: String,
     },
-    /// Turns used up, nothing to show. Recycled, or accepted by a human with force.
+    /// Turns used up without work. Recycled, or accepted by a human with force.
     BurnedOut,
-    /// Tried or continued too often without being accepted. As burned out.
+    /// Tried or continued too often without acceptance. Treated as burned out.
     NotConverging,
     /// A breakdown's plan, to be approved rather than accepted.
     Plan,
 }
 
-impl Mark {
+impl ReviewMark {
     /// The marks that `accept --all` reports instead of accepting.
     pub const fn is_too_large(&self) -> bool {
         match self {
@@ -88,16 +88,16 @@ impl Mark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplacedBy {
-    /// The breakdown task that is to find the replacements. Dependents cannot start (I13).
+    /// The breakdown that plans the replacements. Dependents cannot start (I13).
     Planning(TaskId),
-    /// The approved subtasks. Dependents may start when all are done (I13).
+    /// The approved subtasks. Dependents may start once all are done (I13).
     Tasks(Vec<TaskId>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum AcceptedBy {
-    /// The output was the deliverable and it was there.
+    /// The output was the deliverable, and it was there.
     Output,
     Actor {
         actor: Actor,
@@ -140,7 +140,7 @@ impl StateName {
         Self::Cancelled,
     ];
 
-    /// As messages and diagrams name it.
+    /// As named in messages and diagrams.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Incoming => "Incoming",
@@ -164,10 +164,10 @@ impl std::fmt::Display for StateName {
     }
 }
 
-/// The face towards people who think in queues.
+/// The view by queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Queue {
+pub enum QueueName {
     Incoming,
     Breakdown,
     Claimed,
@@ -180,10 +180,10 @@ pub enum Queue {
     Rejected,
 }
 
-/// The face towards people who think in conversations.
+/// The view by conversation status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Status {
+pub enum TaskStatus {
     Queued,
     Running,
     AwaitingResponse,
@@ -194,7 +194,7 @@ pub enum Status {
     Cancelled,
 }
 
-impl Queue {
+impl QueueName {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Incoming => "incoming",
@@ -211,7 +211,7 @@ impl Queue {
     }
 }
 
-impl Status {
+impl TaskStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "QUEUED",
@@ -225,7 +225,7 @@ impl Status {
         }
     }
 
-    /// The reply box is shown exactly then.
+    /// Whether the reply box is shown.
     pub const fn shows_reply_ui(self) -> bool {
         match self {
             Self::AwaitingResponse | Self::Blocked => true,
@@ -256,38 +256,38 @@ impl TaskState {
         }
     }
 
-    pub fn queue(&self) -> Queue {
+    pub fn queue(&self) -> QueueName {
         match self {
-            Self::Incoming => Queue::Incoming,
-            Self::Breakdown { .. } => Queue::Breakdown,
-            Self::Claimed { .. } | Self::Blocked { .. } => Queue::Claimed,
-            Self::NeedsContinuation { .. } => Queue::NeedsContinuation,
+            Self::Incoming => QueueName::Incoming,
+            Self::Breakdown { .. } => QueueName::Breakdown,
+            Self::Claimed { .. } | Self::Blocked { .. } => QueueName::Claimed,
+            Self::NeedsContinuation { .. } => QueueName::NeedsContinuation,
             Self::AwaitingResponse { waiting } if waiting.question.kind() == QuestionKind::Escalation => {
-                Queue::Escalated
+                QueueName::Escalated
             }
-            Self::AwaitingResponse { .. } => Queue::Claimed,
-            Self::Provisional(_) => Queue::Provisional,
-            Self::Recycled { .. } => Queue::Recycled,
-            Self::Done { .. } => Queue::Done,
-            Self::Failed { .. } => Queue::Failed,
-            Self::Cancelled { .. } => Queue::Rejected,
+            Self::AwaitingResponse { .. } => QueueName::Claimed,
+            Self::Provisional(_) => QueueName::Provisional,
+            Self::Recycled { .. } => QueueName::Recycled,
+            Self::Done { .. } => QueueName::Done,
+            Self::Failed { .. } => QueueName::Failed,
+            Self::Cancelled { .. } => QueueName::Rejected,
         }
     }
 
-    pub const fn status(&self) -> Status {
+    pub const fn status(&self) -> TaskStatus {
         match self {
-            Self::Incoming | Self::Breakdown { .. } | Self::NeedsContinuation { .. } => Status::Queued,
-            Self::Claimed { .. } | Self::Provisional(_) => Status::Running,
-            Self::AwaitingResponse { .. } => Status::AwaitingResponse,
-            Self::Blocked { .. } => Status::Blocked,
-            Self::Recycled { .. } => Status::WaitingChildren,
-            Self::Done { .. } => Status::Complete,
-            Self::Failed { .. } => Status::Error,
-            Self::Cancelled { .. } => Status::Cancelled,
+            Self::Incoming | Self::Breakdown { .. } | Self::NeedsContinuation { .. } => TaskStatus::Queued,
+            Self::Claimed { .. } | Self::Provisional(_) => TaskStatus::Running,
+            Self::AwaitingResponse { .. } => TaskStatus::AwaitingResponse,
+            Self::Blocked { .. } => TaskStatus::Blocked,
+            Self::Recycled { .. } => TaskStatus::WaitingChildren,
+            Self::Done { .. } => TaskStatus::Complete,
+            Self::Failed { .. } => TaskStatus::Error,
+            Self::Cancelled { .. } => TaskStatus::Cancelled,
         }
     }
 
-    /// The question a human can answer now, if there is one.
+    /// The question a human can answer now, if any.
     pub fn pending_question(&self) -> Option<&Question> {
         match self {
             Self::AwaitingResponse { waiting } => Some(&waiting.question),
@@ -304,7 +304,7 @@ impl TaskState {
         }
     }
 
-    /// The live attempt, if there is one.
+    /// The live attempt, if any.
     pub const fn live_attempt(&self) -> Option<&Attempt> {
         match self {
             Self::Claimed { attempt } => Some(attempt),

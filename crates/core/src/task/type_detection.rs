@@ -1,12 +1,12 @@
-//! What sort of work a message asks for, guessed from its words.
+//! Guesses the type of task a message asks for, from its words.
 //!
-//! The guess errs towards `IMPLEMENTATION`: taken for a question, a request to change code would end with words
-//! and no work. So the types whose output is the deliverable are chosen only where nothing asks for a change.
-//! The sender may always say the type instead.
+//! The guess errs towards `IMPLEMENTATION`: a change request mistaken for a question would end with words and no
+//! work. So the types whose output is the deliverable are chosen only if nothing asks for a change. The sender may
+//! always set the type.
 
 use crate::base::task_type::TaskType;
 
-/// Verbs that ask for a change of files, as people begin requests with them.
+/// Verbs that ask for a change to files, as people start requests with them.
 #[rustfmt::skip]
 const CHANGES: [&str; 44] = [
     "add", "apply", "build", "change", "clean", "complete", "convert", "correct", "create", "delete",
@@ -16,18 +16,18 @@ const CHANGES: [&str; 44] = [
     "split", "support", "update", "upgrade", "use",
 ];
 
-/// How a question begins.
+/// How questions start.
 #[rustfmt::skip]
 const ASKING: [&str; 25] = [
     "are", "can", "could", "describe", "did", "do", "does", "explain", "find", "has", "have", "how", "is",
     "list", "print", "show", "tell", "was", "what", "what's", "when", "where", "which", "who", "why",
 ];
 
-/// How a request for something to read begins.
+/// How requests for a report start.
 const REPORTING: [&str; 8] =
     ["analyse", "analyze", "compare", "report", "research", "summarise", "summarize", "survey"];
 
-/// Work that can destroy something beyond a worktree. Each is a phrase that has hardly another meaning.
+/// Work that can destroy something beyond a worktree. Phrases with hardly any other meaning.
 #[rustfmt::skip]
 const DANGEROUS: [&str; 22] = [
     "rm -rf", "rm -fr", "drop table", "drop the table", "drop database", "drop the database",
@@ -44,14 +44,14 @@ const CONFIGURATION: [&str; 16] = [
     "circleci", "travis.yml", "release workflow",
 ];
 
-/// Somebody has looked at work and wants something else.
+/// Phrases of review feedback.
 #[rustfmt::skip]
 const REVIEWED: [&str; 10] = [
     "review comment", "review feedback", "review finding", "review note", "reviewer", "pr comment",
     "pr feedback", "pull request comment", "pull request feedback", "code review asked",
 ];
 
-/// Changes of words, not of what the program does.
+/// Changes to wording, not to behaviour.
 #[rustfmt::skip]
 const LIGHT: [&str; 8] = [
     "spelling", "misspel", "wording", "whitespace", "indentation", "grammar", "reword",
@@ -68,12 +68,12 @@ impl TaskType {
             .filter(|word| !word.is_empty())
             .collect();
         let asks_for_change = words.iter().any(|word| CHANGES.contains(word));
-        // "Please" and "now" say how, not what.
+        // "Please" and "now" are not the request.
         let first = words.iter().find(|word| !["please", "now", "so", "and", "hi", "hello"].contains(word));
         let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(word));
         let is_question = text.trim_end().ends_with('?') || begins_with(&ASKING);
         let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
-        // Asking about a dangerous thing does nothing yet; the words for it are no request.
+        // Asking about something dangerous does nothing yet.
         if has(&DANGEROUS) && (asks_for_change || !is_question) {
             Self::DangerousOp
         } else if has(&REVIEWED) && !is_question {
@@ -97,7 +97,7 @@ impl TaskType {
     }
 }
 
-/// A longer request that mentions a typo wants more than that.
+/// A longer request that mentions a typo asks for more than that.
 const LIGHT_WORDS_MAX: usize = 25;
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! Issuing and revoking a person's token.
 
 use crate::base::time::Timestamp;
-use crate::people::access_token::{AccessToken, Revoked, TokenRefusal};
+use crate::people::access_token::{AccessToken, Revocation, TokenRefusal};
 use crate::people::actor::Actor;
-use crate::records::change::{Change, Guard, Record, Stored};
+use crate::records::change::{Change, Record, Versioned, WriteGuard};
 use crate::records::event::{Event, EventBody};
 
 impl AccessToken {
-    /// What to write when it is handed out; `known` is the last token of that name.
-    pub fn handed_out(&self, known: Option<&Stored<Self>>, count: usize) -> Result<Change, TokenRefusal> {
+    /// The change that issues the token; `known` is the last token of that name.
+    pub fn issue(&self, known: Option<&Versioned<Self>>, count: usize) -> Result<Change, TokenRefusal> {
         let now = self.created_at;
-        if known.is_some_and(|stored| stored.value.is_good(now)) {
+        if known.is_some_and(|stored| stored.value.is_valid(now)) {
             return Err(TokenRefusal::Taken(self.name.clone()));
         }
         if let Some(end) = self.expires_at.filter(|end| *end <= now) {
@@ -19,7 +19,7 @@ impl AccessToken {
         if known.is_none() && count >= Self::COUNT_MAX {
             return Err(TokenRefusal::TooMany(count));
         }
-        let guard = known.map_or(Guard::New, |stored| Guard::Version(stored.version));
+        let guard = known.map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
         let mut change = Change::new().put(Record::AccessToken(Box::new(self.clone())), guard);
         let body =
             EventBody::TokenCreated { name: self.name.clone(), role: self.role, expires_at: self.expires_at };
@@ -27,13 +27,13 @@ impl AccessToken {
         Ok(change)
     }
 
-    /// What to write when it is taken back.
-    pub fn taken_back(stored: &Stored<Self>, now: Timestamp, by: Actor) -> Change {
+    /// The change that revokes the token.
+    pub fn revoke(stored: &Versioned<Self>, now: Timestamp, by: Actor) -> Change {
         let mut token = stored.value.clone();
         let name = token.name.clone();
-        token.revoked = Some(Revoked { at: now, by: by.clone() });
+        token.revoked = Some(Revocation { at: now, by: by.clone() });
         let mut change =
-            Change::new().put(Record::AccessToken(Box::new(token)), Guard::Version(stored.version));
+            Change::new().put(Record::AccessToken(Box::new(token)), WriteGuard::Version(stored.version));
         change.events.push(Event { at: now, by, body: EventBody::TokenRevoked { name } });
         change
     }
@@ -63,25 +63,22 @@ mod tests {
     }
 
     #[test]
-    fn it_is_good_until_its_end_or_until_it_is_taken_back() {
-        assert!(token(0, Some(10)).is_good(at(9)) && !token(0, Some(10)).is_good(at(10)));
-        let stored = Stored { version: 3, value: token(0, None) };
-        let change = AccessToken::taken_back(&stored, at(5), Actor::human("mia"));
+    fn a_token_is_valid_until_it_expires_or_is_revoked() {
+        assert!(token(0, Some(10)).is_valid(at(9)) && !token(0, Some(10)).is_valid(at(10)));
+        let stored = Versioned { version: 3, value: token(0, None) };
+        let change = AccessToken::revoke(&stored, at(5), Actor::human("mia"));
         let Record::AccessToken(revoked) = &change.puts[0].record else { panic!("{change:?}") };
-        assert!(!revoked.is_good(at(5)));
-        assert_eq!(change.puts[0].guard, Guard::Version(3));
+        assert!(!revoked.is_valid(at(5)));
+        assert_eq!(change.puts[0].guard, WriteGuard::Version(3));
     }
 
     #[test]
-    fn a_name_has_one_good_token_at_a_time() {
-        let known = Stored { version: 1, value: token(0, Some(10)) };
-        assert_eq!(
-            token(5, None).handed_out(Some(&known), 1),
-            Err(TokenRefusal::Taken("ada".parse().unwrap()))
-        );
-        assert!(token(10, None).handed_out(Some(&known), 1).is_ok(), "the old one is over");
-        assert_eq!(token(5, Some(5)).handed_out(None, 0), Err(TokenRefusal::Over(at(5))));
+    fn a_name_has_one_valid_token_at_a_time() {
+        let known = Versioned { version: 1, value: token(0, Some(10)) };
+        assert_eq!(token(5, None).issue(Some(&known), 1), Err(TokenRefusal::Taken("ada".parse().unwrap())));
+        assert!(token(10, None).issue(Some(&known), 1).is_ok(), "the old one is over");
+        assert_eq!(token(5, Some(5)).issue(None, 0), Err(TokenRefusal::Over(at(5))));
         let full = AccessToken::COUNT_MAX;
-        assert_eq!(token(5, None).handed_out(None, full), Err(TokenRefusal::TooMany(full)));
+        assert_eq!(token(5, None).issue(None, full), Err(TokenRefusal::TooMany(full)));
     }
 }

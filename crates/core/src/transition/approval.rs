@@ -1,22 +1,22 @@
-//! Approving a plan: its subtasks come into being and take the place of what they replace, in one change, once.
+//! Approving a plan: its subtasks are created and replace the original task, in one change, once.
 
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::Role;
 use crate::explained;
-use crate::records::change::{Change, EdgeChange, Stored};
+use crate::records::change::{Change, EdgeChange, Versioned};
 use crate::records::event::{Event, EventBody};
 use crate::recycle::Depth;
 use crate::recycle::plan::Plan;
 use crate::task::{Purpose, Task, TaskSpec};
-use crate::transition::command::{Command, Context};
-use crate::transition::refusal::Refusal;
+use crate::transition::command::{Command, CommandContext};
+use crate::transition::refusal::CommandRefusal;
 
 /// Why a plan could not be approved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApprovalRefusal {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CommandRefusal),
     #[error("{breakdown} replaces {expected:?}, but {given:?} was loaded for it")]
     OtherTask { breakdown: TaskId, expected: Option<TaskId>, given: Option<TaskId> },
     #[error("the plan has {items} items, but {ids} ids were given for its subtasks")]
@@ -26,34 +26,34 @@ pub enum ApprovalRefusal {
 explained! { ApprovalRefusal {
     Self::OtherTask { .. } => Explanation {
         code: "other_task",
-        means: "The plan was to be approved together with another task than the one it replaces.",
+        means: "The plan was approved for a different task than the one it replaces.",
         cause: "The breakdown changed while it was being approved.",
-        next: "Read it again and repeat: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+        next: "Read it again and retry: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
     },
     Self::IdCount { .. } => Explanation {
         code: "id_count",
-        means: "The plan has another number of items than was counted a moment ago.",
+        means: "The number of items in the plan has changed.",
         cause: "The plan was edited while it was being approved.",
-        next: "Read it again and repeat: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+        next: "Read it again and retry: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
     },
 } else {
     Self::Refused(refusal) => refusal.explained(),
 } }
 
-/// What is needed to approve a plan, as it was read.
+/// The rows needed to approve a plan, as read.
 pub struct Approval<'a> {
-    pub breakdown: &'a Stored<Task>,
+    pub breakdown: &'a Versioned<Task>,
     pub plan: &'a Plan,
-    /// The recycled task, where the breakdown replaces one.
-    pub replaced: Option<&'a Stored<Task>>,
-    /// One unused id for each item of the plan.
+    /// The recycled task, if the breakdown replaces one.
+    pub replaced: Option<&'a Versioned<Task>>,
+    /// One unused id per plan item.
     pub subtask_ids: &'a [TaskId],
 }
 
 impl Approval<'_> {
-    /// The one change that makes the plan real. Everything that waited on the replaced task now waits on the
-    /// plan's leaves; a second approval meets a version that has moved on.
-    pub fn approve(&self, context: &Context) -> Result<Change, ApprovalRefusal> {
+    /// The change that carries out the plan. Everything that waited on the replaced task now waits on the plan's
+    /// leaves; a second approval fails on the version.
+    pub fn approve(&self, context: &CommandContext) -> Result<Change, ApprovalRefusal> {
         let breakdown = &self.breakdown.value;
         self.check()?;
         let approved = breakdown.apply(Command::ApprovePlan, context)?;
@@ -79,7 +79,7 @@ impl Approval<'_> {
     fn check(&self) -> Result<(), ApprovalRefusal> {
         let breakdown = self.breakdown.value.id();
         if !self.breakdown.value.is_breakdown() {
-            return Err(Refusal::NotBreakdown { task: breakdown }.into());
+            return Err(CommandRefusal::NotBreakdown { task: breakdown }.into());
         }
         let expected = self.breakdown.value.replaces();
         let given = self.replaced.map(|stored| stored.value.id());
@@ -94,7 +94,7 @@ impl Approval<'_> {
         self.subtask_ids.get(number.checked_sub(1)?).copied()
     }
 
-    fn subtask(&self, number: usize, id: TaskId, context: &Context) -> Change {
+    fn subtask(&self, number: usize, id: TaskId, context: &CommandContext) -> Change {
         let Some(item) = self.plan.item(number) else { return Change::new() };
         let parent = self.breakdown.value.spec();
         let spec = TaskSpec {
@@ -104,7 +104,7 @@ impl Approval<'_> {
             priority: item.priority.unwrap_or(parent.priority),
             role: Role::implement(),
             purpose: Purpose::Work,
-            // I14: what replaces a task is not broken down again; a first plan's subtasks may still be, once.
+            // I14: tasks that replace a task are not broken down again; subtasks of a first plan may be, once.
             depth: if self.replaced.is_some() { Depth::BrokenDown } else { parent.depth },
             planned_in: Some(parent.id),
             created_at: context.now,
@@ -114,10 +114,10 @@ impl Approval<'_> {
             item.depends_on.iter().filter_map(|number| self.id_of(*number)).collect();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         let asker = self.breakdown.value.asker().cloned();
-        Change::create(Task::create(spec).asked_by(asker), &depends_on, event(context, body))
+        Change::create(Task::create(spec).with_requester(asker), &depends_on, event(context, body))
     }
 }
 
-fn event(context: &Context, body: EventBody) -> Event {
+fn event(context: &CommandContext, body: EventBody) -> Event {
     Event { at: context.now, by: context.actor.clone(), body }
 }

@@ -1,7 +1,7 @@
-//! A task that comes from another tool, as it stood there.
+//! Tasks imported from another tool, in the state they had there.
 //!
-//! Baton saw nothing of what was done before, so it claims nothing: work that was finished elsewhere is done on the
-//! word of the person who imports it, and is recorded as theirs. Work somebody was in the middle of starts anew.
+//! Baton did not see that work, so it claims nothing: work finished elsewhere is done on the word of the person who
+//! imports it, and recorded as theirs. Work in progress starts over.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,20 +11,20 @@ use crate::records::event::EventBody;
 use crate::task::state::{AcceptedBy, TaskState};
 use crate::task::{Task, TaskSpec};
 
-/// How a task stood where it comes from.
+/// The state of a task in the tool it comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Arrival {
-    /// To be done.
+pub enum ImportedState {
+    /// To do.
     #[default]
     Open,
-    /// To be done some day, or a heading over other tasks: nobody claims it before a person lets it go.
+    /// To do later, or a heading over other tasks: not claimable until a person releases it.
     Held,
     Done,
     Cancelled,
 }
 
-impl Arrival {
+impl ImportedState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -34,7 +34,7 @@ impl Arrival {
         }
     }
 
-    /// The task, and what the history tells of its coming.
+    /// The task and the events of its import.
     pub fn admit(self, spec: TaskSpec, depends_on: Vec<TaskId>, by: &Actor) -> (Task, Vec<EventBody>) {
         let task = spec.id;
         let mut events = vec![EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on }];
@@ -42,7 +42,7 @@ impl Arrival {
             Self::Held => Task::create_held(spec),
             Self::Open | Self::Done | Self::Cancelled => Task::create(spec),
         }
-        .asked_by(by.person());
+        .with_requester(by.person());
         match self {
             Self::Open | Self::Held => {}
             Self::Done => {
@@ -80,12 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn each_arrival_stands_as_it_stood_and_reads_back() {
+    fn each_imported_state_is_kept_and_survives_json() {
         let expected = [
-            (Arrival::Open, true, Standing::Open, 1),
-            (Arrival::Held, false, Standing::Open, 1),
-            (Arrival::Done, false, Standing::Done, 2),
-            (Arrival::Cancelled, false, Standing::Cancelled, 2),
+            (ImportedState::Open, true, Standing::Open, 1),
+            (ImportedState::Held, false, Standing::Open, 1),
+            (ImportedState::Done, false, Standing::Done, 2),
+            (ImportedState::Cancelled, false, Standing::Cancelled, 2),
         ];
         for (arrival, is_claimable, standing, events) in expected {
             let (task, told) = arrival.admit(spec(), Vec::new(), &Actor::human("mia"));

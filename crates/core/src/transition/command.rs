@@ -1,9 +1,9 @@
-//! What can be done to a task. Each command is the input of one transition; nothing else changes a task.
+//! The commands on a task. Each is the input of one transition; nothing else changes a task.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ask::answer_source::AnsweredBy;
-use crate::ask::question::Draft;
+use crate::ask::question::QuestionDraft;
 use crate::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
@@ -15,36 +15,36 @@ use crate::task::revision::Revision;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// An agent takes the task. `open_blockers` is what the store counted in the same transaction.
+    /// An agent takes the task. `open_blockers` was counted by the store in the same transaction.
     Claim {
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
-        /// The machine it runs on, where that is known by a name.
+        /// The worker it runs on, if named.
         worker: Option<String>,
     },
-    /// The attempt's agent is about to start, and may ask by the secret that `owner` is the digest of.
+    /// The attempt's agent is about to start, and may ask with the secret whose digest is `owner`.
     Start {
         attempt: AttemptId,
         cycle: CycleId,
         owner: OwnerToken,
     },
-    /// The agent named the session it works in, or it is known now that nobody can go on in it.
+    /// The agent reported its session, or the session turned out not to be resumable.
     NoteSession {
         attempt: AttemptId,
         session: AgentSession,
     },
-    /// The agent asks the human. I6: only the owner of the open cycle may, and one question at a time.
+    /// The agent asks the human. I6: only the owner of the open cycle may, one question at a time.
     Ask {
         owner: OwnerToken,
-        question: Draft,
+        question: QuestionDraft,
     },
-    /// The attempt ended; the guard decides what that means.
+    /// The attempt ended; the guard judges it.
     Settle {
         attempt: AttemptId,
         end: AttemptEnd,
     },
-    /// The attempt's process is gone or out of reach. Nobody's fault.
+    /// The attempt's process is gone or unreachable. Nobody's fault.
     ExpireLease {
         attempt: AttemptId,
     },
@@ -53,7 +53,7 @@ pub enum Command {
         answer: NonBlank,
         answered_by: AnsweredBy,
     },
-    /// Nobody answers and the policy is to fail rather than to guess.
+    /// Nobody answers, and the policy is to fail rather than guess.
     FailClosed {
         question: QuestionId,
         reason: NonBlank,
@@ -71,11 +71,11 @@ pub enum Command {
     ReportConflict {
         detail: NonBlank,
     },
-    /// A human, or a policy they set, lets an agent plan a breakdown, or work on a task that was held back.
+    /// A human, or a policy they set, lets an agent plan a breakdown or work on a held task.
     Release,
     /// Nobody may claim the task until it is released: somebody is deciding about it.
     Hold,
-    /// A human says that the work has failed and is not to go on.
+    /// A human says the work has failed and should stop.
     MarkFailed {
         reason: NonBlank,
     },
@@ -83,7 +83,7 @@ pub enum Command {
     SubmitPlan,
     /// The human approved the plan of a breakdown.
     ApprovePlan,
-    /// The approved subtasks stand in for a recycled task.
+    /// The approved subtasks replace a recycled task.
     Replace {
         by: Vec<TaskId>,
     },
@@ -91,7 +91,7 @@ pub enum Command {
     Cancel {
         reason: Option<NonBlank>,
     },
-    /// Somebody wants it to say something else, while nobody works on it.
+    /// Changes the specification while nobody works on the task.
     Revise {
         revision: Revision,
     },
@@ -149,7 +149,7 @@ impl CommandName {
         Self::Revise,
     ];
 
-    /// As a person would say it; used in refusals and on diagrams.
+    /// As a person would say it; used in refusals and diagrams.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claim => "claim",
@@ -211,17 +211,17 @@ impl Command {
     }
 }
 
-/// Everything a transition may need from the world, handed in: the time, who asks, and unused ids.
+/// Everything a transition needs from outside: the time, the actor, and unused ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Context {
+pub struct CommandContext {
     pub now: Timestamp,
     pub actor: Actor,
-    pub fresh: Fresh,
+    pub fresh: FreshIds,
 }
 
-/// Ids nobody has used yet. A transition that needs none leaves them unused.
+/// Ids that are not in use. A transition may leave them unused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fresh {
+pub struct FreshIds {
     pub question: QuestionId,
     pub breakdown: TaskId,
 }

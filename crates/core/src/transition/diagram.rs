@@ -1,8 +1,8 @@
-//! The machines as pictures: Mermaid diagrams drawn from the same tables the code runs on.
+//! Mermaid diagrams of the state machines, generated from the tables the code runs on.
 
 use std::fmt::Write;
 
-use crate::phase::{Move, NoSuchEdge, Phase, PhaseEvent};
+use crate::phase::{InvalidPhaseMove, Phase, PhaseEvent, PhaseMove};
 use crate::task::state::StateName;
 use crate::transition::command::CommandName;
 use crate::transition::table::next_states;
@@ -40,10 +40,10 @@ pub fn phases() -> String {
     for from in Phase::ALL {
         for event in PhaseEvent::ALL {
             let (to, extra) = match from.after(event) {
-                Ok(Move::To(to)) => (to, ""),
-                Ok(Move::NextIteration(to)) => (to, " (iteration + 1)"),
-                Ok(Move::Stay) => (from, ""),
-                Err(NoSuchEdge { .. }) => continue,
+                Ok(PhaseMove::To(to)) => (to, ""),
+                Ok(PhaseMove::NextIteration(to)) => (to, " (iteration + 1)"),
+                Ok(PhaseMove::Stay) => (from, ""),
+                Err(InvalidPhaseMove { .. }) => continue,
             };
             let _ = writeln!(diagram, "    {} --> {}: {}{extra}", from.as_str(), to.as_str(), event.as_str());
         }

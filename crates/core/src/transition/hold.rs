@@ -1,21 +1,21 @@
 //! Placing and releasing a hold on an agent's account.
 
 use crate::base::time::Timestamp;
-use crate::limits::hold::{Hold, Released};
+use crate::limits::hold::{Hold, HoldRelease};
 use crate::people::actor::Actor;
-use crate::records::change::{Change, Guard, Record, Stored};
+use crate::records::change::{Change, Record, Versioned, WriteGuard};
 use crate::records::effect::{Effect, Timer};
 use crate::records::event::{Event, EventBody};
 
 impl Hold {
-    /// What to write when this hold comes into being. None when one that is on already says as much: attempts begun
-    /// before fail for the same reason, and must not tell it again.
-    pub fn placed(&self, known: Option<&Stored<Self>>) -> Option<Change> {
-        let covers = |old: &Self| old.is_on(self.since) && old.until_at_least() >= self.until_at_least();
+    /// The change that places this hold. `None` if an active hold already covers it: attempts started earlier fail
+    /// for the same reason, and must not report it again.
+    pub fn place(&self, known: Option<&Versioned<Self>>) -> Option<Change> {
+        let covers = |old: &Self| old.is_active(self.since) && old.effective_end() >= self.effective_end();
         if known.is_some_and(|stored| covers(&stored.value)) {
             return None;
         }
-        let guard = known.map_or(Guard::New, |stored| Guard::Version(stored.version));
+        let guard = known.map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
         let mut change = Change::new().put(Record::Hold(self.clone()), guard);
         let (agent, until, reason) = (self.agent.clone(), self.until, self.reason.clone());
         let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
@@ -26,12 +26,12 @@ impl Hold {
         Some(change)
     }
 
-    /// What to write when it ends: its time has come, or a person says so.
-    pub fn lifted(stored: &Stored<Self>, now: Timestamp, by: Actor) -> Change {
+    /// The change that ends the hold: it expired, or a person released it.
+    pub fn release(stored: &Versioned<Self>, now: Timestamp, by: Actor) -> Change {
         let mut hold = stored.value.clone();
         let agent = hold.agent.clone();
-        hold.released = Some(Released { at: now, by: by.clone() });
-        let mut change = Change::new().put(Record::Hold(hold), Guard::Version(stored.version));
+        hold.released = Some(HoldRelease { at: now, by: by.clone() });
+        let mut change = Change::new().put(Record::Hold(hold), WriteGuard::Version(stored.version));
         let body = EventBody::IntakeResumed { agent: agent.clone() };
         change.events.push(Event { at: now, by, body });
         if stored.value.until.is_some_and(|until| now < until) {
@@ -63,32 +63,32 @@ mod tests {
     }
 
     #[test]
-    fn it_is_on_until_its_time_or_until_somebody_releases_it() {
-        assert!(hold(0, Some(10)).is_on(at(9)));
-        assert!(!hold(0, Some(10)).is_on(at(10)));
-        assert!(hold(0, None).is_on(at(i64::MAX / 2)));
-        let stored = Stored { version: 1, value: hold(0, None) };
-        let change = Hold::lifted(&stored, at(5), Actor::human("mia"));
+    fn a_hold_is_active_until_it_expires_or_is_released() {
+        assert!(hold(0, Some(10)).is_active(at(9)));
+        assert!(!hold(0, Some(10)).is_active(at(10)));
+        assert!(hold(0, None).is_active(at(i64::MAX / 2)));
+        let stored = Versioned { version: 1, value: hold(0, None) };
+        let change = Hold::release(&stored, at(5), Actor::human("mia"));
         let Record::Hold(lifted) = &change.puts[0].record else { panic!("{change:?}") };
-        assert!(!lifted.is_on(at(5)));
+        assert!(!lifted.is_active(at(5)));
     }
 
     #[test]
-    fn what_says_no_more_than_is_known_is_not_told_again() {
-        let known = Stored { version: 1, value: hold(0, Some(100)) };
-        assert_eq!(hold(50, Some(100)).placed(Some(&known)), None);
-        assert!(hold(50, Some(200)).placed(Some(&known)).is_some());
-        assert!(hold(50, None).placed(Some(&known)).is_some());
-        assert!(hold(150, Some(160)).placed(Some(&known)).is_some(), "the old one is over");
+    fn a_hold_that_is_already_covered_is_not_placed_again() {
+        let known = Versioned { version: 1, value: hold(0, Some(100)) };
+        assert_eq!(hold(50, Some(100)).place(Some(&known)), None);
+        assert!(hold(50, Some(200)).place(Some(&known)).is_some());
+        assert!(hold(50, None).place(Some(&known)).is_some());
+        assert!(hold(150, Some(160)).place(Some(&known)).is_some(), "the old one is over");
     }
 
     #[test]
-    fn a_timer_brings_it_to_its_end_and_is_cancelled_by_a_person() {
-        let placed = hold(0, Some(10)).placed(None).unwrap();
+    fn a_timer_ends_the_hold_and_release_cancels_it() {
+        let placed = hold(0, Some(10)).place(None).unwrap();
         assert_eq!(placed.effects.len(), 1);
-        assert_eq!(hold(0, None).placed(None).unwrap().effects, []);
-        let stored = Stored { version: 1, value: hold(0, Some(10)) };
-        assert_eq!(Hold::lifted(&stored, at(5), Actor::Baton).effects.len(), 1);
-        assert_eq!(Hold::lifted(&stored, at(10), Actor::Baton).effects, []);
+        assert_eq!(hold(0, None).place(None).unwrap().effects, []);
+        let stored = Versioned { version: 1, value: hold(0, Some(10)) };
+        assert_eq!(Hold::release(&stored, at(5), Actor::Baton).effects.len(), 1);
+        assert_eq!(Hold::release(&stored, at(10), Actor::Baton).effects, []);
     }
 }

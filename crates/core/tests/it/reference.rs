@@ -1,4 +1,4 @@
-//! `docs/reference/events.md`: every event, what it tells, and one as it is written.
+//! `docs/reference/events.md`: every event, its meaning, and an example.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ kind) and the fields below; where it is read it also has `seq`, its number. Numb
 one they saw misses nothing.\n\n\
 The examples have `at` and `by` left out.\n";
 
-/// What an event tells. A new one does not compile until it is told here.
+/// The meaning of each event. A new event does not compile until it is described here.
 fn tells(body: &EventBody) -> (&'static str, &'static str) {
     match body {
         EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was made."),

@@ -1,4 +1,4 @@
-//! `docs/states.md` is drawn from the tables; this test redraws it and compares.
+//! `docs/states.md` is generated from the tables; this test regenerates it and compares.
 
 use std::fmt::Write;
 
@@ -70,6 +70,6 @@ fn drawn() -> String {
 }
 
 #[test]
-fn states_doc_is_what_the_tables_draw() {
+fn states_doc_matches_the_tables() {
     holds("states.md", &drawn());
 }

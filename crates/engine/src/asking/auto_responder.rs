@@ -1,7 +1,7 @@
 //! The attendant: looks at a pending question and, where the human laid down an answer or set a policy, acts in their
 //! place. Core says which of these it is; the attendant only carries it out, once.
 
-use baton_core::ask::answer_source::{Decision, UnattendedPolicy, decide};
+use baton_core::ask::answer_source::{AnswerDecision, UnattendedPolicy, decide};
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::ask::queued_answer::QueuedAnswer;
@@ -10,11 +10,11 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::refusal::LoopRefusal;
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::Session;
 use baton_core::transition::command::Command;
-use baton_store::query::QuestionFilter;
+use baton_store::model::query::QuestionFilter;
 
 use crate::base::error::EngineError;
 use crate::loops::Given;
@@ -102,9 +102,9 @@ impl AutoResponder {
         let in_a_row = stored.value.ledger().automatic_in_a_row;
         let (command, extra, actor, done) =
             match decide(&record.question, &queued, self.policy, in_a_row, now) {
-                Decision::WaitForHuman { until } => return Ok(Some(Attended::Waits { until })),
-                Decision::Escalate => return Ok(Some(Attended::Escalated)),
-                Decision::Answer { text, by, queue_index } => {
+                AnswerDecision::WaitForHuman { until } => return Ok(Some(Attended::Waits { until })),
+                AnswerDecision::Escalate => return Ok(Some(Attended::Escalated)),
+                AnswerDecision::Answer { text, by, queue_index } => {
                     let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));
                     let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                     let actor = Actor::policy(by.to_string());
@@ -114,7 +114,7 @@ impl AutoResponder {
                         Command::Reply { question: record.question.id, answer: text, answered_by: by };
                     (reply, extra, actor, Attended::Settled)
                 }
-                Decision::FailClosed { reason } => {
+                AnswerDecision::FailClosed { reason } => {
                     let reason = NonBlank::or(&reason.to_string(), record.question.text().clone());
                     let fail = Command::FailClosed { question: record.question.id, reason };
                     (fail, Change::new(), Actor::policy("fail_closed"), Attended::FailedClosed)
@@ -139,9 +139,9 @@ impl AutoResponder {
         let now = self.tasks.store.now().await?;
         let in_a_row = current.cycle().map_or(0, AskCycle::automatic_in_a_row);
         match decide(&record.question, &queued, self.policy, in_a_row, now) {
-            Decision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
-            Decision::Escalate => Ok(Some(Attended::Escalated)),
-            Decision::FailClosed { .. } => {
+            AnswerDecision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
+            AnswerDecision::Escalate => Ok(Some(Attended::Escalated)),
+            AnswerDecision::FailClosed { .. } => {
                 match self.tasks.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
                     Ok(_) => Ok(Some(Attended::FailedClosed)),
                     // Somebody else broke it off in the meantime; the question is gone with it.
@@ -151,7 +151,7 @@ impl AutoResponder {
                     Err(error) => Err(error),
                 }
             }
-            Decision::Answer { text, by, queue_index } => {
+            AnswerDecision::Answer { text, by, queue_index } => {
                 let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));
                 let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                 let actor = Actor::policy(by.to_string());
@@ -173,7 +173,7 @@ impl AutoResponder {
         loop {
             let now = self.tasks.store.now().await?;
             let known = self.tasks.store.session(session).await?;
-            let guard = known.as_ref().map_or(Guard::New, |stored| Guard::Version(stored.version));
+            let guard = known.as_ref().map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
             let current =
                 known.map_or_else(|| Session::open(session.clone(), None, now), |stored| stored.value);
             let body = EventBody::AnswerQueued {
@@ -191,9 +191,9 @@ impl AutoResponder {
 }
 
 /// The used answer leaves the queue in the same transaction that applies it, so that it is used once.
-fn without(session: &Stored<Session>, place: usize) -> Change {
+fn without(session: &Versioned<Session>, place: usize) -> Change {
     let rest = session.value.without_queued(place);
-    Change::new().put(Record::Session(rest), Guard::Version(session.version))
+    Change::new().put(Record::Session(rest), WriteGuard::Version(session.version))
 }
 
 impl Attended {

@@ -7,7 +7,7 @@ use crate::base::error::{Entity, NotFound};
 use std::time::Duration;
 
 use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::{AttemptId, QuestionId, TaskId};
@@ -16,7 +16,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use tokio::time::{Instant, timeout_at};
 
 use crate::asking::Secret;
@@ -77,7 +77,7 @@ impl AgentGateway {
     }
 
     /// Asks, unless the human has said it before.
-    pub async fn ask(&self, secret: &Secret, draft: Draft) -> Result<Asked, EngineError> {
+    pub async fn ask(&self, secret: &Secret, draft: QuestionDraft) -> Result<Asked, EngineError> {
         let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
@@ -89,7 +89,7 @@ impl AgentGateway {
     }
 
     /// Asks the human, whatever they said before.
-    pub async fn ask_anew(&self, secret: &Secret, draft: Draft) -> Result<QuestionId, EngineError> {
+    pub async fn ask_anew(&self, secret: &Secret, draft: QuestionDraft) -> Result<QuestionId, EngineError> {
         let mut draft = redaction::question(draft);
         let task = self.task_of(secret).await?.id();
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
@@ -144,5 +144,5 @@ impl AgentGateway {
 }
 
 fn refused(task: TaskId, refusal: AskRefusal) -> EngineError {
-    Refusal::MayNotAsk { task, refusal }.into()
+    CommandRefusal::MayNotAsk { task, refusal }.into()
 }

@@ -15,11 +15,11 @@ use baton_agents::failure::FailureKind;
 use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::protocols;
 use baton_core::ask::cycle::AskCycle;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::{AgentName, OutcomeName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::limits::budget::{Measure, Reached, Scope};
+use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
 use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
@@ -185,9 +185,9 @@ impl AgentRun<'_> {
         let (mut ended, heard) = tokio::join!(running, listening);
         if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
             // Nobody stopped it but its own standstill, and that is for a person to judge.
-            let (scope, measure) = (Scope::Task, Measure::Progress);
+            let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);
             let allowed = room.idle_turns.unwrap_or(turn).into();
-            let question = Reached { scope, measure, used: turn.into(), allowed }.question();
+            let question = BudgetReached { scope, measure, used: turn.into(), allowed }.question();
             ended.reason = EndReason::Finished;
             ended.reported.result = AttemptResult::Asked { question };
         }
@@ -219,7 +219,7 @@ impl AgentRun<'_> {
         &self,
         gateway: &AgentGateway,
         secret: &Secret,
-        left_at: Option<Draft>,
+        left_at: Option<QuestionDraft>,
         ended: &mut RunResult,
     ) -> Result<(), EngineError> {
         let unfinished = match self.pending(secret).await? {
@@ -244,7 +244,7 @@ impl AgentRun<'_> {
     }
 
     /// What it asked by some other way than its last words, and is not answered yet.
-    async fn pending(&self, secret: &Secret) -> Result<Option<Draft>, EngineError> {
+    async fn pending(&self, secret: &Secret) -> Result<Option<QuestionDraft>, EngineError> {
         let task = self.shop.tasks.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
@@ -292,7 +292,7 @@ fn without_tools(ended: &mut RunResult) {
 }
 
 /// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
-fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<Draft> {
+fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<QuestionDraft> {
     let Letters { outcome, plan, left_at, .. } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {

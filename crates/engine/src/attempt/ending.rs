@@ -4,16 +4,17 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{Resume, Run};
-use baton_core::records::change::{Change, Stored};
-use baton_core::records::effect::{Effect, Notice};
+use baton_core::recipe::run::{Run, RunResume};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::Session;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult};
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
-use baton_store::commit::Conflict;
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
@@ -26,7 +27,7 @@ use crate::runs::{exited, goes_on, hold, stamp};
 pub(crate) enum Ending {
     /// It waits, at the step it is at.
     Pauses {
-        reported: Reported,
+        reported: AttemptReport,
         run: Run,
     },
     Exits {
@@ -58,7 +59,7 @@ impl Executor<'_> {
         book: &mut RunJournal,
         spent: &Spent,
         ending: Ending,
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<Then, EngineError> {
         let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
@@ -68,7 +69,7 @@ impl Executor<'_> {
                 let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
                 exit.reported(self.task, verified.shows_work())
             }
-            Ending::MovesOn { text, .. } => Reported::new(AttemptResult::Complete, text.clone()),
+            Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),
         };
         self.shop.note_intake(self.task, &reported.result).await?;
         let end = AttemptEnd { reported, verified };
@@ -79,7 +80,7 @@ impl Executor<'_> {
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
             let transition = match stored.value.apply(settle, &context) {
                 Ok(transition) => transition,
-                Err(Refusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
+                Err(CommandRefusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
                 Err(refusal) => return Err(refusal.into()),
             };
             let state = transition.task.state().clone();
@@ -94,7 +95,9 @@ impl Executor<'_> {
                     return Ok(Then::End(Executed::Settled));
                 }
                 // Another attempt's end was written on the same account just now.
-                Some(Conflict::Moved { kind: "task" | "spending", .. }) => decision.again().await?,
+                Some(Conflict::Moved { kind: RecordKind::Task | RecordKind::Spending, .. }) => {
+                    decision.again().await?
+                }
                 Some(_) => return Ok(overtaken(book).await?.unwrap_or(Then::Listen)),
             }
         }
@@ -106,7 +109,7 @@ impl Executor<'_> {
         book: &RunJournal,
         ending: &Ending,
         state: &TaskState,
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let (run, error) = match ending {
             Ending::Pauses { run, .. } if goes_on(state) => {
@@ -126,7 +129,7 @@ impl Executor<'_> {
         let mut change = book.writing(&run, session);
         let events = exited(&run, error);
         if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         Ok((change, events))
     }
@@ -138,7 +141,7 @@ impl Executor<'_> {
         book: &RunJournal,
         run: &Run,
         events: &[EventBody],
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let tasks = &self.shop.tasks;
         let project = self.task.spec().project_id;
@@ -148,7 +151,7 @@ impl Executor<'_> {
             let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
             tasks.carrier(&book.recipe, run.session(), project, None, asker, now)
         };
-        let run = run.clone().bound_to(next);
+        let run = run.clone().bind_to(next);
         let mut events = events.to_vec();
         events.push(EventBody::RunBound { run: run.id(), session: run.session().clone(), task: next });
         Ok((book.writing(&run, session).and(change), events))
@@ -162,7 +165,9 @@ pub(crate) async fn overtaken(book: &mut RunJournal) -> Result<Option<Then>, Eng
         return Ok(None);
     }
     Ok(Some(match book.run.resume() {
-        Resume::Settle { .. } => Then::GoOn,
-        Resume::Dispatch { .. } | Resume::AwaitGate { .. } | Resume::Nothing => Then::End(Executed::Stale),
+        RunResume::Settle { .. } => Then::GoOn,
+        RunResume::Dispatch { .. } | RunResume::AwaitGate { .. } | RunResume::Nothing => {
+            Then::End(Executed::Stale)
+        }
     }))
 }

@@ -10,11 +10,11 @@ use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::NonBlank;
-use baton_core::recipe::Step;
+use baton_core::recipe::RecipeStep;
 use baton_core::recipe::exit_reason::ExitReason;
-use baton_core::recipe::run::{Resume, Run, RunRefusal};
+use baton_core::recipe::run::{Run, RunRefusal, RunResume};
 use baton_core::task::Task;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause};
 use tokio::sync::watch;
 
 pub use crate::attempt::evidence::{Spent, measure};
@@ -70,15 +70,15 @@ impl Executor<'_> {
         let mut is_first = true;
         loop {
             let then = match book.run.resume() {
-                Resume::Dispatch { .. } => self.step(&mut book, &mut spent, is_first).await?,
-                Resume::AwaitGate { question } => self.ask_gate(&mut book, &spent, question).await?,
-                Resume::Settle { reason } => {
+                RunResume::Dispatch { .. } => self.step(&mut book, &mut spent, is_first).await?,
+                RunResume::AwaitGate { question } => self.ask_gate(&mut book, &spent, question).await?,
+                RunResume::Settle { reason } => {
                     let said = book.run.memory().turns().iter().rev().find(|turn| turn.step.is_some());
                     let text = said.map(|turn| turn.text.to_string()).unwrap_or_default();
                     let ending = Ending::Exits { reason, outcome: None, text, error: None };
                     self.end(&mut book, &spent, ending, None).await?
                 }
-                Resume::Nothing => Then::End(Executed::Stopped),
+                RunResume::Nothing => Then::End(Executed::Stopped),
             };
             match then {
                 Then::GoOn | Then::Listen => is_first = false,
@@ -104,7 +104,7 @@ impl Executor<'_> {
         let ended = self.dispatch(book, &step, spent, is_first).await?;
         if ended.reason == EndReason::Cancelled {
             // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
-            let is_leaving = book.reload().await? && matches!(book.run.resume(), Resume::Settle { .. });
+            let is_leaving = book.reload().await? && matches!(book.run.resume(), RunResume::Settle { .. });
             return Ok(if is_leaving { Then::GoOn } else { Then::End(Executed::Stopped) });
         }
         let text = ended.reported.output.clone();
@@ -140,12 +140,12 @@ impl Executor<'_> {
     async fn dispatch(
         &self,
         book: &mut RunJournal,
-        step: &Step,
+        step: &RecipeStep,
         spent: &mut Spent,
         is_first: bool,
     ) -> Result<RunResult, EngineError> {
         let tasks = &self.shop.tasks;
-        let run = book.run.clone().prompted(tasks.store.now().await?);
+        let run = book.run.clone().begin_prompt(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
         let questions = self.questions(&run).await?;
         let prompt = StepPrompt {
@@ -187,7 +187,7 @@ impl Executor<'_> {
         let worked: Worked = shift.work(self.stop.clone()).await?;
         spent.add(&worked);
         let (texts, number) = told(&messages);
-        book.run = run.told_messages(&texts, number).said(&worked.ended.reported.output);
+        book.run = run.deliver_messages(&texts, number).record_output(&worked.ended.reported.output);
         Ok(worked.ended)
     }
 
@@ -206,7 +206,7 @@ impl Executor<'_> {
         asked: NonBlank,
     ) -> Result<Then, EngineError> {
         let question = gate::question(&book.recipe, &book.run, &asked);
-        let reported = Reported::new(AttemptResult::Asked { question }, String::new());
+        let reported = AttemptReport::new(AttemptResult::Asked { question }, String::new());
         self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await
     }
 
@@ -218,7 +218,7 @@ impl Executor<'_> {
         };
         let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
-        let end = AttemptEnd { reported: Reported::new(result, ""), verified };
+        let end = AttemptEnd { reported: AttemptReport::new(result, ""), verified };
         match self.shop.settle_charged(self.task, self.attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             Err(error) if error.is_stale() => Ok(Executed::Stale),

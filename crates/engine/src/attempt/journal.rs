@@ -6,8 +6,8 @@ use std::sync::Arc;
 use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::people::actor::Actor;
 use baton_core::recipe::Recipe;
-use baton_core::recipe::run::{Origin, Run};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::recipe::run::{Run, RunOrigin};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::{Message, Session};
 use baton_core::task::Task;
@@ -37,8 +37,8 @@ impl RunJournal {
     pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
         if let Some(stored) = tasks.task_run(task.id()).await? {
             let recipe = tasks.recipe(stored.value.recipe())?;
-            let phase = tasks.phase_prompt(task)?.filter(|_| stored.value.origin() == Origin::Default);
-            let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(&prompt)));
+            let phase = tasks.phase_prompt(task)?.filter(|_| stored.value.origin() == RunOrigin::Default);
+            let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(&prompt)));
             return Ok(Self {
                 tasks: tasks.clone(),
                 run: stored.value,
@@ -49,13 +49,14 @@ impl RunJournal {
         let (id, origin) = recipe_of(tasks, task).await?;
         refuse_loop(Some(&id))?;
         let recipe = tasks.recipe(&id)?;
-        let phase = if origin == Origin::Default { tasks.phase_prompt(task)? } else { None };
-        let recipe = phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(prompt)));
+        let phase = if origin == RunOrigin::Default { tasks.phase_prompt(task)? } else { None };
+        let recipe =
+            phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(prompt)));
         let session = task.spec().session_id.clone();
-        let run = Run::start(tasks.ids.run(), &recipe, session, Some(task.id())).asked_by(origin);
+        let run = Run::start(tasks.ids.run(), &recipe, session, Some(task.id())).with_requester(origin);
         let mut book = Self { tasks: tasks.clone(), run, recipe, version: None };
         let is_plain = matches!(book.recipe.steps(), [only] if only.gate().is_none());
-        if origin != Origin::Default || !is_plain || phase.is_some() {
+        if origin != RunOrigin::Default || !is_plain || phase.is_some() {
             book.keep(task).await?;
         }
         Ok(book)
@@ -70,9 +71,9 @@ impl RunJournal {
         // to it since it was created is still to be told.
         let is_phase = tasks.phase_prompt(task)?.is_some();
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
-        self.run = self.run.clone().past_messages(heard);
-        let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), Guard::New);
-        if guard == Guard::New {
+        self.run = self.run.clone().skip_messages(heard);
+        let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), WriteGuard::New);
+        if guard == WriteGuard::New {
             change = change.put(Record::Session(session), guard);
         }
         events.extend(started(&self.run, &self.recipe));
@@ -83,23 +84,23 @@ impl RunJournal {
     }
 
     /// What was said to this run and not told to its agent yet, and the session it was said in.
-    pub async fn unheard(&self) -> Result<(Option<Stored<Session>>, Vec<Message>), EngineError> {
+    pub async fn unheard(&self) -> Result<(Option<Versioned<Session>>, Vec<Message>), EngineError> {
         if self.version.is_none() {
             return Ok((None, Vec::new()));
         }
         let session = self.tasks.store.session(self.run.session()).await?;
-        let heard = self.run.memory().heard();
+        let heard = self.run.memory().delivered();
         let mut messages = self.tasks.store.messages(self.run.session(), heard, MESSAGES_MAX).await?;
         messages.retain(|message| message.task_id == self.run.task());
         Ok((session, messages))
     }
 
     /// The change that writes `run` in place of what is stored. `session` makes it fail when somebody spoke since.
-    pub fn writing(&self, run: &Run, session: Option<Stored<Session>>) -> Change {
+    pub fn writing(&self, run: &Run, session: Option<Versioned<Session>>) -> Change {
         let Some(version) = self.version else { return Change::new() };
-        let change = Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(version));
+        let change = Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(version));
         match session {
-            Some(session) => change.put(Record::Session(session.value), Guard::Version(session.version)),
+            Some(session) => change.put(Record::Session(session.value), WriteGuard::Version(session.version)),
             None => change,
         }
     }
@@ -108,7 +109,7 @@ impl RunJournal {
     pub async fn write(
         &mut self,
         run: Run,
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
         events: Vec<EventBody>,
     ) -> Result<bool, EngineError> {
         let Some(version) = self.version else {
@@ -138,9 +139,9 @@ impl RunJournal {
 }
 
 /// The recipe the task names; else the one it was run with before; else the default.
-async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, Origin), EngineError> {
+async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, RunOrigin), EngineError> {
     if let Some(named) = &task.spec().recipe {
-        return Ok((named.clone(), Origin::Task));
+        return Ok((named.clone(), RunOrigin::Task));
     }
     let mut last = None;
     let mut after = 0;
@@ -158,10 +159,10 @@ async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, Origin
         }
     }
     if let Some(recipe) = last {
-        return Ok((recipe, Origin::Task));
+        return Ok((recipe, RunOrigin::Task));
     }
     let missing = |_| NotFound::new(Entity::Recipe, DEFAULT_RECIPE);
-    Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
+    Ok((DEFAULT_RECIPE.parse().map_err(missing)?, RunOrigin::Default))
 }
 
 /// The texts of messages, and the number of the last.

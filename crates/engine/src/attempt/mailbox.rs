@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_agents::report::OutcomeReport;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::OutcomeName;
 use baton_core::recycle::plan::PlanDraft;
@@ -41,7 +41,7 @@ pub struct Letters {
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
     /// The question the agent was told to end its turn over.
-    pub left_at: Option<Draft>,
+    pub left_at: Option<QuestionDraft>,
     /// The agent has seen what tools it has.
     pub has_looked: bool,
 }
@@ -71,7 +71,7 @@ impl Mailbox {
     }
 
     /// What the agent waits for when it ends its turn; none once it has its answer.
-    pub fn put_left_at(&self, attempt: AttemptId, question: Option<Draft>) -> bool {
+    pub fn put_left_at(&self, attempt: AttemptId, question: Option<QuestionDraft>) -> bool {
         self.put(attempt, |letters| letters.left_at = question)
     }
 

@@ -8,16 +8,16 @@ use std::fmt::Write;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::BranchName;
 use baton_core::recipe::outcome::closing_block;
-use baton_core::recipe::run::{HandedOver, Origin, Run};
-use baton_core::recipe::{Recipe, Step};
+use baton_core::recipe::run::{Run, RunOrigin, StepHandover};
+use baton_core::recipe::{Recipe, RecipeStep};
 use baton_core::records::project::Project;
 use baton_core::records::session::Message;
 use baton_core::recycle::RecycleReason;
 use baton_core::recycle::prompt::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
 use baton_core::task::guard::RequeueReason;
-use baton_core::task::state::Queue;
-use baton_core::task::{Note, Purpose, Task};
-use baton_store::query::TaskFilter;
+use baton_core::task::state::QueueName;
+use baton_core::task::{Purpose, Task, TaskNote};
+use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
@@ -31,7 +31,7 @@ pub struct StepPrompt<'a> {
     pub task: &'a Task,
     pub recipe: &'a Recipe,
     pub run: &'a Run,
-    pub step: &'a Step,
+    pub step: &'a RecipeStep,
     /// What the step's agent session asked the human, oldest first.
     pub questions: &'a [QuestionRecord],
     /// What the human said of their own accord, and the agent has not heard yet.
@@ -74,7 +74,7 @@ impl StepPrompt<'_> {
     fn what_to_do(&self, text: &mut String) {
         let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
         self.messages(text);
-        if let Some(told) = self.run.memory().told() {
+        if let Some(told) = self.run.memory().pending_reminder() {
             let _ = write!(text, "\n## Your last answer\n\n{told}");
         }
         let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
@@ -87,9 +87,9 @@ impl StepPrompt<'_> {
             "\n## Where you are\n\n\
              Task {id}, on branch `{}` in a worktree of its own. Commit your work here. Do not push, merge or switch \
              branches: Baton counts your commits and merges them.\n",
-            BranchName::of_task(id)
+            BranchName::for_task(id)
         );
-        if self.run.origin() != Origin::Default {
+        if self.run.origin() != RunOrigin::Default {
             let _ = writeln!(
                 text,
                 "\nThis is the step \"{}\" of the recipe \"{}\" ({}).",
@@ -116,7 +116,7 @@ impl StepPrompt<'_> {
     }
 
     fn handed_over(&self, text: &mut String) {
-        let Some(HandedOver { step, outcome, words }) = self.run.memory().handed() else { return };
+        let Some(StepHandover { step, outcome, words }) = self.run.memory().handover() else { return };
         let _ = write!(text, "\n## What was handed over\n\nThe step \"{step}\" ended with `{outcome}`");
         match words {
             Some(words) => {
@@ -220,7 +220,8 @@ impl BreakdownPrompt<'_> {
 
     async fn completed_siblings(&self) -> Result<Vec<CompletedTask>, EngineError> {
         let Some(project) = self.task.spec().project_id else { return Ok(Vec::new()) };
-        let filter = TaskFilter { queue: Some(Queue::Done), project: Some(project), ..TaskFilter::default() };
+        let filter =
+            TaskFilter { queue: Some(QueueName::Done), project: Some(project), ..TaskFilter::default() };
         let done = self.shop.tasks.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
         let work = done.into_iter().map(|stored| stored.value).filter(|task| !task.is_breakdown());
         Ok(work
@@ -233,26 +234,28 @@ impl BreakdownPrompt<'_> {
     }
 }
 
-fn note_text(note: &Note) -> Option<String> {
+fn note_text(note: &TaskNote) -> Option<String> {
     match note {
-        Note::Rejected { reason, .. } => {
+        TaskNote::Rejected { reason, .. } => {
             Some(format!("The work was rejected:\n\n{}", fenced(reason.as_str())))
         }
-        Note::Conflict { detail, .. } => Some(format!(
+        TaskNote::Conflict { detail, .. } => Some(format!(
             "The work could not be merged. Bring this branch up to date with its target and resolve:\n\n{}",
             fenced(detail.as_str())
         )),
-        Note::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
+        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
             Some(format!("The check \"{check}\" failed:\n\n{}", fenced(output_tail)))
         }
-        Note::Requeued { reason: RequeueReason::NoCommits, .. } => {
+        TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => {
             Some("An attempt ended without a single commit.\n".to_owned())
         }
-        Note::Requeued { reason: RequeueReason::NoPlan, .. } => {
+        TaskNote::Requeued { reason: RequeueReason::NoPlan, .. } => {
             Some("An attempt ended without a plan.\n".to_owned())
         }
         // Nobody's fault, so nothing to do differently.
-        Note::Requeued { reason: RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired, .. } => None,
+        TaskNote::Requeued {
+            reason: RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired, ..
+        } => None,
     }
 }
 

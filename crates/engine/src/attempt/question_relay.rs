@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_agents::asking::asker::{AskFuture, AskReply, Asker};
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use tokio::sync::Mutex;
 
@@ -39,7 +39,7 @@ impl QuestionRelay {
 }
 
 impl Asker for QuestionRelay {
-    fn ask(&self, question: Draft) -> AskFuture {
+    fn ask(&self, question: QuestionDraft) -> AskFuture {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
         Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(AskReply::Released) })
@@ -47,7 +47,7 @@ impl Asker for QuestionRelay {
 }
 
 impl Inner {
-    async fn ask(&self, draft: Draft) -> Result<AskReply, EngineError> {
+    async fn ask(&self, draft: QuestionDraft) -> Result<AskReply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {
             Asked::Pending { question: self.gateway.ask_anew(&self.secret, draft.clone()).await? }

@@ -10,14 +10,14 @@ use crate::tasks::error::TaskError;
 use std::time::Duration;
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
 use baton_core::people::actor::Actor;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_store::claim::Claimed;
+use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
 
 use crate::asking::Leave;
@@ -45,7 +45,7 @@ impl Runner {
     }
 
     /// Runs the attempt to its end and settles it. Only the store can make this fail.
-    pub async fn run(&self, claimed: Claimed, seat: Seat) -> Result<(), EngineError> {
+    pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         let executed = match self.attempt(&task, attempt, seat.stop_signal()).await {
@@ -244,7 +244,7 @@ impl Runner {
         task: &Task,
         attempt: AttemptId,
         ended: RunResult,
-    ) -> Result<Reported, EngineError> {
+    ) -> Result<AttemptReport, EngineError> {
         let RunResult { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
@@ -266,7 +266,7 @@ enum Prepared {
     Ready,
     Stopped,
     /// A person has to allow the project's commands first.
-    Ask(Draft),
+    Ask(QuestionDraft),
     /// They said no.
     Refused,
 }
@@ -278,5 +278,5 @@ fn systemic(error: &EngineError) -> AttemptEnd {
 }
 
 fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
-    AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() }
+    AttemptEnd { reported: AttemptReport::new(result, output), verified: Evidence::default() }
 }

@@ -1,12 +1,12 @@
 //! What the exit of a run means for its task, in the words the guard knows. The guard decides.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::task_type::{Deliverable, TaskType};
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::Origin;
-use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
+use baton_core::recipe::run::RunOrigin;
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 use baton_core::task::{Purpose, Task};
 
 /// The exit of a run, and what the agent said last.
@@ -16,13 +16,13 @@ pub struct Exit<'a> {
     pub outcome: Option<&'a Outcome>,
     /// The agent's last message.
     pub text: &'a str,
-    pub origin: Origin,
+    pub origin: RunOrigin,
 }
 
 impl Exit<'_> {
     /// What the attempt reports. `shows_work` is what git says.
-    pub fn reported(&self, task: &Task, shows_work: bool) -> Reported {
-        Reported::new(self.result(task, shows_work), self.output(task, shows_work))
+    pub fn reported(&self, task: &Task, shows_work: bool) -> AttemptReport {
+        AttemptReport::new(self.result(task, shows_work), self.output(task, shows_work))
     }
 
     fn result(&self, task: &Task, shows_work: bool) -> AttemptResult {
@@ -70,15 +70,17 @@ impl Exit<'_> {
     /// A run a person started has stopped, so nothing goes on by itself; other work is simply not finished.
     fn other(&self, shows_work: bool) -> AttemptResult {
         match self.origin {
-            Origin::Session if shows_work => AttemptResult::Complete,
-            Origin::Session => Self::asks(self.words().unwrap_or(self.text)),
-            Origin::Task | Origin::Default => AttemptResult::Incomplete,
+            RunOrigin::Session if shows_work => AttemptResult::Complete,
+            RunOrigin::Session => Self::asks(self.words().unwrap_or(self.text)),
+            RunOrigin::Task | RunOrigin::Default => AttemptResult::Incomplete,
         }
     }
 
     fn asks(text: &str) -> AttemptResult {
         match NonBlank::new(text) {
-            Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },
+            Ok(text) => {
+                AttemptResult::Asked { question: QuestionDraft::new(QuestionKind::Clarification, text) }
+            }
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         }
     }
@@ -139,11 +141,11 @@ pub(crate) mod tests {
     fn every_question_baton_puts_at_the_end_of_a_run_stands_alone() {
         for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-requested"] {
             let reason: ExitReason = reason.parse().unwrap();
-            let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: Origin::Task };
+            let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: RunOrigin::Task };
             let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {
                 panic!("{reason} asks nothing")
             };
-            assert_eq!(question.lacks(), [], "{}", question.text);
+            assert_eq!(question.missing_context(), [], "{}", question.text);
         }
     }
 }

@@ -5,9 +5,9 @@ use baton_core::base::text::NonBlank;
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::outcome::OutcomeMistake;
 use baton_core::recipe::outcome_parser;
-use baton_core::recipe::run::{Advance, Contradiction, Observed, Report, Run, Seen};
-use baton_core::recipe::{Recipe, Step};
-use baton_core::task::attempt::{AttemptResult, Reported};
+use baton_core::recipe::run::{Advance, Contradiction, GitObservation, Run, RunObservation, StepReport};
+use baton_core::recipe::{Recipe, RecipeStep};
+use baton_core::task::attempt::{AttemptReport, AttemptResult};
 use baton_core::task::{Purpose, Task};
 
 use crate::attempt::ending::{Ending, Then, overtaken};
@@ -24,25 +24,25 @@ const READY_MAX: u32 = 100;
 
 /// What was said, and whether the agent said it itself.
 pub(crate) struct Said {
-    report: Report,
+    report: StepReport,
     is_claim: bool,
 }
 
 /// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
 /// what it still gets wrong after a reminder: the evidence decides then.
-pub(crate) fn said(step: &Step, run: &Run, ended: &RunResult) -> Said {
+pub(crate) fn said(step: &RecipeStep, run: &Run, ended: &RunResult) -> Said {
     let allowed = step.outcomes();
     let heard = match &ended.outcome {
         Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),
         None => outcome_parser::parse(&ended.reported.output, &allowed),
     };
     match (heard, step.default_outcome()) {
-        (Ok(outcome), _) => Said { report: Report::Outcome(outcome), is_claim: true },
+        (Ok(outcome), _) => Said { report: StepReport::Outcome(outcome), is_claim: true },
         (Err(mistake), Some(default)) if mistake == OutcomeMistake::NoneFound || run.was_reminded() => {
             let outcome = Outcome { name: default.clone(), description: None };
-            Said { report: Report::Outcome(outcome), is_claim: false }
+            Said { report: StepReport::Outcome(outcome), is_claim: false }
         }
-        (Err(mistake), _) => Said { report: Report::Mistake(mistake), is_claim: true },
+        (Err(mistake), _) => Said { report: StepReport::Mistake(mistake), is_claim: true },
     }
 }
 
@@ -73,13 +73,13 @@ impl Executor<'_> {
             let observed = self.observe(book, said).await?;
             let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
             let outcome = match report {
-                Report::Outcome(outcome) => Some(outcome),
-                Report::Mistake(_) => None,
+                StepReport::Outcome(outcome) => Some(outcome),
+                StepReport::Mistake(_) => None,
             };
             let events = moved(&run, &advance, outcome.map(|outcome| &outcome.name));
             let error = match &report {
-                Report::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),
-                Report::Outcome(_) => None,
+                StepReport::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),
+                StepReport::Outcome(_) => None,
             };
             let ending = match advance {
                 Advance::Exit { reason } => {
@@ -87,7 +87,7 @@ impl Executor<'_> {
                 }
                 Advance::AskGate { question } => {
                     let question = gate::question(&book.recipe, &run, &question);
-                    let reported = Reported::new(AttemptResult::Asked { question }, text.clone());
+                    let reported = AttemptReport::new(AttemptResult::Asked { question }, text.clone());
                     Ending::Pauses { reported, run }
                 }
                 Advance::Restart { .. } if book.recipe.takes_task() => {
@@ -115,21 +115,21 @@ impl Executor<'_> {
     }
 
     /// What Baton itself sees, to hold against the report.
-    async fn observe(&self, book: &RunJournal, said: &Said) -> Result<Observed, EngineError> {
+    async fn observe(&self, book: &RunJournal, said: &Said) -> Result<RunObservation, EngineError> {
         let measured = self.worktrees.measure(self.checkout).await?;
-        let seen = Seen {
+        let seen = GitObservation {
             commits: measured.commits,
             uncommitted: measured.uncommitted,
             files_changed: measured.files_changed,
         };
         let contradiction = match &said.report {
-            Report::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
+            StepReport::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
                 Contradiction::in_git(outcome, seen)
             }
-            Report::Outcome(_) | Report::Mistake(_) => None,
+            StepReport::Outcome(_) | StepReport::Mistake(_) => None,
         };
         let ready_count = self.ready_count(&book.recipe).await?;
-        Ok(Observed { ready_count, progress: seen.commits > 0, contradiction })
+        Ok(RunObservation { ready_count, progress: seen.commits > 0, contradiction })
     }
 
     /// The run's own task, where it took one from the queue, and what else is ready there.

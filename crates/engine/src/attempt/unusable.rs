@@ -3,8 +3,8 @@
 
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::error::TaskError;
-use baton_core::ask::question::{Draft, QuestionKind};
-use baton_core::base::text::{Blank, NonBlank};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::text::{BlankText, NonBlank};
 use baton_core::task::Task;
 
 use crate::base::error::EngineError;
@@ -15,7 +15,7 @@ pub fn is_about_recipe(error: &EngineError) -> bool {
         || matches!(error.get(), Some(TaskError::LoopAsTaskRecipe { .. }))
 }
 
-pub fn question(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
+pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, BlankText> {
     let way_out = if let Some(TaskError::LoopAsTaskRecipe { recipe }) = error.get() {
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {
@@ -29,7 +29,7 @@ pub fn question(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
         task.spec().title,
         task.id()
     );
-    Ok(Draft::new(QuestionKind::Clarification, NonBlank::new(text)?))
+    Ok(QuestionDraft::new(QuestionKind::Clarification, NonBlank::new(text)?))
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
             [(gone, "baton recipe check"), (looping, "baton recipe start plan-execute-review")]
         {
             let question = question(&task(), &error).unwrap();
-            assert_eq!(question.lacks(), [], "{}", question.text);
+            assert_eq!(question.missing_context(), [], "{}", question.text);
             for said in ["Parse the dates", way_out, "baton task cancel TASK-00000001"] {
                 assert!(question.text.as_str().contains(said), "{said}: {}", question.text);
             }

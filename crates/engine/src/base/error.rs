@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::explanation::Explanation;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 
 /// The result of an engine call.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -70,14 +70,14 @@ impl EngineError {
     /// Why an agent may not ask, if that is what failed.
     pub fn ask_refusal(&self) -> Option<&AskRefusal> {
         match self.get() {
-            Some(Refusal::MayNotAsk { refusal, .. }) => Some(refusal),
+            Some(CommandRefusal::MayNotAsk { refusal, .. }) => Some(refusal),
             _ => None,
         }
     }
 
     /// Whether the task moved on without the attempt that reported; its result is discarded (I16).
     pub fn is_stale(&self) -> bool {
-        matches!(self.get(), Some(Refusal::Stale { .. }))
+        matches!(self.get(), Some(CommandRefusal::Stale { .. }))
     }
 }
 

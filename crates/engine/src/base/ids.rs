@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
-use baton_core::transition::command::Fresh;
+use baton_core::transition::command::FreshIds;
 
 /// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
 #[derive(Clone)]
@@ -66,8 +66,8 @@ impl Ids {
     }
 
     /// What one transition may need.
-    pub fn fresh(&self) -> Fresh {
-        Fresh { question: self.question(), breakdown: self.task() }
+    pub fn fresh(&self) -> FreshIds {
+        FreshIds { question: self.question(), breakdown: self.task() }
     }
 
     /// A secret for one attempt: 32 random bytes as hex, whatever the source of ids.

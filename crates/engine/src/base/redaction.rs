@@ -1,7 +1,7 @@
 //! An agent's words without the secrets in them, before they become rows and events.
 
 use baton_agents::driver::run_result::RunResult;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
 use baton_core::recycle::plan::PlanDraft;
@@ -32,7 +32,7 @@ pub fn redacted(mut ended: RunResult) -> RunResult {
 }
 
 /// What is asked, with secrets taken out.
-pub fn question(mut draft: Draft) -> Draft {
+pub fn question(mut draft: QuestionDraft) -> QuestionDraft {
     draft.text = clean(&draft.text);
     draft.options = draft.options.iter().map(clean).collect();
     draft.default = draft.default.as_ref().map(clean);

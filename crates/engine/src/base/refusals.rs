@@ -1,19 +1,19 @@
 //! How refusals of core and errors of the store are rendered at the edges.
 
-use baton_core::ask::choice::Unreadable;
+use baton_core::ask::choice::UnreadableAnswer;
 use baton_core::ask::queued_answer::QueueFull;
 use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
-use baton_core::base::text::Blank;
+use baton_core::base::text::BlankText;
 use baton_core::graph::GraphError;
 use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::phase::work::WorkRefusal;
 use baton_core::recipe::run::RunRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::StoreError;
-use baton_store::commit::Conflict;
-use baton_store::query::BadCursor;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::BadCursor;
 
 use crate::base::error::ErrorKind;
 
@@ -44,7 +44,7 @@ macro_rules! failure {
 pub(crate) use failure;
 
 failure! {
-    Refusal { |it| kind: kind_of_refusal(it), hint: it.hint(), explained: it.explained() }
+    CommandRefusal { |it| kind: kind_of_refusal(it), hint: it.hint(), explained: it.explained() }
     ApprovalRefusal { |it|
         kind: match it {
             Self::Refused(refusal) => kind_of_refusal(refusal),
@@ -61,7 +61,7 @@ failure! {
         hint: "see its state: baton recipe list, baton questions",
         explained: it.explained(),
     }
-    Unreadable { |it|
+    UnreadableAnswer { |it|
         kind: ErrorKind::InvalidInput,
         hint: "answer again with one of the offered words",
         explained: it.explained(),
@@ -106,7 +106,7 @@ failure! {
         hint: "see the open questions: baton questions",
         explained: &Self::EXPLAINED,
     }
-    Blank { |it|
+    BlankText { |it|
         kind: ErrorKind::InvalidInput,
         hint: "write at least one visible character",
         explained: &Self::EXPLAINED,
@@ -130,10 +130,10 @@ failure! {
             | Self::InUse { .. }
             | Self::DiskFull { .. }
             | Self::Unreachable { .. }
-            | Self::Unknown { .. }
+            | Self::CommitUnknown { .. }
             | Self::Closed => ErrorKind::Unavailable,
             Self::Damaged { .. }
-            | Self::Foreign { .. }
+            | Self::NotAStore { .. }
             | Self::Unreadable { .. }
             | Self::Newer { .. }
             | Self::ReadOnly { .. }
@@ -157,26 +157,26 @@ const fn kind_of_answer(refusal: &AnswerRefusal) -> ErrorKind {
     }
 }
 
-const fn kind_of_refusal(refusal: &Refusal) -> ErrorKind {
+const fn kind_of_refusal(refusal: &CommandRefusal) -> ErrorKind {
     match refusal {
-        Refusal::UnreadableChoice { .. } | Refusal::NotBreakdown { .. } | Refusal::BadReplacement { .. } => {
-            ErrorKind::InvalidInput
-        }
-        Refusal::WrongState { .. }
-        | Refusal::NotReleased { .. }
-        | Refusal::SplitByHand { .. }
-        | Refusal::WaitingOn { .. }
-        | Refusal::HasBegun { .. }
-        | Refusal::IsPlan { .. } => ErrorKind::InvalidStatus,
-        Refusal::Stale { .. }
-        | Refusal::OtherQuestion { .. }
-        | Refusal::HumanOnly { .. }
-        | Refusal::AutomationStopped { .. }
-        | Refusal::NotPending { .. }
-        | Refusal::MayNotAsk { .. }
-        | Refusal::TooLarge { .. }
-        | Refusal::NeedsHuman { .. }
-        | Refusal::NotYours { .. }
-        | Refusal::NotTooLarge { .. } => ErrorKind::Conflict,
+        CommandRefusal::UnreadableChoice { .. }
+        | CommandRefusal::NotBreakdown { .. }
+        | CommandRefusal::BadReplacement { .. } => ErrorKind::InvalidInput,
+        CommandRefusal::WrongState { .. }
+        | CommandRefusal::NotReleased { .. }
+        | CommandRefusal::SplitByHand { .. }
+        | CommandRefusal::WaitingOn { .. }
+        | CommandRefusal::HasBegun { .. }
+        | CommandRefusal::IsPlan { .. } => ErrorKind::InvalidStatus,
+        CommandRefusal::Stale { .. }
+        | CommandRefusal::OtherQuestion { .. }
+        | CommandRefusal::HumanOnly { .. }
+        | CommandRefusal::AutomationStopped { .. }
+        | CommandRefusal::NotPending { .. }
+        | CommandRefusal::MayNotAsk { .. }
+        | CommandRefusal::TooLarge { .. }
+        | CommandRefusal::NeedsHuman { .. }
+        | CommandRefusal::NotYours { .. }
+        | CommandRefusal::NotTooLarge { .. } => ErrorKind::Conflict,
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use baton_core::schedule::worker::Duty;
+use baton_core::schedule::worker::WorkerDuty;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -79,7 +79,7 @@ impl LeaderElection {
 
     /// Whether this process may lead at all. A worker never does, and alone on a store there is no election.
     pub fn is_candidate(shop: &Workshop) -> bool {
-        shop.place.store.is_shared() && shop.node.duty != Duty::Worker
+        shop.place.store.is_shared() && shop.node.duty != WorkerDuty::Worker
     }
 
     /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.

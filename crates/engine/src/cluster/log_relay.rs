@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::base::id::AttemptId;
-use baton_store::postgres::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
+use baton_store::postgres::{LogChannel, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -27,7 +27,7 @@ const WATCH_EXTRA_MS: i64 = 5_000;
 /// Hands out what is here.
 pub struct LogRelay {
     shop: Workshop,
-    line: LogLine,
+    line: LogChannel,
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
     given: BTreeMap<String, (u64, u64)>,
@@ -37,7 +37,7 @@ pub struct LogRelay {
 impl LogRelay {
     /// None where there is but one machine.
     pub fn new(shop: Workshop) -> Option<Self> {
-        let line = shop.tasks.store.log_line()?;
+        let line = shop.tasks.store.log_channel()?;
         // By the name the list of workers has it under.
         let machine = shop.worker.clone();
         let items = shop.services.items(ServiceName::LogRelay, &shop.tasks.store);
@@ -53,7 +53,7 @@ impl LogRelay {
 
     /// What wakes it: somebody who wants to see a log.
     pub fn watched(&self) -> watch::Receiver<u64> {
-        self.line.watched()
+        self.line.subscribe_watches()
     }
 
     /// Hands out the next piece of one log, if there is one. False when the log is not on this machine.
@@ -98,10 +98,10 @@ pub async fn look_elsewhere(
     patience: Duration,
     wants_more: bool,
 ) -> Result<Option<LogPiece>, EngineError> {
-    let Some(line) = shop.tasks.store.log_line() else { return Ok(None) };
+    let Some(line) = shop.tasks.store.log_channel() else { return Ok(None) };
     let watch = LogWatch { id: Ids::secret(), attempt, wanted_from: from };
     let lasts_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).saturating_add(WATCH_EXTRA_MS);
-    let mut news = line.given();
+    let mut news = line.subscribe_pieces();
     line.watch(&watch, lasts_ms).await?;
     let seen = wait(&line, &mut news, &watch, Instant::now() + patience, wants_more).await;
     // It would end by itself; but why should anybody write for nobody.
@@ -110,7 +110,7 @@ pub async fn look_elsewhere(
 }
 
 async fn wait(
-    line: &LogLine,
+    line: &LogChannel,
     news: &mut watch::Receiver<u64>,
     watch: &LogWatch,
     until: Instant,

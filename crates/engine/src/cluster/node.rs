@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use baton_core::base::text::Label;
-use baton_core::schedule::worker::Duty;
+use baton_core::schedule::worker::WorkerDuty;
 
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
@@ -20,7 +20,7 @@ const HOST_CHARS_MAX: usize = 40;
 /// What this process is there for. The default is what `baton up` is on a store of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    pub duty: Duty,
+    pub duty: WorkerDuty,
     /// What this machine has that not every one has.
     pub labels: BTreeSet<Label>,
     /// How long agents at work may take to finish once it is told to end.
@@ -29,7 +29,7 @@ pub struct Node {
 
 impl Default for Node {
     fn default() -> Self {
-        Self { duty: Duty::Server, labels: BTreeSet::new(), grace: Duration::ZERO }
+        Self { duty: WorkerDuty::Server, labels: BTreeSet::new(), grace: Duration::ZERO }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
-use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -42,7 +42,7 @@ impl Dispatcher {
     }
 
     /// As much as may run, and when to look again at the latest.
-    async fn claim(&mut self) -> Result<(Vec<Claimed>, Duration), EngineError> {
+    async fn claim(&mut self) -> Result<(Vec<ClaimedTask>, Duration), EngineError> {
         let settings = self.shop.settings.clone();
         let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {
@@ -107,7 +107,7 @@ impl Service for Dispatcher {
 
 /// The roles somebody is set up for, and who.
 pub fn served_roles(settings: &Settings) -> BTreeMap<Role, AgentName> {
-    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::of_loop());
+    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::loop_phases());
     let roles = settings.roles.keys().cloned().chain(own);
     roles
         .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::AgentName;
-use baton_store::claim::Claimed;
+use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -27,7 +27,7 @@ struct Started {
 
 impl Runners {
     /// Runs a claimed task to its end. If the runner itself fails, its task says so and is taken back with its lease.
-    pub fn start(&self, shop: &Workshop, claimed: Claimed) {
+    pub fn start(&self, shop: &Workshop, claimed: ClaimedTask) {
         let attempt = claimed.lease.attempt;
         let seat = shop.running.enter(attempt);
         let items = shop.services.items(ServiceName::Dispatcher, &shop.tasks.store);

@@ -6,7 +6,7 @@ use crate::import::read_text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use baton_core::transition::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use baton_taskfile::yaml::{self, YamlNode};
 
 /// Where tasks lie, and whether all of a folder is finished.
@@ -24,9 +24,11 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
                 parts.entry(parent).or_default().push(item.name.clone());
             }
             match folder {
-                "archive/tasks" if item.arrival != Arrival::Done => item.arrival = Arrival::Cancelled,
-                _ if is_finished => item.arrival = Arrival::Done,
-                "drafts" if item.arrival == Arrival::Open => item.arrival = Arrival::Held,
+                "archive/tasks" if item.arrival != ImportedState::Done => {
+                    item.arrival = ImportedState::Cancelled
+                }
+                _ if is_finished => item.arrival = ImportedState::Done,
+                "drafts" if item.arrival == ImportedState::Open => item.arrival = ImportedState::Held,
                 _ => {}
             }
             found.items.push(item);
@@ -104,10 +106,10 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
     let title = one("title").filter(|title| !title.trim().is_empty()).ok_or_else(|| missing("title"))?;
     let status = one("status").unwrap_or_default();
     let arrival = match status.to_lowercase().as_str() {
-        "done" | "completed" | "closed" => Arrival::Done,
-        "cancelled" | "canceled" | "won't do" => Arrival::Cancelled,
-        "draft" | "deferred" | "on hold" => Arrival::Held,
-        _ => Arrival::Open,
+        "done" | "completed" | "closed" => ImportedState::Done,
+        "cancelled" | "canceled" | "won't do" => ImportedState::Cancelled,
+        "draft" | "deferred" | "on hold" => ImportedState::Held,
+        _ => ImportedState::Open,
     };
     let text = Text::new(&without_marks(body.trim_start_matches('-')))
         .facts([

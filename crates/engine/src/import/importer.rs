@@ -10,10 +10,10 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, EdgeChange, Guard, Record};
+use baton_core::records::change::{Change, EdgeChange, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
-use baton_core::records::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
+use baton_core::records::receipt::{InvalidReceiptKey, Receipt, ReceiptKey, RequestedWork};
 use baton_core::records::session::Session;
 use baton_core::task::TaskSpec;
 
@@ -52,7 +52,7 @@ impl Import {
     }
 
     fn key(&self, item: &Item) -> Result<ReceiptKey, EngineError> {
-        Ok(ReceiptKey::of_import(&self.origin, &item.name).map_err(|BadReceiptKey| {
+        Ok(ReceiptKey::for_import(&self.origin, &item.name).map_err(|InvalidReceiptKey| {
             ImportError::NameTooLong { name: item.name.chars().take(80).collect() }
         })?)
     }
@@ -149,7 +149,7 @@ impl Piece<'_> {
             let session = Session::open(self.session.clone(), self.project.map(|project| project.id), now);
             let body = EventBody::SessionOpened { session: session.id.clone(), project: session.project_id };
             change.events.insert(0, Event { at: now, by: self.actor.clone(), body });
-            change = change.put(Record::Session(session), Guard::New);
+            change = change.put(Record::Session(session), WriteGuard::New);
         }
         Ok((change, imported))
     }
@@ -180,12 +180,12 @@ impl Piece<'_> {
             session_id: self.session.clone(),
             message: None,
             task_id: task,
-            wanted: Wanted::default(),
+            wanted: RequestedWork::default(),
             at: now,
         };
         let rows = [Record::Task(Box::new(admitted)), Record::Receipt(receipt)];
         for record in rows {
-            *change = std::mem::take(change).put(record, Guard::New);
+            *change = std::mem::take(change).put(record, WriteGuard::New);
         }
         change.edges.extend(on.into_iter().map(|on| EdgeChange::Add { task, on }));
         change.events.extend(bodies.into_iter().map(|body| Event { at: now, by: self.actor.clone(), body }));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use baton_core::transition::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use serde_json::{Map, Value};
 
 use crate::import::item::{Found, Item, Text, as_text, objects, priority, text, time};
@@ -73,10 +73,10 @@ impl List<'_> {
 
     fn item(&self, number: &str, task: &Row) -> Item {
         let arrival = match text(task, "status").as_str() {
-            "done" | "completed" => Arrival::Done,
-            "cancelled" | "canceled" => Arrival::Cancelled,
-            "deferred" => Arrival::Held,
-            _ => Arrival::Open,
+            "done" | "completed" => ImportedState::Done,
+            "cancelled" | "canceled" => ImportedState::Cancelled,
+            "deferred" => ImportedState::Held,
+            _ => ImportedState::Open,
         };
         let whole = Text::new(&text(task, "description"))
             .section("Details", &text(task, "details"))

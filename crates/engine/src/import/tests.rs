@@ -3,9 +3,9 @@ use std::fs;
 use baton_core::base::id::SessionId;
 use baton_core::base::priority::Priority;
 use baton_core::people::actor::Actor;
-use baton_core::task::state::Queue;
-use baton_core::transition::arrival::Arrival;
-use baton_store::query::TaskFilter;
+use baton_core::task::state::QueueName;
+use baton_core::transition::arrival::ImportedState;
+use baton_store::model::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ fn the_database_of_beads_reads_as_its_export_does() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
     let exported = Source::Beads.read(folder.path()).unwrap();
     let path = folder.path().join(".beads/beads.db");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE issues (id TEXT, title TEXT, description TEXT, design TEXT, acceptance_criteria TEXT,
             notes TEXT, status TEXT, priority INTEGER, issue_type TEXT, assignee TEXT, created_at TEXT);
@@ -173,7 +173,7 @@ fn backlog_files_are_read_with_their_heads() {
 fn vibe_kanban_tasks_follow_the_attempt_they_came_from() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db.sqlite");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE projects (id BLOB, name TEXT);
          CREATE TABLE tasks (id BLOB, project_id BLOB, title TEXT, description TEXT, status TEXT, parent_task_attempt BLOB, created_at TEXT);
@@ -250,7 +250,7 @@ async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
     assert_eq!(new, ["app-10"]);
     let all = tasks.store.tasks(&TaskFilter::default(), None, 100).await.unwrap().items;
     assert_eq!(all.len(), 5);
-    let done = TaskFilter { queue: Some(Queue::Done), ..TaskFilter::default() };
+    let done = TaskFilter { queue: Some(QueueName::Done), ..TaskFilter::default() };
     assert_eq!(tasks.store.tasks(&done, None, 100).await.unwrap().items.len(), 1);
     let added = second.iter().find(|item| item.is_new).unwrap().task;
     assert_eq!(tasks.store.dependencies(added).await.unwrap().len(), 1);
@@ -289,7 +289,7 @@ fn item(name: usize, waits_on: &[usize]) -> Item {
         title: "t".to_owned(),
         text: String::new(),
         priority: Priority::default(),
-        arrival: Arrival::Open,
+        arrival: ImportedState::Open,
         waits_on: waits_on.iter().map(ToString::to_string).collect(),
         created_at: None,
     }

@@ -59,7 +59,7 @@ impl Acceptor {
         task.apply(Command::Accept { force }, &context)?;
         let project = self.shop.project(&task).await?;
         let source = self.shop.source(project.as_ref());
-        let into = project.as_ref().map_or_else(BranchName::gathering, Project::branch);
+        let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
         let merged = self.merge(&task, &source).await?;
         if let Some(Merged::Conflict { files }) = &merged {
             let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -107,7 +107,7 @@ impl Acceptor {
                 return Ok(merged);
             }
         }
-        let branch = BranchName::of_task(task.id());
+        let branch = BranchName::for_task(task.id());
         let (_, into) = self.shop.repository(task).await?;
         Err(GitError::KeptMoving { branch, into }.into())
     }
@@ -117,7 +117,7 @@ impl Acceptor {
         let Some(head) = task.ledger().last_end.as_ref().and_then(|end| end.verified.head.clone()) else {
             return Ok(());
         };
-        if worktrees.holds(&BranchName::of_task(task.id()), &head).await? {
+        if worktrees.holds(&BranchName::for_task(task.id()), &head).await? {
             return Ok(());
         }
         let last = self.shop.tasks.store.attempts(task.id()).await?.pop();
@@ -129,7 +129,7 @@ impl Acceptor {
 
 /// Nothing to merge is fine: a forced or changeless task may have no branch.
 async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<Option<Merged>, EngineError> {
-    let branch = BranchName::of_task(task.id());
+    let branch = BranchName::for_task(task.id());
     if worktrees.repository().tip(&branch).await?.is_none() {
         return Ok(None);
     }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use baton_core::base::id::AttemptId;
 use baton_core::base::time::Timestamp;
-use baton_core::limits::budget::{Budget, Granted, Reached, Scope};
+use baton_core::limits::budget::{Budget, BudgetGrant, BudgetReached, BudgetScope};
 use baton_core::limits::hold::{Hold, HoldReason};
-use baton_core::limits::spending::{Account, Amount, Spending, end_of_day};
+use baton_core::limits::spending::{Spending, SpendingAccount, SpendingAmount, end_of_day};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::task::Task;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
-use baton_core::task::attempt_record::Closing;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
+use baton_core::task::attempt_record::AttemptClosing;
 use baton_core::transition::command::Command;
 use serde::{Deserialize, Deserializer};
 
@@ -74,15 +74,15 @@ pub struct Room {
     pub idle_turns: Option<u32>,
     /// The whole budget, for the question when it is used up.
     budget: Budget,
-    used: Amount,
+    used: SpendingAmount,
 }
 
 impl Room {
     /// What is used up when a shift came to its end in this room.
-    pub fn reached(&self, turns: u32, elapsed: Duration) -> Option<Reached> {
+    pub fn reached(&self, turns: u32, elapsed: Duration) -> Option<BudgetReached> {
         let wall_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let now = Amount { turns: turns.into(), wall_ms, ..Amount::default() };
-        self.budget.reached(Scope::Task, self.used.plus(now))
+        let now = SpendingAmount { turns: turns.into(), wall_ms, ..SpendingAmount::default() };
+        self.budget.reached(BudgetScope::Task, self.used.plus(now))
     }
 }
 
@@ -95,34 +95,35 @@ impl Workshop {
         let was_asked_last = task.ledger().last_end.as_ref().is_some_and(|end| {
             matches!(&end.reported.result, AttemptResult::Asked { question: asked } if asked.text == question.text)
         });
-        let result = if was_asked_last && Granted::of(&questions).is_refused {
+        let result = if was_asked_last && BudgetGrant::new(&questions).is_refused {
             let message = format!("{reached}: its budget is used up, and you said that it shall not go on");
             AttemptResult::Error { cause: ErrorCause::Own, message }
         } else {
             AttemptResult::Asked { question }
         };
         (self.say)(&format!("{}: the budget is used up: {reached}", task.id()));
-        Ok(Some(AttemptEnd { reported: Reported::new(result, ""), verified: Evidence::default() }))
+        Ok(Some(AttemptEnd { reported: AttemptReport::new(result, ""), verified: Evidence::default() }))
     }
 
-    async fn used_up(&self, task: &Task) -> Result<Option<Reached>, EngineError> {
+    async fn used_up(&self, task: &Task) -> Result<Option<BudgetReached>, EngineError> {
         let budgets = &self.settings.budgets;
         if *budgets == Budgets::default() {
             return Ok(None);
         }
-        let granted = Granted::of(&self.tasks.questions_of(task.id()).await?);
+        let granted = BudgetGrant::new(&self.tasks.questions_of(task.id()).await?);
         let ends = self.ends_of(task).await?;
-        let used = ends.iter().map(Amount::of).fold(Amount::default(), Amount::plus);
+        let used = ends.iter().map(SpendingAmount::new).fold(SpendingAmount::default(), SpendingAmount::plus);
         let of_task = budgets.task.granted(granted.times);
-        let reached =
-            of_task.reached(Scope::Task, used).or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
+        let reached = of_task
+            .reached(BudgetScope::Task, used)
+            .or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
         if reached.is_some() {
             return Ok(reached);
         }
         let Some(project) = task.spec().project_id else { return Ok(None) };
-        let used = self.tasks.store.spending(Account::Project(project)).await?;
+        let used = self.tasks.store.spending(SpendingAccount::Project(project)).await?;
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
-        Ok(budgets.project.granted(granted.times).reached(Scope::Project, used))
+        Ok(budgets.project.granted(granted.times).reached(BudgetScope::Project, used))
     }
 
     /// What is left of the task's own budget.
@@ -131,9 +132,14 @@ impl Workshop {
         if budget == Budget::default() {
             return Ok(Room::default());
         }
-        let granted = Granted::of(&self.tasks.questions_of(task.id()).await?);
+        let granted = BudgetGrant::new(&self.tasks.questions_of(task.id()).await?);
         let budget = budget.granted(granted.times);
-        let used = self.ends_of(task).await?.iter().map(Amount::of).fold(Amount::default(), Amount::plus);
+        let used = self
+            .ends_of(task)
+            .await?
+            .iter()
+            .map(SpendingAmount::new)
+            .fold(SpendingAmount::default(), SpendingAmount::plus);
         let (turns, wall_ms) = budget.left(used);
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(Room {
@@ -149,8 +155,8 @@ impl Workshop {
     async fn ends_of(&self, task: &Task) -> Result<Vec<Evidence>, EngineError> {
         let attempts = self.tasks.store.attempts(task.id()).await?;
         let ended = attempts.into_iter().filter_map(|record| match record.closing {
-            Some(Closing::Ended { end, .. }) => Some(end.verified),
-            Some(Closing::Lost { .. } | Closing::Stopped { .. }) | None => None,
+            Some(AttemptClosing::Ended { end, .. }) => Some(end.verified),
+            Some(AttemptClosing::Lost { .. } | AttemptClosing::Stopped { .. }) | None => None,
         });
         Ok(ended.collect())
     }
@@ -165,17 +171,17 @@ impl Workshop {
         let budgets = &self.settings.budgets;
         let mut accounts = Vec::new();
         if budgets.day != Budget::default() {
-            accounts.push(Account::day_of(now));
+            accounts.push(SpendingAccount::day_of(now));
         }
         if let Some(project) = task.spec().project_id.filter(|_| budgets.project != Budget::default()) {
-            accounts.push(Account::Project(project));
+            accounts.push(SpendingAccount::Project(project));
         }
         let mut change = Change::new();
         for account in accounts {
             let known = self.tasks.store.spending(account).await?;
-            let guard = known.as_ref().map_or(Guard::New, |stored| Guard::Version(stored.version));
+            let guard = known.as_ref().map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
             let before = known.map(|stored| stored.value.amount).unwrap_or_default();
-            let amount = before.plus(Amount::of(verified));
+            let amount = before.plus(SpendingAmount::new(verified));
             change = change.put(Record::Spending(Spending { account, amount }), guard);
         }
         Ok(change)
@@ -209,16 +215,16 @@ impl Workshop {
             return Ok(());
         }
         let now = self.tasks.store.now().await?;
-        let today = Account::day_of(now);
+        let today = SpendingAccount::day_of(now);
         let used = self.tasks.store.spending(today).await?;
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
-        let Some(reached) = budget.reached(Scope::Day, used) else { return Ok(()) };
+        let Some(reached) = budget.reached(BudgetScope::Day, used) else { return Ok(()) };
         for agent in self.settings.agents.keys() {
             let known = self.tasks.hold_of(agent).await?;
             let is_released = known.is_some_and(|stored| {
                 let hold = stored.value;
                 hold.why == HoldReason::Budget
-                    && hold.released.is_some_and(|released| Account::day_of(released.at) == today)
+                    && hold.released.is_some_and(|released| SpendingAccount::day_of(released.at) == today)
             });
             if is_released {
                 continue;

@@ -8,8 +8,8 @@ use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::Stored;
-use baton_core::schedule::Intake;
+use baton_core::records::change::Versioned;
+use baton_core::schedule::AgentIntake;
 
 use crate::limits::intakes::Intakes;
 use crate::tasks::service::{Answer, TaskService};
@@ -19,10 +19,10 @@ impl TaskService {
     pub async fn holds(&self) -> Answer<Vec<Hold>> {
         let now = self.store.now().await?;
         let all = self.store.holds().await?.into_iter().map(|stored| stored.value);
-        Ok(all.filter(|hold| hold.is_on(now)).collect())
+        Ok(all.filter(|hold| hold.is_active(now)).collect())
     }
 
-    pub(crate) async fn hold_of(&self, agent: &AgentName) -> Answer<Option<Stored<Hold>>> {
+    pub(crate) async fn hold_of(&self, agent: &AgentName) -> Answer<Option<Versioned<Hold>>> {
         Ok(self.store.holds().await?.into_iter().find(|stored| stored.value.agent == *agent))
     }
 
@@ -31,7 +31,7 @@ impl TaskService {
         let mut decision = self.decision(format_args!("the hold on {}", hold.agent));
         loop {
             let known = self.hold_of(&hold.agent).await?;
-            let Some(change) = hold.placed(known.as_ref()) else { return Ok(false) };
+            let Some(change) = hold.place(known.as_ref()) else { return Ok(false) };
             if decision.commit(change).await? {
                 return Ok(true);
             }
@@ -44,9 +44,9 @@ impl TaskService {
         loop {
             let now = self.store.now().await?;
             let not_held = || NotFound::new(Entity::Hold, format!("on {agent}"));
-            let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_on(now));
+            let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_active(now));
             let stored = stored.ok_or_else(not_held)?;
-            if decision.commit(Hold::lifted(&stored, now, actor.clone())).await? {
+            if decision.commit(Hold::release(&stored, now, actor.clone())).await? {
                 return Ok(stored.value);
             }
         }
@@ -56,23 +56,23 @@ impl TaskService {
     pub(crate) async fn end_hold(&self, agent: &AgentName) -> Answer<()> {
         let now = self.store.now().await?;
         let Some(stored) = self.hold_of(agent).await? else { return Ok(()) };
-        if stored.value.released.is_some() || stored.value.is_on(now) {
+        if stored.value.released.is_some() || stored.value.is_active(now) {
             return Ok(());
         }
         // A hold that changed meanwhile has a timer of its own.
-        self.decision(agent).try_commit(Hold::lifted(&stored, now, Actor::Baton)).await?;
+        self.decision(agent).try_commit(Hold::release(&stored, now, Actor::Baton)).await?;
         Ok(())
     }
 
     /// What the claim has to know of them. A person who released one wants the next failure to count as the first.
-    pub(crate) async fn held_intakes(&self, intakes: &Intakes) -> Answer<BTreeMap<AgentName, Intake>> {
+    pub(crate) async fn held_intakes(&self, intakes: &Intakes) -> Answer<BTreeMap<AgentName, AgentIntake>> {
         let mut held = BTreeMap::new();
         for Hold { agent, until, released, .. } in self.store.holds().await?.into_iter().map(|one| one.value)
         {
             match released {
                 None => {
                     let until = until.unwrap_or(Timestamp::from_ms(i64::MAX));
-                    held.insert(agent, Intake::held_until(until));
+                    held.insert(agent, AgentIntake::held_until(until));
                 }
                 Some(released) if matches!(released.by, Actor::Human { .. }) => {
                     intakes.forgive(&agent, released.at);

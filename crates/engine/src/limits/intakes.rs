@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::Intake;
+use baton_core::schedule::AgentIntake;
 
 /// Shared by the runners, who learn how agents fare, and the dispatcher, who asks before it claims.
 #[derive(Clone, Default)]
-pub struct Intakes(Arc<Mutex<BTreeMap<AgentName, Intake>>>);
+pub struct Intakes(Arc<Mutex<BTreeMap<AgentName, AgentIntake>>>);
 
 impl Intakes {
     /// The agent did its part, whatever became of the task.
@@ -34,7 +34,7 @@ impl Intakes {
         }
     }
 
-    fn map(&self) -> MutexGuard<'_, BTreeMap<AgentName, Intake>> {
+    fn map(&self) -> MutexGuard<'_, BTreeMap<AgentName, AgentIntake>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

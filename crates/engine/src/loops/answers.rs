@@ -9,13 +9,13 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::Phase;
-use baton_core::phase::handoff::Results;
-use baton_core::phase::phase_loop::{GateAnswered, PhaseLoop};
-use baton_core::phase::work::{PhaseWork, Topic, Wanted};
+use baton_core::phase::handoff::PhaseResults;
+use baton_core::phase::phase_loop::{GateOutcome, PhaseLoop};
+use baton_core::phase::work::{FollowUp, PhaseWork, QuestionTopic};
 use baton_core::recipe::Recipe;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::{GateAnswer, Run, RunState};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::transition::command::Command;
 
 use crate::loops::commands::{loop_recipe, passed_gate};
@@ -42,7 +42,7 @@ impl TaskService {
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
             let now = self.store.now().await?;
             let (next, change) = match stored.value.topic() {
-                Some(Topic::Gate) => self.pass_gate(&stored, given, now).await?,
+                Some(QuestionTopic::Gate) => self.pass_gate(&stored, given, now).await?,
                 topic => self.take_answer_in(&stored, topic, given, now).await?,
             };
             if decision.commit(change.and(extra.clone())).await? {
@@ -54,7 +54,7 @@ impl TaskService {
     /// I7: the answer, the closed cycle, the hand-off, the run and the tasks of a plan are one change.
     async fn pass_gate(
         &self,
-        stored: &Stored<PhaseLoop>,
+        stored: &Versioned<PhaseLoop>,
         given: &Given<'_>,
         now: Timestamp,
     ) -> Answer<(PhaseLoop, Change)> {
@@ -64,7 +64,7 @@ impl TaskService {
                 let Planned { results, change, work } = self.planned(current, work, given.actor, now).await?;
                 (results, change, Some(work))
             }
-            work => (work.results().unwrap_or(Results::Started), Change::new(), None),
+            work => (work.results().unwrap_or(PhaseResults::Started), Change::new(), None),
         };
         let by = given.answered_by.clone();
         let answered = current.answer_gate(id, given.answer, by, results, self.fresh_cycle())?;
@@ -75,13 +75,13 @@ impl TaskService {
         let answer = closed(given.record, settled, given.actor, now);
         let session = current.session();
         match answered {
-            GateAnswered::Stayed { next } => {
+            GateOutcome::Stayed { next } => {
                 let mut work = next.work().clone();
-                work.answered(Topic::Gate, given.answer)?;
+                work.apply_answer(QuestionTopic::Gate, given.answer)?;
                 let next = next.at_work(work, None);
                 Ok((next.clone(), put(&next, Some(stored.version)).and(answer)))
             }
-            GateAnswered::HandedOff(handed) => {
+            GateOutcome::HandedOff(handed) => {
                 let mut next = handed.next.clone();
                 if let (Some(execute), Phase::Execute) = (execute, next.phase()) {
                     next = next.at_work(PhaseWork::Execute(execute), None);
@@ -97,7 +97,7 @@ impl TaskService {
                     events.extend(told);
                 } else if let Some(open) = run {
                     let (run, told) = passed_gate(&open.value, &recipe, GateAnswer::Yes)?;
-                    change = change.put(Record::Run(Box::new(run)), Guard::Version(open.version));
+                    change = change.put(Record::Run(Box::new(run)), WriteGuard::Version(open.version));
                     events.extend(told);
                 }
                 change = change.and(created);
@@ -110,8 +110,8 @@ impl TaskService {
     /// Any answer but a gate's.
     async fn take_answer_in(
         &self,
-        stored: &Stored<PhaseLoop>,
-        topic: Option<Topic>,
+        stored: &Versioned<PhaseLoop>,
+        topic: Option<QuestionTopic>,
         given: &Given<'_>,
         now: Timestamp,
     ) -> Answer<(PhaseLoop, Change)> {
@@ -119,20 +119,20 @@ impl TaskService {
         let (next, answered) = stored.value.answer(id, given.answer, given.answered_by.clone())?;
         let mut work = next.work().clone();
         let wanted = match topic {
-            Some(topic) => work.answered(topic, &answered.answer)?,
-            None => Wanted::Nothing,
+            Some(topic) => work.apply_answer(topic, &answered.answer)?,
+            None => FollowUp::Nothing,
         };
         let mut change = Change::new();
         match wanted {
-            Wanted::Nothing => {}
+            FollowUp::Nothing => {}
             // The work is merged by whoever has the repository at hand; see the conductor.
-            Wanted::Accept { task } => {
+            FollowUp::Accept { task } => {
                 if let PhaseWork::Execute(execute) = &mut work {
                     execute.done_by.insert(task, given.actor.clone());
                 }
             }
-            Wanted::Fail { task } => change = change.and(self.marked_failed(task).await?),
-            Wanted::Create(approved) => {
+            FollowUp::Fail { task } => change = change.and(self.marked_failed(task).await?),
+            FollowUp::Create(approved) => {
                 let (created, counts) = self.discovered(&stored.value, approved, given.actor, now).await?;
                 change = change.and(created);
                 if let PhaseWork::Review(review) = &mut work {

@@ -11,14 +11,14 @@ use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
 use baton_core::phase::work::PhaseWork;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{GateAnswer, Observed, Report, Run, RunRefusal};
+use baton_core::recipe::run::{GateAnswer, Run, RunObservation, RunRefusal, StepReport};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 
 use crate::asking::Secret;
 use crate::loops::rows::{closed, handed_off, over, put};
@@ -88,7 +88,7 @@ impl TaskService {
         match self.apply(task, Command::Cancel { reason }, actor).await {
             // It is over by itself.
             Ok(_) => Ok(()),
-            Err(error) if error.is::<Refusal>() => Ok(()),
+            Err(error) if error.is::<CommandRefusal>() => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -115,7 +115,7 @@ impl TaskService {
             let message = message(&of, text, actor, listener, now);
             events.push(posted(session, text, listener));
             let mut change =
-                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), Guard::New);
+                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), WriteGuard::New);
             stamp(&mut change, events, now, actor);
             if decision.commit(change).await? {
                 return Ok(message);
@@ -126,7 +126,7 @@ impl TaskService {
     /// The task whose agent is told, or the change that keeps it for the phase's next agent.
     async fn listener(
         &self,
-        stored: &Stored<PhaseLoop>,
+        stored: &Versioned<PhaseLoop>,
         text: &NonBlank,
     ) -> Answer<(Option<TaskId>, Change)> {
         if let Some(task) = stored.value.work().at_work()
@@ -135,7 +135,7 @@ impl TaskService {
             return Ok((Some(task), Change::new()));
         }
         let mut work = stored.value.work().clone();
-        if !work.heard(text) {
+        if !work.add_remark(text) {
             return Err(RunError::NoListener { session: stored.value.session().clone() }.into());
         }
         let next = stored.value.at_work(work, stored.value.topic());
@@ -178,7 +178,7 @@ pub(crate) fn passed_gate(
         GateAnswer::No => gate.no().unwrap_or(gate.yes()),
     };
     let outcome = Outcome { name: name.clone(), description: None };
-    let (at_gate, _) = run.advance(recipe, &Report::Outcome(outcome), &Observed::default())?;
+    let (at_gate, _) = run.advance(recipe, &StepReport::Outcome(outcome), &RunObservation::default())?;
     let (beyond, advance) = at_gate.answer_gate(recipe, answer)?;
     let events = moved(&beyond, &advance, Some(name));
     Ok((beyond, events))

@@ -10,16 +10,16 @@ use std::fmt::Write;
 use baton_core::base::id::TaskId;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::time::Timestamp;
-use baton_core::base::title::normalised_title;
+use baton_core::base::title::normalize_title;
 use baton_core::graph::Standing;
 use baton_core::people::actor::Actor;
-use baton_core::phase::discovered::{Approved, DiscoveredTask};
+use baton_core::phase::discovered::{ApprovedTasks, DiscoveredTask};
 use baton_core::phase::phase_loop::PhaseLoop;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
 use baton_core::task::{Task, TaskSpec};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
 use crate::tasks::service::{Answer, TaskService};
@@ -40,12 +40,12 @@ impl TaskService {
     pub(crate) async fn discovered(
         &self,
         current: &PhaseLoop,
-        approved: Approved,
+        approved: ApprovedTasks,
         actor: &Actor,
         now: Timestamp,
     ) -> Answer<(Change, Counts)> {
         let open = self.open_titles().await?;
-        let selection = approved.against(open.iter().map(String::as_str)).into_selection();
+        let selection = approved.resolve(open.iter().map(String::as_str)).into_selection();
         let project = self.store.session(current.session()).await?.and_then(|stored| stored.value.project_id);
         let asker = self.asker_of(current.session()).await?;
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
@@ -58,7 +58,7 @@ impl TaskService {
                 description,
                 ..TaskSpec::new(id, session, TaskType::Implementation, title, now)
             };
-            let task = Task::create(spec).asked_by(asker.clone());
+            let task = Task::create(spec).with_requester(asker.clone());
             let Some(receipt) = self.receipt_for(&task, now).await? else {
                 counts.skipped += 1;
                 continue;
@@ -67,20 +67,20 @@ impl TaskService {
             let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
             change = change
                 .and(Change::create(task, &[], Event { at: now, by: actor.clone(), body }))
-                .put(Record::Receipt(receipt), Guard::New);
+                .put(Record::Receipt(receipt), WriteGuard::New);
         }
         Ok((change, counts))
     }
 
     /// The first receipt of the title that is not written yet; none where the task of an earlier one is still open.
     async fn receipt_for(&self, task: &Task, now: Timestamp) -> Answer<Option<Receipt>> {
-        let title = digest(&normalised_title(task.spec().title.as_str()));
+        let title = digest(&normalize_title(task.spec().title.as_str()));
         for time in 0..TIMES_MAX {
-            let key = ReceiptKey::of_discovered(&title, time)
+            let key = ReceiptKey::for_discovered(&title, time)
                 .map_err(|_| TaskError::DiscoveredTooOften { title: task.spec().title.to_string() })?;
             let Some(written) = self.store.receipt(&key).await? else {
                 let session_id = task.spec().session_id.clone();
-                let wanted = Wanted::default();
+                let wanted = RequestedWork::default();
                 return Ok(Some(Receipt {
                     key,
                     session_id,

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
@@ -13,14 +13,14 @@ use baton_core::base::text::{NonBlank, Role};
 use baton_core::people::actor::Actor;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
-use baton_core::phase::work::{ExecuteWork, Next, PhaseWork, Topic};
+use baton_core::phase::work::{ExecuteWork, NextAction, PhaseWork, QuestionTopic};
 use baton_core::recipe::exit_reason::ExitReason;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::state::{Queue, TaskState};
+use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 
 use crate::base::error::EngineError;
 use crate::cluster::leader::Leadership;
@@ -86,22 +86,22 @@ impl LoopDriver {
             }
         }
         let moved = match stored.value.work().next() {
-            Next::Choose => self.choose(&stored).await,
-            Next::StartAgent => self.start_agent(&stored).await,
-            Next::WatchFor { task } => self.watch_for(&stored, task).await,
-            Next::Ask { topic } => self.ask(&stored, topic).await,
-            Next::GiveUp { why } => {
+            NextAction::Choose => self.choose(&stored).await,
+            NextAction::StartAgent => self.start_agent(&stored).await,
+            NextAction::WatchFor { task } => self.watch_for(&stored, task).await,
+            NextAction::Ask { topic } => self.ask(&stored, topic).await,
+            NextAction::GiveUp { why } => {
                 (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
                 let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
                 self.shop.tasks.leave_loop(session, reason, error, Actor::Baton).await?;
                 Ok(false)
             }
-            Next::Rest => Ok(false),
+            NextAction::Rest => Ok(false),
         };
         Ok(moved?)
     }
 
-    async fn write(&self, stored: &Stored<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
+    async fn write(&self, stored: &Versioned<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
         let next = stored.value.at_work(work, None);
         // What moved meanwhile is read in the next step, so either way there is one.
         self.shop.tasks.try_write(put(&next, Some(stored.version))).await?;
@@ -110,9 +110,9 @@ impl LoopDriver {
 
     /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
     /// begins with it while the human decides how it is to be done.
-    async fn choose(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+    async fn choose(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
         let tasks = &self.shop.tasks;
-        let of_loop = Role::of_loop();
+        let of_loop = Role::loop_phases();
         let session = tasks.store.session(stored.value.session()).await?;
         let project = session.and_then(|stored| stored.value.project_id);
         let fits = |task: &Task| {
@@ -141,10 +141,10 @@ impl LoopDriver {
     }
 
     /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
-    async fn start_agent(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+    async fn start_agent(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
         let tasks = &self.shop.tasks;
         let (id, now) = (tasks.ids.task(), tasks.store.now().await?);
-        let [plan, _, review] = Role::of_loop();
+        let [plan, _, review] = Role::loop_phases();
         let mut work = stored.value.work().clone();
         let (role, title, description, project) = match &mut work {
             PhaseWork::Plan(planning) => {
@@ -174,7 +174,7 @@ impl LoopDriver {
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
         let asker = tasks.asker_of(stored.value.session()).await?;
         let created = Change::create(
-            Task::create(spec).asked_by(asker),
+            Task::create(spec).with_requester(asker),
             &[],
             Event { at: now, by: Actor::Baton, body },
         );
@@ -188,7 +188,7 @@ impl LoopDriver {
         Ok(true)
     }
 
-    async fn watch_for(&self, stored: &Stored<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
+    async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
         let watched = self.shop.tasks.task(task).await?.value;
         if watched.ledger().is_held {
             return self.release(task).await;
@@ -211,7 +211,7 @@ impl LoopDriver {
             }
             PhaseWork::Execute(executing) => {
                 // Nothing else can have happened to a subtask that runs.
-                if executing.ran().is_err() {
+                if executing.finish_run().is_err() {
                     return Ok(false);
                 }
             }
@@ -240,7 +240,7 @@ impl LoopDriver {
             let accepted = async {
                 match acceptor.accept(task.id(), false, by).await {
                     Ok(_) => Ok(None),
-                    Err(refused) if refused.is::<Refusal>() => Ok(Some(refused)),
+                    Err(refused) if refused.is::<CommandRefusal>() => Ok(Some(refused)),
                     Err(error) => Err(ServiceError::new(&format!("{error}; {}", error.hint()))),
                 }
             };
@@ -261,16 +261,16 @@ impl LoopDriver {
         Ok(landing)
     }
 
-    async fn ask(&self, stored: &Stored<PhaseLoop>, topic: Topic) -> Result<bool, EngineError> {
+    async fn ask(&self, stored: &Versioned<PhaseLoop>, topic: QuestionTopic) -> Result<bool, EngineError> {
         let tasks = &self.shop.tasks;
-        let drafted: Option<Draft> = match (stored.value.work(), topic) {
-            (PhaseWork::Plan(work), Topic::Gate) => Some(text::plan_gate(work)?),
-            (PhaseWork::Plan(work), Topic::Vagueness) => Some(text::vagueness(work)?),
-            (PhaseWork::Plan(work), Topic::Revision) => Some(text::revision(work)?),
-            (PhaseWork::Execute(work), Topic::Gate) => {
+        let drafted: Option<QuestionDraft> = match (stored.value.work(), topic) {
+            (PhaseWork::Plan(work), QuestionTopic::Gate) => Some(text::plan_gate(work)?),
+            (PhaseWork::Plan(work), QuestionTopic::Vagueness) => Some(text::vagueness(work)?),
+            (PhaseWork::Plan(work), QuestionTopic::Revision) => Some(text::revision(work)?),
+            (PhaseWork::Execute(work), QuestionTopic::Gate) => {
                 Some(text::execute_gate(work, &self.not_merged(work).await?)?)
             }
-            (PhaseWork::Execute(work), Topic::MayRun) if self.pass_over(stored, work).await? => {
+            (PhaseWork::Execute(work), QuestionTopic::MayRun) if self.pass_over(stored, work).await? => {
                 return Ok(true);
             }
             (PhaseWork::Execute(work), _) => {
@@ -280,14 +280,14 @@ impl LoopDriver {
                 };
                 text::subtask(work, ran.as_ref())
             }
-            (PhaseWork::Review(work), Topic::Discovered) => {
+            (PhaseWork::Review(work), QuestionTopic::Discovered) => {
                 let open = tasks.open_titles().await?;
                 match text::discovered(work, open.iter().map(String::as_str)) {
                     Some(draft) => Some(draft),
                     None => return self.skip_duplicates(stored).await,
                 }
             }
-            (PhaseWork::Review(work), Topic::List) => Some(text::list(work)?),
+            (PhaseWork::Review(work), QuestionTopic::List) => Some(text::list(work)?),
             (PhaseWork::Review(work), _) => Some(text::review_gate(&stored.value, work)?),
             (PhaseWork::Hub | PhaseWork::Plan(_), _) => None,
         };
@@ -308,7 +308,7 @@ impl LoopDriver {
         let mut left = Vec::new();
         for task in work.done_by.keys() {
             let queue = self.shop.tasks.task(*task).await?.value.state().queue();
-            if queue != Queue::Done {
+            if queue != QueueName::Done {
                 left.push((*task, queue.as_str()));
             }
         }
@@ -316,7 +316,11 @@ impl LoopDriver {
     }
 
     /// What needs something that is not done cannot run, so nobody is asked whether it may.
-    async fn pass_over(&self, stored: &Stored<PhaseLoop>, work: &ExecuteWork) -> Result<bool, EngineError> {
+    async fn pass_over(
+        &self,
+        stored: &Versioned<PhaseLoop>,
+        work: &ExecuteWork,
+    ) -> Result<bool, EngineError> {
         let Some(current) = work.current() else { return Ok(false) };
         let mut waits_on = Vec::new();
         for edge in self.shop.tasks.store.dependencies(current.task.id).await? {
@@ -328,12 +332,12 @@ impl LoopDriver {
             return Ok(false);
         }
         let mut work = work.clone();
-        work.pass_over(waits_on);
+        work.skip_blocked(waits_on);
         self.write(stored, PhaseWork::Execute(work)).await
     }
 
     /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).
-    async fn skip_duplicates(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+    async fn skip_duplicates(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
         let PhaseWork::Review(mut work) = stored.value.work().clone() else { return Ok(false) };
         let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
         work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);

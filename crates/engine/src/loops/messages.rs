@@ -6,7 +6,7 @@ use baton_core::base::text::{NonBlank, Role};
 use baton_core::phase::discovered::{DiscoveredTask, Proposal};
 use baton_core::phase::vagueness::Rubric;
 use baton_core::phase::work::PhaseWork;
-use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
 use baton_core::task::Task;
 
 use crate::loops::commands::loop_recipe;
@@ -48,7 +48,7 @@ impl TaskService {
     /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
     pub(crate) fn phase_prompt(&self, task: &Task) -> Answer<Option<NonBlank>> {
         let role = &task.spec().role;
-        if !Role::of_loop().contains(role) {
+        if !Role::loop_phases().contains(role) {
             return Ok(None);
         }
         let recipe = self.recipe(&loop_recipe()?)?;
@@ -57,7 +57,7 @@ impl TaskService {
     }
 
     pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Answer<()> {
-        if !Role::of_loop().contains(&task.spec().role) {
+        if !Role::loop_phases().contains(&task.spec().role) {
             return Ok(());
         }
         let handed = HandedIn::of(ended);
@@ -73,7 +73,7 @@ impl TaskService {
                     plan.rubric = handed.rubric.clone().or_else(|| plan.rubric.clone());
                     match handed.plan.clone().map(Plan::check) {
                         Some(Ok(checked)) => (plan.plan, plan.faults) = (Some(checked), String::new()),
-                        Some(Err(faults)) => plan.faults = PlanFaults(faults).to_string(),
+                        Some(Err(faults)) => plan.faults = PlanErrors(faults).to_string(),
                         None => {}
                     }
                 }

@@ -5,10 +5,10 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::Role;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::phase::handoff::{NamedTask, Results};
+use baton_core::phase::handoff::{NamedTask, PhaseResults};
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::work::{ExecuteWork, PlanWork};
-use baton_core::records::change::{Change, EdgeChange, Stored};
+use baton_core::records::change::{Change, EdgeChange, Versioned};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::recycle::plan::Plan;
 use baton_core::task::state::TaskState;
@@ -19,7 +19,7 @@ use crate::tasks::service::{Answer, TaskService};
 
 /// What the execute phase begins with, and the change that makes it so.
 pub(crate) struct Planned {
-    pub results: Results,
+    pub results: PhaseResults,
     pub change: Change,
     pub work: ExecuteWork,
 }
@@ -51,7 +51,7 @@ impl TaskService {
             let created = now.plus_ms(i64::try_from(number).unwrap_or(0));
             let Some(spec) = subtask(plan, number, *id, current.session(), created) else { break };
             let task = Task::create_held(TaskSpec { project_id: project, planned_in, ..spec })
-                .asked_by(asker.clone());
+                .with_requester(asker.clone());
             let named = NamedTask { id: *id, title: task.spec().title.clone() };
             subtasks.push((named, task.spec().description.clone()));
             let depends_on = of_numbers(&ids, plan.item(number).map_or(&[], |item| &item.depends_on));
@@ -65,12 +65,17 @@ impl TaskService {
             change = change.and(self.replaced(&stored, ids, leaves).await?);
         }
         let named = subtasks.iter().map(|(task, _)| task.clone()).collect();
-        let work = ExecuteWork::of(subtasks);
-        Ok(Planned { results: Results::Planned { subtasks: named }, change, work })
+        let work = ExecuteWork::new(subtasks);
+        Ok(Planned { results: PhaseResults::Planned { subtasks: named }, change, work })
     }
 
     /// Whatever waited on the planned task waits on the plan's leaves.
-    async fn replaced(&self, subject: &Stored<Task>, by: Vec<TaskId>, leaves: Vec<TaskId>) -> Answer<Change> {
+    async fn replaced(
+        &self,
+        subject: &Versioned<Task>,
+        by: Vec<TaskId>,
+        leaves: Vec<TaskId>,
+    ) -> Answer<Change> {
         let context = self.context(Actor::policy("the loop")).await?;
         let replaced = subject.value.apply(Command::Replace { by }, &context)?;
         let mut change = Change::transition(subject.version, replaced);
@@ -81,7 +86,7 @@ impl TaskService {
 
 fn subtask(plan: &Plan, number: usize, id: TaskId, session: &SessionId, now: Timestamp) -> Option<TaskSpec> {
     let item = plan.item(number)?;
-    let [_, execute, _] = Role::of_loop();
+    let [_, execute, _] = Role::loop_phases();
     Some(TaskSpec {
         description: plan.subtask_text(number).unwrap_or_default(),
         priority: item.priority.unwrap_or_default(),

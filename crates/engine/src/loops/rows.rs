@@ -6,29 +6,29 @@ use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::phase::phase_loop::{HandedOff, PhaseLoop};
+use baton_core::phase::phase_loop::{LoopHandoff, PhaseLoop};
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Guard, Record, Stored};
-use baton_core::records::effect::{Effect, Notice, Timer};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::effect::{Effect, Notification, Timer};
 use baton_core::records::event::EventBody;
 
 use crate::runs::{exited, is_loop, stamp};
 use crate::tasks::service::{Answer, TaskService};
 
 impl TaskService {
-    pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
+    pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Versioned<PhaseLoop>>> {
         Ok(self.store.phase_loop(session).await?)
     }
 
     /// The runs that stand for a loop: of its recipe, and bound to no task.
-    pub(crate) async fn open_loops(&self) -> Answer<Vec<Stored<Run>>> {
+    pub(crate) async fn open_loops(&self) -> Answer<Vec<Versioned<Run>>> {
         let mut open = self.store.open_runs().await?;
         open.retain(|stored| is_loop(&stored.value));
         Ok(open)
     }
 
-    pub(crate) async fn run_of_loop(&self, session: &SessionId) -> Answer<Option<Stored<Run>>> {
+    pub(crate) async fn run_of_loop(&self, session: &SessionId) -> Answer<Option<Versioned<Run>>> {
         Ok(self.open_loops().await?.into_iter().find(|stored| stored.value.session() == session))
     }
 
@@ -39,12 +39,12 @@ impl TaskService {
 }
 
 pub(crate) fn put(next: &PhaseLoop, version: Option<u64>) -> Change {
-    let guard = version.map_or(Guard::New, Guard::Version);
+    let guard = version.map_or(WriteGuard::New, WriteGuard::Version);
     Change::new().put(Record::Loop(Box::new(next.clone())), guard)
 }
 
 /// The hand-off, as the history tells it.
-pub(crate) fn handed_off(handed: &HandedOff) -> EventBody {
+pub(crate) fn handed_off(handed: &LoopHandoff) -> EventBody {
     EventBody::PhaseHandedOff {
         session: handed.next.session().clone(),
         handoff: Box::new(handed.handoff.clone()),
@@ -53,14 +53,14 @@ pub(crate) fn handed_off(handed: &HandedOff) -> EventBody {
 
 /// The end of the run that stood for the loop.
 pub(crate) fn over(
-    run: Option<Stored<Run>>,
+    run: Option<Versioned<Run>>,
     reason: ExitReason,
     error: Option<NonBlank>,
 ) -> Answer<(Change, Vec<EventBody>)> {
     let Some(open) = run else { return Ok((Change::new(), Vec::new())) };
     let (run, _) = open.value.exit(reason)?;
-    let mut change = Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
-    change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+    let mut change = Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
+    change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
     Ok((change, exited(&run, error)))
 }
 
@@ -73,14 +73,14 @@ pub(crate) fn asked(session: &SessionId, question: &Question, now: Timestamp, ac
         asked_at: now,
         state: QuestionState::Pending,
     };
-    let mut change = Change::new().put(Record::Question(record), Guard::New);
+    let mut change = Change::new().put(Record::Question(record), WriteGuard::New);
     let body = EventBody::QuestionAsked {
         session: session.clone(),
         task: None,
         question: Box::new(question.clone()),
     };
     stamp(&mut change, vec![body], now, actor);
-    change.effects.push(Effect::Notify { about: Notice::Question(question.id) });
+    change.effects.push(Effect::Notify { about: Notification::Question(question.id) });
     if let Some(at) = question.draft.expires_at {
         change.effects.push(Effect::ScheduleTimer { timer: Timer::QuestionExpires(question.id), at });
     }
@@ -104,7 +104,7 @@ pub(crate) fn closed(record: &QuestionRecord, state: QuestionState, actor: &Acto
         QuestionState::Pending => None,
     };
     let record = QuestionRecord { state, ..record.clone() };
-    let mut change = Change::new().put(Record::Question(record), Guard::Owned);
+    let mut change = Change::new().put(Record::Question(record), WriteGuard::Owned);
     stamp(&mut change, body.into_iter().collect(), now, actor);
     if let Some(timer) = change.puts.first().and_then(|put| match &put.record {
         Record::Question(record) => record.question.draft.expires_at.map(|_| record.question.id),

@@ -11,12 +11,12 @@ use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::work::{ExecuteWork, PhaseWork, PlanWork};
 use baton_core::phase::{Phase, PhaseStart};
 use baton_core::recipe::Recipe;
-use baton_core::recipe::run::{GateAnswer, Origin, Run};
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::recipe::run::{GateAnswer, Run, RunOrigin};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_core::task::{Task, TaskSpec};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::loops::commands::{loop_recipe, named, passed_gate};
 use crate::loops::rows::{handed_off, put};
@@ -45,7 +45,7 @@ impl TaskService {
         let mut decision = self.decision(format_args!("the loop of {}", start.session));
         loop {
             if let Some(open) = self.session_run(start.session).await?
-                && open.origin() == Origin::Session
+                && open.origin() == RunOrigin::Session
             {
                 let (session, recipe, run) = (start.session.clone(), open.recipe().clone(), open.id());
                 return Err(RunError::AlreadyRunning { session, recipe, run }.into());
@@ -83,7 +83,7 @@ impl TaskService {
                 );
             }
             (PhaseStart::Execute, _) => {
-                let work = ExecuteWork::of(self.left_over(start.session).await?);
+                let work = ExecuteWork::new(self.left_over(start.session).await?);
                 next = next.at_work(PhaseWork::Execute(work), None);
             }
             (PhaseStart::Plan | PhaseStart::Review, _) => {}
@@ -93,7 +93,7 @@ impl TaskService {
         events.extend(started(&run, recipe));
         change = put(&next, version)
             .put(Record::Session(session), guard)
-            .put(Record::Run(Box::new(run.clone())), Guard::New)
+            .put(Record::Run(Box::new(run.clone())), WriteGuard::New)
             .and(change);
         stamp(&mut change, events, now, actor);
         Ok((run, change))
@@ -121,7 +121,7 @@ impl TaskService {
                 now,
             )
         })
-        .asked_by(actor.person());
+        .with_requester(actor.person());
         let subject = named(&task);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
         Ok((subject, Change::create(task, &[], Event { at: now, by: actor.clone(), body })))
@@ -130,11 +130,11 @@ impl TaskService {
     /// Subtasks of earlier plans that nobody has let run yet.
     async fn left_over(&self, session: &SessionId) -> Answer<Vec<(NamedTask, String)>> {
         let filter = TaskFilter {
-            queue: Some(Queue::Incoming),
+            queue: Some(QueueName::Incoming),
             session: Some(session.clone()),
             ..TaskFilter::default()
         };
-        let [_, execute, _] = Role::of_loop();
+        let [_, execute, _] = Role::loop_phases();
         let is_left = |task: &Task| task.ledger().is_held && task.spec().role == execute;
         let tasks = self.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
         let open = tasks.into_iter().map(|stored| stored.value).filter(is_left);

@@ -7,7 +7,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 
 pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
 use crate::tasks::service::{Answer, TaskService};
@@ -41,7 +41,7 @@ impl TaskService {
                 revoked: None,
             };
             let last = known.iter().find(|stored| stored.value.name == *name);
-            let change = token.handed_out(last, known.len())?;
+            let change = token.issue(last, known.len())?;
             if decision.commit(change).await? {
                 return Ok((token, secret));
             }
@@ -55,7 +55,7 @@ impl TaskService {
             let now = self.store.now().await?;
             let stored = self.good(name, now).await?;
             let stored = stored.ok_or_else(|| NotFound::new(Entity::Token, format!("of {name}")))?;
-            if decision.commit(AccessToken::taken_back(&stored, now, actor.clone())).await? {
+            if decision.commit(AccessToken::revoke(&stored, now, actor.clone())).await? {
                 return Ok(stored.value);
             }
         }
@@ -79,7 +79,7 @@ impl TaskService {
         Ok(found.is_some_and(|stored| stored.value.digest == token.digest))
     }
 
-    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Stored<AccessToken>>> {
-        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_good(now)))
+    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Versioned<AccessToken>>> {
+        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
     }
 }

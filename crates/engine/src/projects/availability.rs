@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use baton_core::base::id::ProjectId;
-use baton_core::schedule::Fit;
+use baton_core::schedule::WorkerFit;
 
 use crate::base::error::EngineError;
 use crate::projects::source::Source;
@@ -62,7 +62,7 @@ impl ProjectsHere {
 
 /// What this worker can take now, and whether waiting a moment would leave some of it to others.
 pub struct Reach {
-    pub fit: Fit,
+    pub fit: WorkerFit,
     pub has_cold: bool,
 }
 
@@ -71,7 +71,7 @@ impl Workshop {
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.node.labels.clone();
         if !self.place.store.is_shared() {
-            return Ok(Reach { fit: Fit { labels, ..Fit::default() }, has_cold: false });
+            return Ok(Reach { fit: WorkerFit { labels, ..WorkerFit::default() }, has_cold: false });
         }
         if !self.projects.is_fresh() {
             self.look_at_projects().await?;
@@ -86,12 +86,12 @@ impl Workshop {
         }
         let has_home = match self.source(None) {
             Source::Here(path) => {
-                self.node.duty == baton_core::schedule::worker::Duty::Server && is_repository(&path)
+                self.node.duty == baton_core::schedule::worker::WorkerDuty::Server && is_repository(&path)
             }
             Source::Remote(_) => true,
         };
         let has_cold = !known.cold.is_empty();
-        Ok(Reach { fit: Fit { labels, elsewhere, has_home }, has_cold })
+        Ok(Reach { fit: WorkerFit { labels, elsewhere, has_home }, has_cold })
     }
 
     async fn look_at_projects(&self) -> Result<(), EngineError> {

@@ -7,7 +7,7 @@ use baton_core::base::git_name::BranchName;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
 
@@ -83,7 +83,7 @@ impl Workshop {
             completed_at: None,
         };
         let body = EventBody::ProjectCreated { project: id, title: project.title.clone() };
-        let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);
+        let mut change = Change::new().put(Record::Project(project.clone()), WriteGuard::New);
         change.events.push(Event { at: context.now, by: actor, body });
         self.tasks.write(change).await?;
         Ok(project)

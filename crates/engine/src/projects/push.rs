@@ -153,7 +153,7 @@ impl Workshop {
     /// Tries again to push what has not arrived.
     pub(crate) async fn push_again(&self, what: &Unarrived) -> Result<(), EngineError> {
         let worktrees = self.worktrees_of(what.task).await?;
-        self.push(&worktrees, what, &BranchName::of_task(what.task)).await
+        self.push(&worktrees, what, &BranchName::for_task(what.task)).await
     }
 
     /// The branch, if the attempt is still the one whose work counts; and what is kept of it, in any case.

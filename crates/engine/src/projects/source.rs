@@ -97,7 +97,7 @@ impl Workshop {
     ) -> Result<(Worktrees, BranchName), EngineError> {
         let (worktrees, branch) = self.pulled(task, false).await?;
         if worktrees.repository().is_clone() {
-            worktrees.note_origin(attempt, &BranchName::of_task(task.id())).await?;
+            worktrees.note_origin(attempt, &BranchName::for_task(task.id())).await?;
         }
         Ok((worktrees, branch))
     }
@@ -106,7 +106,7 @@ impl Workshop {
         let project = self.project(task).await?;
         let worktrees = self.open_source(&self.source(project.as_ref())).await?;
         if worktrees.repository().is_clone() {
-            let branch = BranchName::of_task(task.id());
+            let branch = BranchName::for_task(task.id());
             let is_ahead = is_at_work || self.unpushed().holds_work_of(task.id());
             self.pull(&worktrees, project.as_ref(), Some(&branch), is_ahead).await?;
         }
@@ -121,8 +121,8 @@ impl Workshop {
     async fn repository_of(&self, project: Option<&Project>) -> Result<(Worktrees, BranchName), EngineError> {
         let source = self.source(project);
         let worktrees = self.open_source(&source).await?;
-        let branch = project.map_or_else(BranchName::gathering, Project::branch);
-        if branch == BranchName::gathering() {
+        let branch = project.map_or_else(BranchName::integration, Project::branch);
+        if branch == BranchName::integration() {
             self.keep_up(&worktrees, project.map(|project| &project.base_branch)).await?;
         } else if let Some(project) = project {
             worktrees.repository().ensure_branch(&branch, &project.base_branch).await?;
@@ -140,7 +140,7 @@ impl Workshop {
     ) -> Result<(), EngineError> {
         let Some(project) = project else {
             let base = worktrees.repository().default_branch().await?;
-            worktrees.pull(&[&base, &BranchName::gathering()], task, is_ahead).await?;
+            worktrees.pull(&[&base, &BranchName::integration()], task, is_ahead).await?;
             return Ok(());
         };
         let trunk: Vec<&BranchName> =

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use baton_core::recipe::{Fault, FaultKind, Recipe, RecipeDraft};
+use baton_core::recipe::{Recipe, RecipeDraft, RecipeError, RecipeErrorKind};
 use baton_taskfile::yaml::{self, Position, YamlNode};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct FileFault {
     pub message: String,
     /// None when the file could not be read as YAML at all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<FaultKind>,
+    pub kind: Option<RecipeErrorKind>,
 }
 
 impl fmt::Display for FileFault {
@@ -49,7 +49,7 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
     let tree = yaml::parse_strict(text).map_err(|wrong| vec![fault(wrong.position, wrong.message, None)])?;
     let Some(tree) = tree.filter(|tree| tree.entries().is_some()) else {
         let message = "a recipe is a mapping with id, label, description, initial_step and steps".to_owned();
-        return Err(vec![fault(START, message, Some(FaultKind::WrongShape))]);
+        return Err(vec![fault(START, message, Some(RecipeErrorKind::WrongShape))]);
     };
     let draft = RecipeDraft::deserialize(Decoded(&tree))
         .map_err(|error| vec![fault(START, error.to_string(), None)])?;
@@ -64,13 +64,13 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
 }
 
 /// Where a fault's path leads, as far as it can be followed.
-fn place_of(tree: &YamlNode, fault: &Fault) -> Position {
+fn place_of(tree: &YamlNode, fault: &RecipeError) -> Position {
     let step = fault.step.iter().flat_map(|step| ["steps", step.as_str()]);
     let mut path = step.chain(fault.field.iter().map(String::as_str)).peekable();
     let (mut at, mut node) = (START, tree);
     while let Some(key) = path.next() {
         // What is written twice is wrong the second time.
-        let is_second = fault.kind == FaultKind::Duplicate && path.peek().is_none();
+        let is_second = fault.kind == RecipeErrorKind::Duplicate && path.peek().is_none();
         let found = match (node.entries(), node.items()) {
             (Some(entries), _) => {
                 let mut same = entries.iter().filter(|(name, _)| name.key() == key);

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use baton_core::base::id::TaskId;
-use baton_core::graph::{Graph, Standing, Verdict};
-use baton_core::task::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_core::graph::{DependencyStatus, Standing, TaskGraph};
+use baton_core::task::state::QueueName;
+use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -27,8 +27,8 @@ pub struct DeadEdge {
 pub async fn dead_edges(tasks: &TaskService, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
     let graph = below(tasks, [task]).await?;
     let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
-        Verdict::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
-        Verdict::Met | Verdict::Pending { .. } => None,
+        DependencyStatus::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
+        DependencyStatus::Met | DependencyStatus::Pending { .. } => None,
     });
     Ok(dead.collect())
 }
@@ -51,7 +51,7 @@ pub async fn would_start(
 /// Everything that could be claimed if nothing held it up.
 async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
     let mut waiting = BTreeSet::new();
-    for queue in [Queue::Incoming, Queue::NeedsContinuation, Queue::Breakdown] {
+    for queue in [QueueName::Incoming, QueueName::NeedsContinuation, QueueName::Breakdown] {
         let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
@@ -69,7 +69,10 @@ async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
 }
 
 /// These tasks and all they rest on.
-async fn below(tasks: &TaskService, roots: impl IntoIterator<Item = TaskId>) -> Result<Graph, EngineError> {
+async fn below(
+    tasks: &TaskService,
+    roots: impl IntoIterator<Item = TaskId>,
+) -> Result<TaskGraph, EngineError> {
     let mut queue: VecDeque<TaskId> = roots.into_iter().collect();
     let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
     let mut edges = Vec::new();
@@ -96,5 +99,5 @@ async fn below(tasks: &TaskService, roots: impl IntoIterator<Item = TaskId>) -> 
         }
         standings.insert(task, standing);
     }
-    Ok(Graph::load(standings, edges)?)
+    Ok(TaskGraph::load(standings, edges)?)
 }

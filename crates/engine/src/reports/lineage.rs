@@ -48,7 +48,7 @@ impl TaskService {
 
     async fn first_of(&self, mut id: TaskId) -> Result<TaskId, EngineError> {
         for _ in 0..STEPS_MAX {
-            let Some(before) = self.task(id).await?.value.came_of() else { break };
+            let Some(before) = self.task(id).await?.value.derived_from() else { break };
             id = before;
         }
         Ok(id)

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::{Candidate, Capacity, Held, Intake, Limits, Load, may_start};
+use baton_core::schedule::{AgentIntake, Candidate, Capacity, LimitsByKey, Load, StartRefusal, may_start};
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_core::task::state::QueueName;
+use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -27,7 +27,7 @@ pub struct Queueing {
     agents: BTreeMap<Role, AgentName>,
     capacity: Capacity,
     load: Load,
-    intakes: BTreeMap<AgentName, Intake>,
+    intakes: BTreeMap<AgentName, AgentIntake>,
     now: Timestamp,
 }
 
@@ -40,7 +40,7 @@ impl Workshop {
         if self.place.store.is_shared() {
             capacity.total_max = u32::MAX;
             capacity.per_role.default_max = u32::MAX;
-            capacity.per_agent = Limits::none();
+            capacity.per_agent = LimitsByKey::none();
         }
         capacity
     }
@@ -49,10 +49,10 @@ impl Workshop {
     pub async fn queueing(&self, tasks: impl IntoIterator<Item = &Task>) -> Result<Queueing, EngineError> {
         let store = &self.tasks.store;
         let mut capacity = self.capacity();
-        let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let counted_max = capacity.unaccepted_max.saturating_add(1).min(COUNTED_MAX);
         let unaccepted = store.tasks(&provisional, None, counted_max).await?.items.len();
-        let mut load = Load::of([], u32::try_from(unaccepted).unwrap_or(u32::MAX));
+        let mut load = Load::new([], u32::try_from(unaccepted).unwrap_or(u32::MAX));
         for lease in store.leases().await? {
             load.start(&lease.role, &lease.agent);
             load.occupy(&lease.share, 1);
@@ -93,11 +93,11 @@ impl Queueing {
     }
 }
 
-impl From<&Held> for NotStarted {
-    fn from(held: &Held) -> Self {
+impl From<&StartRefusal> for NotStarted {
+    fn from(held: &StartRefusal) -> Self {
         let message = match held {
             // Held until a person has seen to it.
-            Held::IntakePaused { agent, until } if until.ms() == i64::MAX => {
+            StartRefusal::IntakePaused { agent, until } if until.ms() == i64::MAX => {
                 format!("agent {agent} is held; see to it, then: baton hold release {agent}")
             }
             other => other.to_string(),

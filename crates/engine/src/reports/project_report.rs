@@ -6,12 +6,12 @@ use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::{AgentName, NonBlank};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
-use baton_core::task::attempt_record::{AttemptRecord, Closing};
-use baton_core::task::state::{AcceptedBy, Queue, Status, TaskState};
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_core::task::state::{AcceptedBy, QueueName, TaskState, TaskStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -64,8 +64,8 @@ pub struct Effort {
 pub struct TaskLine {
     pub task_id: TaskId,
     pub title: NonBlank,
-    pub queue: Queue,
-    pub status: Status,
+    pub queue: QueueName,
+    pub status: TaskStatus,
     /// Who said that it is done.
     pub accepted_by: Option<Actor>,
     pub created_at: Timestamp,
@@ -171,9 +171,9 @@ impl AttemptLine {
     fn of(record: &AttemptRecord) -> Self {
         let (end, ended_at, evidence) = match &record.closing {
             None => ("running", None, None),
-            Some(Closing::Lost { at }) => ("lost", Some(*at), None),
-            Some(Closing::Stopped { at }) => ("stopped", Some(*at), None),
-            Some(Closing::Ended { at, end }) => ("ended", Some(*at), Some(&end.verified)),
+            Some(AttemptClosing::Lost { at }) => ("lost", Some(*at), None),
+            Some(AttemptClosing::Stopped { at }) => ("stopped", Some(*at), None),
+            Some(AttemptClosing::Ended { at, end }) => ("ended", Some(*at), Some(&end.verified)),
         };
         let effort = evidence.map_or(Effort { attempts: 1, ..Effort::default() }, |seen| Effort {
             attempts: 1,
@@ -216,7 +216,7 @@ impl TaskService {
             let project = Project { at_once_max, ..stored.value };
             let body = EventBody::ProjectLimited { project: id, at_once_max };
             let mut change =
-                Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
+                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
             change.events.push(Event { at: self.store.now().await?, by: actor.clone(), body });
             if decision.commit(change).await? {
                 return Ok(project);
@@ -245,7 +245,7 @@ impl TaskService {
             let project = Project { completed_at: Some(now), ..stored.value };
             let body = EventBody::ProjectCompleted { project: id };
             let mut change =
-                Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
+                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
             change.events.push(Event { at: now, by: actor.clone(), body });
             if decision.commit(change).await? {
                 return Ok(ProjectReport { project, ..report });

@@ -6,13 +6,13 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
-use baton_core::task::attempt::{Evidence, Reported};
+use baton_core::task::attempt::{AttemptReport, Evidence};
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::{Queue, Status, TaskState};
-use baton_core::task::{Note, Task};
+use baton_core::task::state::{QueueName, TaskState, TaskStatus};
+use baton_core::task::{Task, TaskNote};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -35,8 +35,8 @@ pub struct TaskSummary {
     pub title: NonBlank,
     pub task_type: TaskType,
     pub priority: Priority,
-    pub status: Status,
-    pub queue: Queue,
+    pub status: TaskStatus,
+    pub queue: QueueName,
     /// True exactly when an answer is awaited.
     pub show_reply_ui: bool,
     pub question: Option<Question>,
@@ -64,10 +64,10 @@ pub struct TaskView {
     pub dead_edges: Vec<DeadEdge>,
     pub attempts: Vec<AttemptRecord>,
     /// What the agent said at the end of its last attempt.
-    pub reported: Option<Reported>,
+    pub reported: Option<AttemptReport>,
     /// What Baton saw of it.
     pub verified: Option<Evidence>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<TaskNote>,
     /// What it came of: the task it breaks down, or the one whose plan it is a part of.
     #[serde(default)]
     pub came_of: Option<TaskId>,
@@ -91,7 +91,7 @@ pub struct TaskProblem {
 }
 
 impl TaskSummary {
-    pub fn of(stored: &Stored<Task>) -> Self {
+    pub fn of(stored: &Versioned<Task>) -> Self {
         let task = &stored.value;
         let (spec, state) = (task.spec(), task.state());
         Self {
@@ -137,7 +137,7 @@ impl TaskView {
             reported: last_end.map(|end| end.reported.clone()),
             verified: last_end.map(|end| end.verified.clone()),
             notes: task.ledger().notes.clone(),
-            came_of: task.came_of(),
+            came_of: task.derived_from(),
             asked_by: task.asker().cloned(),
             not_started: None,
             problem: problem(tasks, id).await?,
@@ -169,7 +169,7 @@ impl Workshop {
     pub async fn ready(&self, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
         let ready = self.tasks.ready(limit).await?;
         let queueing = self.queueing(ready.iter().map(|stored| &stored.value)).await?;
-        let view = |stored: &Stored<Task>| ReadyTask {
+        let view = |stored: &Versioned<Task>| ReadyTask {
             summary: TaskSummary::of(stored),
             not_started: queueing.reason(&stored.value),
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::{AgentName, Label, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::worker::{Duty, Health, Sighting};
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth, WorkerSighting};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -15,8 +15,8 @@ use crate::workshop::Workshop;
 pub struct WorkerView {
     pub name: String,
     pub host: String,
-    pub duty: Duty,
-    pub state: Health,
+    pub duty: WorkerDuty,
+    pub state: WorkerHealth,
     pub version: String,
     pub roles: BTreeSet<Role>,
     pub agents: BTreeSet<AgentName>,
@@ -45,7 +45,10 @@ pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
     if !shop.place.store.is_shared() && shop.mcp_url.is_some() {
         let open_ms = i64::try_from(shop.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
         let started_at = now.plus_ms(-open_ms);
-        seen.push(Sighting { worker: shop.described(started_at, false, shop.projects.warm()), seen_at: now });
+        seen.push(WorkerSighting {
+            worker: shop.described(started_at, false, shop.projects.warm()),
+            seen_at: now,
+        });
     }
     let leases = store.leases().await?;
     let mut views = Vec::new();
@@ -68,9 +71,9 @@ pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
     Ok(views)
 }
 
-fn view(sighting: Sighting, running: Vec<RunningView>, now: Timestamp) -> WorkerView {
+fn view(sighting: WorkerSighting, running: Vec<RunningView>, now: Timestamp) -> WorkerView {
     let state = sighting.health(now);
-    let Sighting { worker, seen_at } = sighting;
+    let WorkerSighting { worker, seen_at } = sighting;
     WorkerView {
         name: worker.name,
         host: worker.host,

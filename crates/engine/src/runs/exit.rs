@@ -7,8 +7,8 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Guard, Record, Stored};
-use baton_core::records::effect::{Effect, Notice};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
@@ -42,7 +42,7 @@ impl TaskService {
         }
     }
 
-    async fn exit(&self, open: &Stored<Run>, actor: &Actor) -> Answer<(Run, Change)> {
+    async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Answer<(Run, Change)> {
         let reason = ExitReason::user_requested();
         let context = self.context(actor.clone()).await?;
         let task = match open.value.task() {
@@ -53,15 +53,15 @@ impl TaskService {
             Some((_, TaskState::Claimed { attempt })) => {
                 let mut change = Change::new();
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
-                (open.value.leaving(reason)?, change)
+                (open.value.begin_exit(reason)?, change)
             }
             Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. })) => {
-                (open.value.leaving(reason)?, self.release(task, actor).await?)
+                (open.value.begin_exit(reason)?, self.release(task, actor).await?)
             }
             Some((task, TaskState::Incoming | TaskState::NeedsContinuation { .. }))
                 if task.value.ledger().started > 0 =>
             {
-                (open.value.leaving(reason)?, Change::new())
+                (open.value.begin_exit(reason)?, Change::new())
             }
             // Nobody has begun: the queue's task stays in the queue, and one made for this run is not needed.
             Some((task, TaskState::Incoming)) if task.value.spec().purpose == Purpose::Run => {
@@ -74,18 +74,18 @@ impl TaskService {
         };
         let mut events = exited(&run, None);
         if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         if !run.has_exited() {
             events.push(EventBody::RunStopping { run: run.id(), session: run.session().clone() });
         }
-        change = change.put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
+        change = change.put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
         stamp(&mut change, events, context.now, actor);
         Ok((run, change))
     }
 
     /// Lets a waiting task go back to the queue, where it is settled instead of worked on.
-    async fn release(&self, task: &Stored<Task>, actor: &Actor) -> Answer<Change> {
+    async fn release(&self, task: &Versioned<Task>, actor: &Actor) -> Answer<Change> {
         let (Some(question), Ok(answer)) = (task.value.state().pending_question(), NonBlank::new(STOPPED))
         else {
             return Ok(Change::new());
@@ -108,7 +108,7 @@ impl TaskService {
     }
 
     /// Ends one such run; leaves any other as it is.
-    pub(crate) async fn end_run_without_work(&self, open: Stored<Run>) -> Answer<()> {
+    pub(crate) async fn end_run_without_work(&self, open: Versioned<Run>) -> Answer<()> {
         let Some(task) = open.value.task() else { return Ok(()) };
         let state = self.task(task).await?.value.state().clone();
         if goes_on(&state) {
@@ -120,10 +120,11 @@ impl TaskService {
             (ExitReason::user_requested(), None)
         };
         let (run, _) = open.value.exit(reason)?;
-        let mut change = Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
+        let mut change =
+            Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
         let events = exited(&run, error);
         if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
         // One that moved meanwhile is looked at again after the next change.

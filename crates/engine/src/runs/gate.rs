@@ -4,13 +4,13 @@
 //! which one of them has happened and the other has not.
 
 use baton_core::ask::choice;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, OutcomeName};
 use baton_core::people::actor::Actor;
 use baton_core::recipe::run::{Advance, GateAnswer, Run, RunState};
-use baton_core::recipe::{Gate, Recipe, Step, Transition};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::recipe::{Recipe, RecipeGate, RecipeStep, StepTransition};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 
 use crate::runs::{moved, stamp};
 use crate::tasks::service::{Answer, TaskService};
@@ -34,7 +34,7 @@ impl TaskService {
         let recipe = self.recipe(open.value.recipe())?;
         let mut change = Change::new();
         let (run, events) = answered(&open, &recipe, read(answer)?)?;
-        change = change.put(Record::Run(Box::new(run)), Guard::Version(open.version));
+        change = change.put(Record::Run(Box::new(run)), WriteGuard::Version(open.version));
         stamp(&mut change, events, self.store.now().await?, actor);
         Ok(change)
     }
@@ -47,25 +47,25 @@ fn read(answer: &NonBlank) -> Answer<GateAnswer> {
 }
 
 fn answered(
-    open: &Stored<Run>,
+    open: &Versioned<Run>,
     recipe: &Recipe,
     answer: GateAnswer,
 ) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
     let (run, advance) = open.value.answer_gate(recipe, answer)?;
     if let Advance::Exit { reason } = advance {
         // Its task has gone back to the queue with this answer; whoever takes it settles it by this reason.
-        return Ok((open.value.leaving(reason)?, Vec::new()));
+        return Ok((open.value.begin_exit(reason)?, Vec::new()));
     }
     let outcome = gate_of(recipe, &open.value).and_then(|gate| stands_for(gate, answer));
     let events = moved(&run, &advance, outcome);
     Ok((run, events))
 }
 
-fn gate_of<'a>(recipe: &'a Recipe, run: &Run) -> Option<&'a Gate> {
-    recipe.step(run.step()).and_then(Step::gate)
+fn gate_of<'a>(recipe: &'a Recipe, run: &Run) -> Option<&'a RecipeGate> {
+    recipe.step(run.step()).and_then(RecipeStep::gate)
 }
 
-fn stands_for(gate: &Gate, answer: GateAnswer) -> Option<&OutcomeName> {
+fn stands_for(gate: &RecipeGate, answer: GateAnswer) -> Option<&OutcomeName> {
     match answer {
         GateAnswer::Yes => Some(gate.yes()),
         GateAnswer::No => gate.no(),
@@ -73,7 +73,7 @@ fn stands_for(gate: &Gate, answer: GateAnswer) -> Option<&OutcomeName> {
 }
 
 /// The question of a gate, complete in itself: what is to be decided, the situation, and what each answer leads to.
-pub(crate) fn question(recipe: &Recipe, run: &Run, asked: &NonBlank) -> Draft {
+pub(crate) fn question(recipe: &Recipe, run: &Run, asked: &NonBlank) -> QuestionDraft {
     let reported = match run.state() {
         RunState::AtGate { reported, .. } => reported.description.as_ref(),
         RunState::Working | RunState::Leaving { .. } | RunState::Exited { .. } => None,
@@ -86,18 +86,18 @@ pub(crate) fn question(recipe: &Recipe, run: &Run, asked: &NonBlank) -> Draft {
         recipe.label(),
         leads.concat()
     );
-    let mut draft = Draft::new(QuestionKind::Gate, NonBlank::or(&text, asked.clone()));
+    let mut draft = QuestionDraft::new(QuestionKind::Gate, NonBlank::or(&text, asked.clone()));
     draft.options = ANSWERS.iter().filter_map(|(word, _)| NonBlank::new(*word).ok()).collect();
     draft
 }
 
 fn leads_to(recipe: &Recipe, run: &Run, answer: GateAnswer) -> String {
     let step = recipe.step(run.step());
-    let outcome = step.and_then(Step::gate).and_then(|gate| stands_for(gate, answer));
+    let outcome = step.and_then(RecipeStep::gate).and_then(|gate| stands_for(gate, answer));
     match outcome.and_then(|outcome| step.and_then(|step| step.transition(outcome))) {
-        Some(Transition::NextStep { step }) => format!("the step \"{step}\" follows"),
-        Some(Transition::Exit { reason }) => format!("the run ends ({reason})"),
-        Some(Transition::RestartNewSession) => "it begins again, with a new agent session".to_owned(),
+        Some(StepTransition::NextStep { step }) => format!("the step \"{step}\" follows"),
+        Some(StepTransition::Exit { reason }) => format!("the run ends ({reason})"),
+        Some(StepTransition::RestartNewSession) => "it begins again, with a new agent session".to_owned(),
         None => "the agent goes on in this step".to_owned(),
     }
 }
@@ -108,7 +108,7 @@ mod tests {
 
     use baton_core::base::id::RunId;
     use baton_core::recipe::outcome::Outcome;
-    use baton_core::recipe::run::{Observed, Report};
+    use baton_core::recipe::run::{RunObservation, StepReport};
 
     use super::*;
 
@@ -121,9 +121,10 @@ mod tests {
         let recipe = crate::recipes::read(RECIPE, Path::new("gated.yml")).unwrap();
         let run = Run::start(RunId::from_bits(1), &recipe, "sess_1".parse().unwrap(), None);
         let ready = Outcome { name: "ready".parse().unwrap(), description: None };
-        let (run, advance) = run.advance(&recipe, &Report::Outcome(ready), &Observed::default()).unwrap();
+        let (run, advance) =
+            run.advance(&recipe, &StepReport::Outcome(ready), &RunObservation::default()).unwrap();
         let Advance::AskGate { question: asked } = advance else { panic!("{advance:?}") };
         let draft = question(&recipe, &run, &asked);
-        assert_eq!(draft.lacks(), [], "{}", draft.text);
+        assert_eq!(draft.missing_context(), [], "{}", draft.text);
     }
 }

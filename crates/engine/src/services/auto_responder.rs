@@ -1,7 +1,7 @@
 //! Looks at pending questions that a laid-down answer or a policy may settle without the human.
 
 use baton_core::base::id::QuestionId;
-use baton_store::query::QuestionFilter;
+use baton_store::model::query::QuestionFilter;
 
 use super::queues::Queues;
 use crate::asking::AutoResponder;

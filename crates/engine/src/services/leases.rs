@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use baton_core::people::actor::Actor;
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
-use baton_store::lease::Lease;
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::lease::Lease;
 
 use crate::attempt::running::Running;
 use crate::services::recovery::end_orphans_of;
@@ -80,7 +80,7 @@ impl LeaseKeeper {
                 match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                     Ok(_) => Ok(true),
                     // It ended by itself in the meantime.
-                    Err(error) if error.is::<Refusal>() => Ok(false),
+                    Err(error) if error.is::<CommandRefusal>() => Ok(false),
                     Err(error) => Err(error),
                 }
             };

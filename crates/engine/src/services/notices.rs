@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use baton_core::base::id::EffectId;
-use baton_core::records::effect::{Effect, Notice};
+use baton_core::records::effect::{Effect, Notification};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
@@ -30,7 +30,7 @@ pub(super) struct NoticeService {
     notifier: Notifier,
     items: Items,
     /// Notices on their way, and what they are about.
-    under_way: BTreeMap<EffectId, Notice>,
+    under_way: BTreeMap<EffectId, Notification>,
     sending: JoinSet<()>,
     sent: (UnboundedSender<Sent>, UnboundedReceiver<Sent>),
 }
@@ -79,7 +79,7 @@ impl NoticeService {
         Ok(())
     }
 
-    fn send(&mut self, id: EffectId, about: Notice) {
+    fn send(&mut self, id: EffectId, about: Notification) {
         let item = item(id, &about);
         self.under_way.insert(id, about.clone());
         let (tasks, notifier) = (self.shop.tasks.clone(), self.notifier.clone());
@@ -99,11 +99,11 @@ impl NoticeService {
     }
 }
 
-fn item(id: EffectId, about: &Notice) -> Item {
+fn item(id: EffectId, about: &Notification) -> Item {
     let item = Item::new(ItemKind::Notice, &id);
     match about {
-        Notice::Failed(task) => item.of_task(*task),
-        Notice::Question(_) | Notice::RunExited(_) => item,
+        Notification::Failed(task) => item.of_task(*task),
+        Notification::Question(_) | Notification::RunExited(_) => item,
     }
 }
 

@@ -12,9 +12,9 @@ use baton_core::base::id::{AttemptId, EffectId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
-use baton_core::records::effect::{Effect, Notice};
+use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::{Event, EventBody};
-use baton_store::outbox::PendingEffect;
+use baton_store::model::outbox::PendingEffect;
 use tokio::time::Instant;
 
 use super::queues::Queues;
@@ -119,7 +119,7 @@ impl OutboxWorker {
                         over.push(id);
                     }
                     Effect::Notify { about } => {
-                        if let Notice::Question(question) = about {
+                        if let Notification::Question(question) = about {
                             self.queues.ask(question);
                         }
                         if self.has_notifier {

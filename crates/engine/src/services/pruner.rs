@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime};
 
 use baton_core::base::id::AttemptId;
 use baton_core::base::time::Timestamp;
-use baton_core::base::words::counted;
+use baton_core::base::words::pluralize;
 use baton_core::records::project::Project;
-use baton_core::task::state::Queue;
-use baton_store::query::Retention as History;
+use baton_core::task::state::QueueName;
+use baton_store::model::query::EventRetention as History;
 
 use crate::base::error::EngineError;
 use crate::git::{Repository, Standing, Worktrees};
@@ -194,16 +194,16 @@ impl Service for Pruner {
 
 /// Whether nothing more will come of a task by itself, and what came of it was merged or given up. A failed task is
 /// not among them: a person may say retry.
-const fn is_finished(queue: Queue) -> bool {
+const fn is_finished(queue: QueueName) -> bool {
     match queue {
-        Queue::Done | Queue::Rejected | Queue::Recycled => true,
-        Queue::Incoming
-        | Queue::Breakdown
-        | Queue::Claimed
-        | Queue::NeedsContinuation
-        | Queue::Escalated
-        | Queue::Provisional
-        | Queue::Failed => false,
+        QueueName::Done | QueueName::Rejected | QueueName::Recycled => true,
+        QueueName::Incoming
+        | QueueName::Breakdown
+        | QueueName::Claimed
+        | QueueName::NeedsContinuation
+        | QueueName::Escalated
+        | QueueName::Provisional
+        | QueueName::Failed => false,
     }
 }
 
@@ -235,17 +235,17 @@ impl fmt::Display for Swept {
         if !self.logs.is_empty() {
             parts.push(format!(
                 "the logs of {} ({} MiB)",
-                counted(self.logs.len() as u64, "attempt"),
+                pluralize(self.logs.len() as u64, "attempt"),
                 mib(self.log_bytes)
             ));
         }
         if !self.worktrees.is_empty() {
-            let count = counted(self.worktrees.len() as u64, "finished worktree");
+            let count = pluralize(self.worktrees.len() as u64, "finished worktree");
             let bytes = mib(self.worktree_bytes);
             parts.push(format!("{count} ({bytes} MiB, kept for baton task restore)"));
         }
         if self.events > 0 {
-            parts.push(format!("{} of finished tasks", counted(self.events, "old event")));
+            parts.push(format!("{} of finished tasks", pluralize(self.events, "old event")));
         }
         if !parts.is_empty() {
             write!(f, "Removed by [retention]: {}.", parts.join(", "))?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use baton_core::base::id::{EffectId, QuestionId};
-use baton_core::records::effect::Notice;
+use baton_core::records::effect::Notification;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -50,7 +50,7 @@ impl<T> Queue<T> {
 /// A notice that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueuedNotice {
-    pub about: Notice,
+    pub about: Notification,
     pub not_before: Instant,
 }
 
@@ -68,8 +68,8 @@ impl Queues {
         self.questions.wake();
     }
 
-    pub(super) fn notify(&self, id: EffectId, about: Notice) {
-        let pause = if matches!(about, Notice::Question(_)) { ANSWER_FIRST } else { Duration::ZERO };
+    pub(super) fn notify(&self, id: EffectId, about: Notification) {
+        let pause = if matches!(about, Notification::Question(_)) { ANSWER_FIRST } else { Duration::ZERO };
         let notice = QueuedNotice { about, not_before: Instant::now() + pause };
         self.notices.lock().entry(id).or_insert(notice);
         self.notices.wake();
@@ -80,7 +80,7 @@ impl Queues {
         self.questions.lock().remove(&question);
         let now = Instant::now();
         for notice in self.notices.lock().values_mut() {
-            if notice.about == Notice::Question(question) {
+            if notice.about == Notification::Question(question) {
                 notice.not_before = now;
             }
         }

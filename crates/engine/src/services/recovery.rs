@@ -7,8 +7,8 @@ use std::time::Duration;
 use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
-use baton_core::task::attempt_record::Closing;
-use baton_store::lease::Lease;
+use baton_core::task::attempt_record::AttemptClosing;
+use baton_store::model::lease::Lease;
 
 use super::leases::LeaseKeeper;
 use crate::attempt::runner::PROCESS_FILE;
@@ -73,7 +73,7 @@ async fn keep_what_was_lost(shop: &Workshop) {
 
 async fn keep_if_lost(shop: &Workshop, attempt: AttemptId) -> Result<(), EngineError> {
     let Some(record) = shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
-    let is_lost = matches!(record.closing, Some(Closing::Lost { .. }));
+    let is_lost = matches!(record.closing, Some(AttemptClosing::Lost { .. }));
     if is_lost {
         let task = shop.tasks.task(record.task_id).await?.value;
         shop.hand_over(&task, attempt).await;

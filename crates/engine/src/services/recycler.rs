@@ -8,10 +8,10 @@ use baton_core::base::text::Role;
 use baton_core::people::actor::Actor;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, Queue, TaskState};
+use baton_core::task::state::{QueueName, ReviewMark, TaskState};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
-use baton_store::query::TaskFilter;
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
 use crate::cluster::leader::Leadership;
@@ -35,14 +35,14 @@ impl Recycler {
 
     /// Looks at everything provisional once; returns what was recycled or escalated.
     pub async fn run_once(&self) -> Result<Vec<TaskId>, ServiceError> {
-        let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let mut recycled = Vec::new();
         let mut cursor = None;
         loop {
             let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
             for stored in &page.items {
                 // In a loop the human is asked about each subtask; nothing is decided in their place.
-                if Role::of_loop().contains(&stored.value.spec().role) {
+                if Role::loop_phases().contains(&stored.value.spec().role) {
                     continue;
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
@@ -63,7 +63,7 @@ impl Recycler {
     async fn recycle(&self, id: TaskId, reason: RecycleReason) -> Result<bool, EngineError> {
         match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
             Ok(_) => Ok(true),
-            Err(error) if error.is::<Refusal>() => Ok(false),
+            Err(error) if error.is::<CommandRefusal>() => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -99,8 +99,8 @@ impl Service for RecycleService {
 pub fn reason_to_recycle(task: &Task) -> Option<RecycleReason> {
     let TaskState::Provisional(work) = task.state() else { return None };
     match work.mark {
-        Mark::BurnedOut => Some(RecycleReason::TooLarge),
-        Mark::NotConverging => Some(RecycleReason::CumulativeFailures),
-        Mark::Ready | Mark::NoChanges { .. } | Mark::Plan => None,
+        ReviewMark::BurnedOut => Some(RecycleReason::TooLarge),
+        ReviewMark::NotConverging => Some(RecycleReason::CumulativeFailures),
+        ReviewMark::Ready | ReviewMark::NoChanges { .. } | ReviewMark::Plan => None,
     }
 }

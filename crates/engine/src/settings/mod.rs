@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::{AgentName, Role};
-use baton_core::schedule::{Capacity, Limits};
+use baton_core::schedule::{Capacity, LimitsByKey};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::budgets::Budgets;
@@ -258,13 +258,13 @@ impl Settings {
     }
 
     pub fn capacity(&self) -> Capacity {
-        let mut per_role = Limits::all(self.max_agents);
+        let mut per_role = LimitsByKey::all(self.max_agents);
         for (role, of) in &self.roles {
             if let Some(max) = of.max {
                 per_role.own_max.insert(role.clone(), max);
             }
         }
-        let mut per_agent = Limits::all(self.max_agents);
+        let mut per_agent = LimitsByKey::all(self.max_agents);
         for (name, agent) in &self.agents {
             per_agent.own_max.insert(name.clone(), agent.max);
         }
@@ -273,8 +273,8 @@ impl Settings {
             per_role,
             per_agent,
             unaccepted_max: self.max_unaccepted,
-            per_project: self.max_per_project.map_or_else(Limits::none, Limits::all),
-            per_person: self.max_per_person.map_or_else(Limits::none, Limits::all),
+            per_project: self.max_per_project.map_or_else(LimitsByKey::none, LimitsByKey::all),
+            per_person: self.max_per_person.map_or_else(LimitsByKey::none, LimitsByKey::all),
         }
     }
 

@@ -11,7 +11,7 @@ use baton_agents::asking::permission::{
 };
 use baton_agents::report::tool_call::ToolKind;
 use baton_core::base::text::nearest;
-use baton_core::people::toolset::{Client, tools_for};
+use baton_core::people::toolset::{ToolClient, tools_for};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -166,7 +166,7 @@ fn is_own_tool(title: &str) -> bool {
     let Some(name) = name.strip_prefix(SERVER_NAME).and_then(|rest| rest.strip_prefix('_')) else {
         return false;
     };
-    let client = Client::Attempt { is_breakdown: true };
+    let client = ToolClient::Attempt { is_breakdown: true };
     tools_for(client, true).contains(&name)
 }
 

@@ -18,7 +18,7 @@ use baton_store::Store;
 /// The SQL for whoever makes a home for it on a shared server.
 pub use baton_store::postgres::{SetupNames, setup_sql};
 /// Whoever waits while a store is opened or copied.
-pub use baton_store::{Onlooker, Stage};
+pub use baton_store::{ProgressListener, ProgressStage};
 
 pub const ROOT_VARIABLE: &str = "BATON_ROOT";
 pub const STATE_DIR_VARIABLE: &str = "BATON_STATE_DIR";
@@ -106,20 +106,24 @@ impl Place {
     /// Opens the store, making the state folder first: logs and worktrees are there whatever the store is. The
     /// folder ignores itself in git.
     pub async fn open_store(&self) -> Result<Store, EngineError> {
-        self.open_store_before(Onlooker::default()).await
+        self.open_store_before(ProgressListener::default()).await
     }
 
     /// The same for somebody who wants to know how things are: a server that is away is told of and not waited for.
     pub async fn look_into_store(&self) -> Result<Store, EngineError> {
-        self.open(Onlooker::default(), Some(Duration::ZERO)).await
+        self.open(ProgressListener::default(), Some(Duration::ZERO)).await
     }
 
     /// The same before somebody who is told what takes long, and what does later.
-    pub async fn open_store_before(&self, onlooker: Onlooker) -> Result<Store, EngineError> {
+    pub async fn open_store_before(&self, onlooker: ProgressListener) -> Result<Store, EngineError> {
         self.open(onlooker, None).await
     }
 
-    async fn open(&self, onlooker: Onlooker, patience: Option<Duration>) -> Result<Store, EngineError> {
+    async fn open(
+        &self,
+        onlooker: ProgressListener,
+        patience: Option<Duration>,
+    ) -> Result<Store, EngineError> {
         let failed =
             |error: std::io::Error| FolderError { path: self.state_dir.clone(), detail: error.to_string() };
         std::fs::create_dir_all(&self.state_dir).map_err(failed)?;
@@ -129,13 +133,13 @@ impl Place {
         }
         Ok(match &self.store {
             StoreAddress::File => {
-                let options = SqliteOptions { onlooker, ..SqliteOptions::default() };
+                let options = SqliteOptions { progress: onlooker, ..SqliteOptions::default() };
                 SqliteStore::open(&self.store_path(), options)?.into()
             }
             StoreAddress::Postgres { url } => {
                 let options = PostgresOptions::new(url.expose(), self.shared_namespace());
                 let patience = patience.unwrap_or(options.patience);
-                let options = PostgresOptions { onlooker, patience, ..options };
+                let options = PostgresOptions { progress: onlooker, patience, ..options };
                 PostgresStore::open(&options).await?.into()
             }
         })
@@ -143,7 +147,11 @@ impl Place {
 }
 
 /// Puts a copy of a store back; says where the store that was there has gone.
-pub fn restore(copy: &Path, store: &Path, onlooker: &Onlooker) -> Result<Option<PathBuf>, EngineError> {
+pub fn restore(
+    copy: &Path,
+    store: &Path,
+    onlooker: &ProgressListener,
+) -> Result<Option<PathBuf>, EngineError> {
     Ok(baton_store::sqlite::restore(copy, store, onlooker)?)
 }
 

@@ -4,7 +4,7 @@
 use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::tasks::service::{Answer, TaskService};
 

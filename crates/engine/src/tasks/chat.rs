@@ -6,11 +6,12 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
-use baton_core::records::session::{Message, Posted, Request};
-use baton_store::commit::Conflict;
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::{Message, PostedMessage, TaskRequest};
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
@@ -21,7 +22,7 @@ pub struct Posting {
     pub session: SessionId,
     pub text: NonBlank,
     /// What the sender asked for. A type that was left out is guessed from the words.
-    pub wanted: Wanted,
+    pub wanted: RequestedWork,
     pub key: Option<ReceiptKey>,
 }
 
@@ -50,15 +51,15 @@ impl TaskService {
             return Ok(taken);
         }
         let Posting { session, text, wanted, key } = posting;
-        let request = |task_id| Request {
+        let request = |task_id| TaskRequest {
             task_id,
             task_type: posting.task_type(),
             priority: Priority::default(),
             recipe: wanted.recipe.clone(),
         };
-        let receipt = |posted: &Posted| match key {
+        let receipt = |posted: &PostedMessage| match key {
             Some(key) => {
-                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), Guard::New)
+                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), WriteGuard::New)
             }
             None => Change::new(),
         };
@@ -66,7 +67,7 @@ impl TaskService {
         match posted {
             Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.
-            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: "receipt", .. })) => {
+            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: RecordKind::Receipt, .. })) => {
                 Ok(self.taken_before(posting).await?.ok_or(TaskError::KeyReused)?)
             }
             Err(error) => Err(error),
@@ -92,7 +93,7 @@ impl TaskService {
     }
 }
 
-fn receipt_of(key: &ReceiptKey, posted: &Posted, wanted: Wanted) -> Receipt {
+fn receipt_of(key: &ReceiptKey, posted: &PostedMessage, wanted: RequestedWork) -> Receipt {
     Receipt {
         key: key.clone(),
         session_id: posted.session.id.clone(),

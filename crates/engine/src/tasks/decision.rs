@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::records::change::Change;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 use tokio::time::sleep;
 
 use crate::base::error::Result;

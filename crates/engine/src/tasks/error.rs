@@ -5,7 +5,7 @@ use baton_core::base::explanation::Explanation;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::RecipeId;
 use baton_core::explained;
-use baton_core::recycle::plan::PlanFaults;
+use baton_core::recycle::plan::PlanErrors;
 
 use crate::base::error::ErrorKind;
 use crate::base::refusals::failure;
@@ -29,7 +29,7 @@ pub enum TaskError {
     #[error("the recipe {recipe} is the loop, which runs on a session and takes its tasks from the queue")]
     LoopAsTaskRecipe { recipe: RecipeId },
     #[error("the plan cannot be used:\n{0}")]
-    InvalidPlan(PlanFaults),
+    InvalidPlan(PlanErrors),
     #[error("\"{title}\" was discovered too often to be created again")]
     DiscoveredTooOften { title: String },
     #[error("\"{prefix}\" matches more than one task")]

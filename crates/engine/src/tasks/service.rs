@@ -14,23 +14,23 @@ use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::LOOP_RECIPE;
-use baton_core::records::change::{Change, EdgeChange, Guard, Record, Stored};
+use baton_core::records::change::{Change, EdgeChange, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
-use baton_core::records::session::{Posted, Request, Session};
-use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
+use baton_core::records::session::{PostedMessage, Session, TaskRequest};
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
 use baton_core::recycle::plan_record::PlanRecord;
 use baton_core::task::revision::Revision;
-use baton_core::task::state::{Queue, TaskState};
+use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::approval::Approval;
-use baton_core::transition::command::{Command, Context};
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::command::{Command, CommandContext};
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
-use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use baton_store::recorded::Recorded;
-
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::event::StoredEvent;
+use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_store::model::record_kind::RecordKind;
 use tokio::sync::watch;
 
 use crate::base::error::EngineError;
@@ -70,11 +70,11 @@ impl TaskService {
     }
 
     /// The context of one decision: the store's time, so that all machines agree on it.
-    pub async fn context(&self, actor: Actor) -> Answer<Context> {
-        Ok(Context { now: self.store.now().await?, actor, fresh: self.ids.fresh() })
+    pub async fn context(&self, actor: Actor) -> Answer<CommandContext> {
+        Ok(CommandContext { now: self.store.now().await?, actor, fresh: self.ids.fresh() })
     }
 
-    pub async fn task(&self, id: TaskId) -> Answer<Stored<Task>> {
+    pub async fn task(&self, id: TaskId) -> Answer<Versioned<Task>> {
         let found = self.store.task(id).await?;
         Ok(found.ok_or_else(|| NotFound::new(Entity::Task, id))?)
     }
@@ -150,7 +150,7 @@ impl TaskService {
         let mut decision = self.decision(self.ids.task());
         loop {
             let now = self.store.now().await?;
-            let task = Task::create(spec(self.ids.task(), now)).asked_by(asker.clone());
+            let task = Task::create(spec(self.ids.task(), now)).with_requester(asker.clone());
             refuse_loop(task.spec().recipe.as_ref())?;
             let body = EventBody::TaskCreated {
                 spec: Box::new(task.spec().clone()),
@@ -170,8 +170,8 @@ impl TaskService {
         project: Option<&Project>,
         text: NonBlank,
         actor: Actor,
-        request: impl Fn(TaskId) -> Request + Send + Sync,
-    ) -> Answer<Posted> {
+        request: impl Fn(TaskId) -> TaskRequest + Send + Sync,
+    ) -> Answer<PostedMessage> {
         self.post_with(session, project, text, actor, request, |_| Change::new()).await
     }
 
@@ -182,9 +182,9 @@ impl TaskService {
         project: Option<&Project>,
         text: NonBlank,
         actor: Actor,
-        request: impl Fn(TaskId) -> Request + Send + Sync,
-        beside: impl Fn(&Posted) -> Change + Send + Sync,
-    ) -> Answer<Posted> {
+        request: impl Fn(TaskId) -> TaskRequest + Send + Sync,
+        beside: impl Fn(&PostedMessage) -> Change + Send + Sync,
+    ) -> Answer<PostedMessage> {
         let mut decision = self.decision(format_args!("the session {session}"));
         loop {
             let now = self.store.now().await?;
@@ -198,11 +198,13 @@ impl TaskService {
             }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
             refuse_loop(posted.task.spec().recipe.as_ref())?;
-            let change = Change::posted(version, posted.clone()).and(beside(&posted));
+            let change = Change::post_message(version, posted.clone()).and(beside(&posted));
             match decision.try_commit(change).await? {
                 None => return Ok(posted),
                 // The key is somebody else's: deciding again cannot change that.
-                Some(conflict @ Conflict::Moved { kind: "receipt", .. }) => return Err(conflict.into()),
+                Some(conflict @ Conflict::Moved { kind: RecordKind::Receipt, .. }) => {
+                    return Err(conflict.into());
+                }
                 Some(_) => decision.again().await?,
             }
         }
@@ -261,7 +263,7 @@ impl TaskService {
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
     pub async fn submit_plan(&self, breakdown: TaskId, draft: PlanDraft, actor: Actor) -> Answer<Plan> {
-        let plan = Plan::check(draft).map_err(|faults| TaskError::InvalidPlan(PlanFaults(faults)))?;
+        let plan = Plan::check(draft).map_err(|faults| TaskError::InvalidPlan(PlanErrors(faults)))?;
         let now = self.store.now().await?;
         let record = PlanRecord {
             task_id: breakdown,
@@ -270,11 +272,11 @@ impl TaskService {
             submitted_at: now,
         };
         let body = EventBody::PlanSubmitted { task: breakdown, plan: Box::new(plan.clone()) };
-        let mut change = Change::new().put(Record::Plan(record), Guard::Owned);
+        let mut change = Change::new().put(Record::Plan(record), WriteGuard::Owned);
         change.events.push(Event { at: now, by: actor.clone(), body });
         let stored = self.task(breakdown).await?;
         if !stored.value.is_breakdown() {
-            return Err(Refusal::NotBreakdown { task: breakdown }.into());
+            return Err(CommandRefusal::NotBreakdown { task: breakdown }.into());
         }
         if actor.is_human() && matches!(stored.value.state(), TaskState::Breakdown { .. }) {
             self.apply_with(breakdown, actor, |_| Ok((Command::SubmitPlan, change.clone()))).await?;
@@ -310,17 +312,17 @@ impl TaskService {
     }
 
     /// What could be claimed now, in claim order.
-    pub async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
+    pub async fn ready(&self, limit: u32) -> Answer<Vec<Versioned<Task>>> {
         Ok(self.store.ready(limit).await?)
     }
 
     /// A page of tasks, oldest first.
     pub async fn list(
         &self,
-        queue: Option<Queue>,
+        queue: Option<QueueName>,
         cursor: Option<&str>,
         limit: u32,
-    ) -> Answer<Page<Stored<Task>>> {
+    ) -> Answer<Page<Versioned<Task>>> {
         let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
         let filter = TaskFilter { queue, ..TaskFilter::default() };
         Ok(self.store.tasks(&filter, cursor, limit).await?)
@@ -336,7 +338,7 @@ impl TaskService {
         &self,
         cursor: Option<&str>,
         limit: u32,
-    ) -> Answer<Page<Stored<QuestionRecord>>> {
+    ) -> Answer<Page<Versioned<QuestionRecord>>> {
         let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
         Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
     }
@@ -364,7 +366,7 @@ impl TaskService {
         Ok(*self.store.subscribe().borrow())
     }
 
-    pub async fn project(&self, id: ProjectId) -> Answer<Stored<Project>> {
+    pub async fn project(&self, id: ProjectId) -> Answer<Versioned<Project>> {
         let found = self.store.project(id).await?;
         Ok(found.ok_or_else(|| NotFound::new(Entity::Project, id))?)
     }
@@ -389,7 +391,7 @@ impl TaskService {
     }
 
     /// The next piece of the history.
-    pub async fn events_after(&self, seq: u64) -> Answer<Vec<Recorded>> {
+    pub async fn events_after(&self, seq: u64) -> Answer<Vec<StoredEvent>> {
         Ok(self.store.events_after(seq, EVENTS_PAGE).await?)
     }
 

@@ -13,7 +13,7 @@ use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
-use baton_core::task::attempt::Check;
+use baton_core::task::attempt::CheckResult;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
@@ -84,7 +84,7 @@ impl Checks {
         &self,
         ground: &CheckGround<'_>,
         stop: &mut watch::Receiver<bool>,
-    ) -> Result<Option<Vec<Check>>, UserTaskError> {
+    ) -> Result<Option<Vec<CheckResult>>, UserTaskError> {
         let mut results = Vec::new();
         for check in &self.0 {
             let ended = match &check.deed {
@@ -93,7 +93,7 @@ impl Checks {
             };
             let Some((exit_code, output)) = ended else { return Ok(None) };
             let output_tail = redact(&output).into_owned();
-            results.push(Check { name: check.name.clone(), exit_code, output_tail });
+            results.push(CheckResult { name: check.name.clone(), exit_code, output_tail });
         }
         Ok(Some(results))
     }

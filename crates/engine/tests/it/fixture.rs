@@ -7,13 +7,13 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::schedule::{Capacity, Fit, Limits};
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::schedule::{Capacity, LimitsByKey, WorkerFit};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
 use baton_engine::tasks::service::TaskService;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
@@ -56,14 +56,14 @@ impl Office {
             lease_ms: 60_000,
             capacity: Capacity {
                 total_max: 100,
-                per_role: Limits::all(100),
-                per_agent: Limits::all(100),
+                per_role: LimitsByKey::all(100),
+                per_agent: LimitsByKey::all(100),
                 unaccepted_max: 100,
-                per_project: Limits::none(),
-                per_person: Limits::none(),
+                per_project: LimitsByKey::none(),
+                per_person: LimitsByKey::none(),
             },
             intakes: BTreeMap::new(),
-            fit: Fit::default(),
+            fit: WorkerFit::default(),
             actor: Actor::Baton,
         };
         let claimed = self.tasks.store.claim(request).await.unwrap();
@@ -79,7 +79,7 @@ impl Office {
         turns: u32,
     ) -> Task {
         let verified = Evidence { commits, turns, turns_max: 50, ..Evidence::default() };
-        let end = AttemptEnd { reported: Reported::new(result, "Done as told."), verified };
+        let end = AttemptEnd { reported: AttemptReport::new(result, "Done as told."), verified };
         self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap()
     }
 }

@@ -46,7 +46,10 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     works.engine.shop.restore(done_attempt, &back).await.unwrap();
     assert_eq!(std::fs::read_to_string(back.join("written")).unwrap(), done_attempt.to_string());
     let worktrees = works.engine.shop.worktrees_of(unmerged).await.unwrap();
-    assert!(worktrees.repository().tip(&BranchName::of_task(done)).await.unwrap().is_some(), "branches stay");
+    assert!(
+        worktrees.repository().tip(&BranchName::for_task(done)).await.unwrap().is_some(),
+        "branches stay"
+    );
     assert!(swept.events > 0 && works.tasks().store.task_events(done, 0, 10).await.unwrap().is_empty());
     assert!(!works.tasks().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
     let told = swept.to_string();

@@ -130,7 +130,7 @@ pub fn branch(name: &str) -> BranchName {
 }
 
 pub fn task_branch(number: u32) -> BranchName {
-    BranchName::of_task(TaskId::from_bits(number))
+    BranchName::for_task(TaskId::from_bits(number))
 }
 
 pub fn task_place(number: u32) -> Place {

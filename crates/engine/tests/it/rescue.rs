@@ -2,7 +2,7 @@
 
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt::AttemptResult;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::attempt::running::Running;
 use baton_engine::services::leases::LeaseKeeper;
 use baton_engine::services::recycler::Recycler;
@@ -28,7 +28,7 @@ async fn after_a_crash_everything_in_flight_goes_back_unblamed() {
     assert_eq!(taken.len(), 2);
     for task in tasks {
         let task = office.tasks.task(task).await.unwrap().value;
-        assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
+        assert_eq!((task.state().queue(), task.ledger().tries), (QueueName::Incoming, 0));
     }
     assert_eq!(office.claim().await.len(), 2, "they can be claimed again");
 }
@@ -70,5 +70,5 @@ async fn burned_out_work_is_recycled_once_and_good_work_is_left_alone() {
     let recycler = Recycler::new(office.tasks.clone(), items);
     assert_eq!(recycler.run_once().await.unwrap(), vec![burned]);
     assert!(recycler.run_once().await.unwrap().is_empty());
-    assert_eq!(office.tasks.task(good).await.unwrap().value.state().queue(), Queue::Provisional);
+    assert_eq!(office.tasks.task(good).await.unwrap().value.state().queue(), QueueName::Provisional);
 }

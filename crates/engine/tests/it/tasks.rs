@@ -4,16 +4,16 @@ use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::people::actor::Actor;
-use baton_core::records::session::Request;
+use baton_core::records::session::TaskRequest;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::TaskSpec;
 use baton_core::task::attempt::AttemptResult;
-use baton_core::task::state::{Queue, ReplacedBy, TaskState};
+use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::tasks::error::TaskError;
-use baton_store::commit::Conflict;
-use baton_store::query::TaskFilter;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::TaskFilter;
 
 use crate::fixture::{Office, mia, spec, text};
 
@@ -25,7 +25,7 @@ async fn a_task_is_claimed_only_when_what_it_waits_on_is_accepted() {
     let [(task, attempt)] = office.claim().await[..] else { panic!("only the first is ready") };
     assert_eq!(task, first);
     let settled = office.settle(first, attempt, AttemptResult::Complete, 1, 5).await;
-    assert_eq!(settled.state().queue(), Queue::Provisional);
+    assert_eq!(settled.state().queue(), QueueName::Provisional);
     assert!(office.claim().await.is_empty(), "provisional is not done");
     office.tasks.apply(first, Command::Accept { force: false }, mia()).await.unwrap();
     assert_eq!(office.claim().await[0].0, second);
@@ -106,9 +106,9 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
         match answer.await.unwrap() {
             Ok(task) => {
                 taken += 1;
-                assert_eq!(task.as_ref().unwrap().state().queue(), Queue::Incoming);
+                assert_eq!(task.as_ref().unwrap().state().queue(), QueueName::Incoming);
             }
-            Err(error) if error.is::<TaskError>() || error.is::<Refusal>() => {}
+            Err(error) if error.is::<TaskError>() || error.is::<CommandRefusal>() => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -120,7 +120,7 @@ async fn i3_each_chat_message_adds_one_task_to_its_session() {
     let office = Office::open();
     let session: baton_core::base::id::SessionId = "test-session".parse().unwrap();
     for number in 1..=3 {
-        let request = |task_id| Request {
+        let request = |task_id| TaskRequest {
             task_id,
             task_type: TaskType::ReadInfo,
             priority: Priority::default(),

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::schedule::Fit;
+use baton_core::schedule::WorkerFit;
 use baton_core::task::TaskSpec;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::task::state::Queue;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::task::state::QueueName;
 use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
 use baton_engine::git::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
@@ -20,7 +20,7 @@ use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::place::{Place, PlaceOptions};
 use baton_engine::tasks::service::TaskService;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -73,7 +73,7 @@ impl Works {
             created_at: self.tasks().store.now().await.unwrap(),
             completed_at: None,
         };
-        self.tasks().write(Change::new().put(Record::Project(project), Guard::New)).await.unwrap();
+        self.tasks().write(Change::new().put(Record::Project(project), WriteGuard::New)).await.unwrap();
         id
     }
 
@@ -86,12 +86,12 @@ impl Works {
         made.await.unwrap().id()
     }
 
-    pub async fn queue(&self, task: TaskId) -> Queue {
+    pub async fn queue(&self, task: TaskId) -> QueueName {
         self.tasks().task(task).await.unwrap().value.state().queue()
     }
 
     /// Runs agents until the task is there.
-    pub async fn work_until(&self, task: TaskId, queue: Queue) {
+    pub async fn work_until(&self, task: TaskId, queue: QueueName) {
         let (stop, shutdown) = watch::channel(false);
         let waiting = async {
             let mut changes = self.tasks().changes();
@@ -115,13 +115,13 @@ impl Works {
             lease_ms: 60_000,
             capacity: settings.capacity(),
             intakes: BTreeMap::default(),
-            fit: Fit::default(),
+            fit: WorkerFit::default(),
             actor: Actor::Baton,
         };
         let claimed = self.tasks().store.claim(request).await.unwrap();
         assert_eq!(claimed[0].task.value.id(), task);
         let (worktrees, from) = self.engine.shop.repository(&claimed[0].task.value).await.unwrap();
-        let place = Stand::Task { branch: BranchName::of_task(task), from };
+        let place = Stand::Task { branch: BranchName::for_task(task), from };
         let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let checkout = worktrees.create(&made).await.unwrap();
         std::fs::write(checkout.folder.join("written"), attempt.to_string()).unwrap();
@@ -130,7 +130,7 @@ impl Works {
 
     pub async fn settle(&self, task: TaskId, attempt: AttemptId) {
         let verified = Evidence { commits: 1, turns: 5, turns_max: 50, ..Evidence::default() };
-        let end = AttemptEnd { reported: Reported::new(AttemptResult::Complete, "Done."), verified };
+        let end = AttemptEnd { reported: AttemptReport::new(AttemptResult::Complete, "Done."), verified };
         self.tasks().apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
@@ -26,7 +26,7 @@ impl Events {
     }
 
     /// The next event; none when whoever tells them has ended. May be dropped and called again.
-    pub async fn next(&mut self) -> Result<Option<Recorded>, ClientError> {
+    pub async fn next(&mut self) -> Result<Option<StoredEvent>, ClientError> {
         loop {
             while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.heard.drain(..=end).collect();

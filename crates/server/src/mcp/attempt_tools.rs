@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::{NonBlank, OutcomeName};
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
 use baton_engine::asking::{Asked, Secret, Waited};
 
 use super::arguments::Arguments;
@@ -25,7 +25,7 @@ pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> R
 }
 
 /// The answer where there is one in time, else what the agent is to do.
-pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
+pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: QuestionDraft) -> Result<ToolAnswer, String> {
     let question = match toolbox.gateway.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -67,7 +67,7 @@ fn told(refusal: &AskRefusal) -> String {
     }
 }
 
-fn draft(arguments: &Arguments) -> Result<Draft, String> {
+fn draft(arguments: &Arguments) -> Result<QuestionDraft, String> {
     let kind = match arguments.text("kind")?.unwrap_or("clarification") {
         "clarification" => QuestionKind::Clarification,
         // A task's own work has no phase to end; a gate there is a plain confirmation.
@@ -76,7 +76,7 @@ fn draft(arguments: &Arguments) -> Result<Draft, String> {
             return Err(format!("`kind` cannot be {other:?}; it is clarification, confirmation or gate"));
         }
     };
-    let mut draft = Draft::new(kind, arguments.said("question")?);
+    let mut draft = QuestionDraft::new(kind, arguments.said("question")?);
     let options = arguments.list("options")?;
     if options.len() > OPTIONS_MAX {
         return Err(format!("`options` has more than {OPTIONS_MAX} entries"));
@@ -106,7 +106,7 @@ pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: Arguments) -> Resul
     let attempt = secret(caller)?.attempt();
     let draft: PlanDraft = arguments.whole()?;
     let plan = Plan::check(draft.clone()).map_err(|faults| {
-        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults))
+        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanErrors(faults))
     })?;
     if toolbox.mailbox.put_plan(attempt, draft) {
         let count = plan.items().len();

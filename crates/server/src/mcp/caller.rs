@@ -3,7 +3,7 @@
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
-use baton_core::people::toolset::Client;
+use baton_core::people::toolset::ToolClient;
 use baton_engine::asking::Secret;
 
 #[derive(Debug, Clone)]
@@ -15,10 +15,10 @@ pub enum Caller {
 }
 
 impl Caller {
-    pub fn client(&self) -> Client {
+    pub fn client(&self) -> ToolClient {
         match self {
-            Self::Person { .. } => Client::Person,
-            Self::Attempt { is_breakdown, .. } => Client::Attempt { is_breakdown: *is_breakdown },
+            Self::Person { .. } => ToolClient::Person,
+            Self::Attempt { is_breakdown, .. } => ToolClient::Attempt { is_breakdown: *is_breakdown },
         }
     }
 

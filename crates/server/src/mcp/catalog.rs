@@ -213,12 +213,12 @@ impl ToolSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::people::toolset::{Client, tools_for};
-    use baton_core::task::state::Status;
+    use baton_core::people::toolset::{ToolClient, tools_for};
+    use baton_core::task::state::TaskStatus;
 
     #[test]
     fn every_tool_on_offer_is_described() {
-        for client in [Client::Attempt { is_breakdown: true }, Client::Person] {
+        for client in [ToolClient::Attempt { is_breakdown: true }, ToolClient::Person] {
             for name in tools_for(client, true) {
                 let spec = ToolSpec::of(name).unwrap_or_else(|| panic!("{name}"));
                 assert!(!spec.description.is_empty());
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn every_tool_is_in_the_docs() {
         let docs = include_str!("../../../../docs/tools.md");
-        for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+        for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
             assert!(docs.contains(&format!("`{name}`")), "{name} is not in docs/tools.md");
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn the_words_on_offer_are_words_core_knows() {
         for status in STATUSES {
-            assert!(serde_json::from_value::<Status>(json!(status)).is_ok(), "{status}");
+            assert!(serde_json::from_value::<TaskStatus>(json!(status)).is_ok(), "{status}");
         }
     }
 }

@@ -7,7 +7,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
 use baton_core::task::revision::Revision;
-use baton_core::task::state::Status;
+use baton_core::task::state::TaskStatus;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_engine::query::TaskFilter;
@@ -45,7 +45,7 @@ pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, Stri
 
 pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let filter = TaskFilter {
-        status: arguments.word::<Status>("status")?,
+        status: arguments.word::<TaskStatus>("status")?,
         title: arguments.text("title")?.map(str::to_owned),
         ..TaskFilter::default()
     };
@@ -121,8 +121,9 @@ async fn home(
             Ok((task.spec().session_id.clone(), task.spec().project_id))
         }
         Caller::Person { .. } => {
-            let session =
-                SESSION_OF_CLIENT.parse().map_err(|error: baton_core::base::id::BadId| error.to_string())?;
+            let session = SESSION_OF_CLIENT
+                .parse()
+                .map_err(|error: baton_core::base::id::InvalidId| error.to_string())?;
             Ok((session, None))
         }
     }
@@ -135,10 +136,10 @@ pub async fn set_status(
 ) -> Result<ToolAnswer, String> {
     let id = named(toolbox, arguments).await?;
     let reason = arguments.maybe_said("reason")?;
-    let wanted = arguments.word::<Status>("status")?.ok_or("the argument `status` is missing")?;
+    let wanted = arguments.word::<TaskStatus>("status")?.ok_or("the argument `status` is missing")?;
     let command = match wanted {
-        Status::Cancelled => Command::Cancel { reason },
-        Status::Queued => Command::Retry,
+        TaskStatus::Cancelled => Command::Cancel { reason },
+        TaskStatus::Queued => Command::Retry,
         other => {
             return Err(format!(
                 "a task cannot be set to {}; CANCELLED gives it up, QUEUED tries it again. The rest follows from its work",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_core::people::toolset::{Client, tools_for};
+use baton_core::people::toolset::{ToolClient, tools_for};
 use serde_json::Value;
 
 use super::catalog::{ToolSpec, Touches};
@@ -16,9 +16,9 @@ plans; *you* a client of your own. The last two tools are offered exactly while 
 
 fn page() -> String {
     let mut text = INTRO.to_owned();
-    let person = tools_for(Client::Person, true);
-    let attempt = tools_for(Client::Attempt { is_breakdown: false }, true);
-    for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+    let person = tools_for(ToolClient::Person, true);
+    let attempt = tools_for(ToolClient::Attempt { is_breakdown: false }, true);
+    for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
         let spec = ToolSpec::of(name).unwrap();
         let mut offered = Vec::new();
         if attempt.contains(&name) {

@@ -6,7 +6,7 @@ use axum::http::header::{
 };
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::base::error::EngineError;
 use baton_engine::base::error::NotFound;
 use baton_engine::store_error::StoreError;
@@ -88,7 +88,7 @@ macro_rules! from_failure {
         })*
     };
 }
-from_failure!(StoreError, NotFound, Refusal, TaskError);
+from_failure!(StoreError, NotFound, CommandRefusal, TaskError);
 
 impl IntoResponse for PageError {
     /// It needs nothing from the store, which may be what is broken. The body is a `main` like every page's, so the

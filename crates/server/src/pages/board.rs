@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use baton_core::base::id::ProjectId;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
-use baton_core::task::state::{Queue, StateName, Status};
+use baton_core::task::state::{QueueName, StateName, TaskStatus};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -27,7 +27,7 @@ const CARDS_DEFAULT: u32 = 30;
 struct Column {
     name: &'static str,
     state: StateName,
-    gathers: &'static [(Option<Queue>, Option<Status>)],
+    gathers: &'static [(Option<QueueName>, Option<TaskStatus>)],
     /// Of what is finished, the newest is what people look for.
     newest_first: bool,
     /// Whether its cards say how many dependencies are met.
@@ -38,27 +38,27 @@ const COLUMNS: [Column; 9] = [
     column(
         "asking",
         StateName::AwaitingResponse,
-        &[(None, Some(Status::AwaitingResponse)), (None, Some(Status::Blocked))],
+        &[(None, Some(TaskStatus::AwaitingResponse)), (None, Some(TaskStatus::Blocked))],
     ),
-    column("review", StateName::Provisional, &[(Some(Queue::Provisional), None)]),
-    column("working", StateName::Claimed, &[(Some(Queue::Claimed), Some(Status::Running))]),
+    column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
+    column("working", StateName::Claimed, &[(Some(QueueName::Claimed), Some(TaskStatus::Running))]),
     column(
         "queued",
         StateName::Incoming,
-        &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)],
+        &[(Some(QueueName::NeedsContinuation), None), (Some(QueueName::Incoming), None)],
     )
     .waiting(),
-    column("planning", StateName::Breakdown, &[(Some(Queue::Breakdown), None)]).waiting(),
-    column("failed", StateName::Failed, &[(Some(Queue::Failed), None)]),
-    column("recycled", StateName::Recycled, &[(Some(Queue::Recycled), None)]).latest_first(),
-    column("done", StateName::Done, &[(Some(Queue::Done), None)]).latest_first(),
-    column("cancelled", StateName::Cancelled, &[(Some(Queue::Rejected), None)]).latest_first(),
+    column("planning", StateName::Breakdown, &[(Some(QueueName::Breakdown), None)]).waiting(),
+    column("failed", StateName::Failed, &[(Some(QueueName::Failed), None)]),
+    column("recycled", StateName::Recycled, &[(Some(QueueName::Recycled), None)]).latest_first(),
+    column("done", StateName::Done, &[(Some(QueueName::Done), None)]).latest_first(),
+    column("cancelled", StateName::Cancelled, &[(Some(QueueName::Rejected), None)]).latest_first(),
 ];
 
 const fn column(
     name: &'static str,
     state: StateName,
-    gathers: &'static [(Option<Queue>, Option<Status>)],
+    gathers: &'static [(Option<QueueName>, Option<TaskStatus>)],
 ) -> Column {
     Column { name, state, gathers, newest_first: false, waits: false }
 }
@@ -139,7 +139,7 @@ async fn gathered(
     app: &App,
     column: &Column,
     wanted: &Wanted,
-) -> Result<(Vec<Stored<Task>>, bool), PageError> {
+) -> Result<(Vec<Versioned<Task>>, bool), PageError> {
     let limit = if wanted.is_whole(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
     let (mut tasks, mut has_more) = (Vec::new(), false);
     for (queue, status) in column.gathers {
@@ -164,7 +164,7 @@ async fn drawn(
     frame: &Frame,
     column: &Column,
     wanted: &Wanted,
-    tasks: &[Stored<Task>],
+    tasks: &[Versioned<Task>],
     has_more: bool,
 ) -> Result<Markup, PageError> {
     let sign = of_state_name(column.state);

@@ -4,7 +4,7 @@ use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 use baton_engine::base::error::{Entity, NotFound};
@@ -18,7 +18,7 @@ use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
-use super::words::{ago, counted, of_state};
+use super::words::{ago, of_state, pluralize};
 use crate::state::App;
 use crate::visitor::Visited;
 
@@ -77,7 +77,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
+                h2 { "The plan: " (pluralize(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id)) }
@@ -92,7 +92,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
 }
 
 fn is_provisional(task: &Task) -> bool {
-    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == Mark::Plan)
+    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == ReviewMark::Plan)
 }
 
 fn may_edit(task: &Task) -> bool {
@@ -241,7 +241,9 @@ pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer 
     if !may_edit(&task) {
         let (state, command) =
             (task.state().name(), baton_core::transition::command::CommandName::SubmitPlan);
-        return Err(baton_core::transition::refusal::Refusal::WrongState { task: id, state, command }.into());
+        return Err(
+            baton_core::transition::refusal::CommandRefusal::WrongState { task: id, state, command }.into()
+        );
     }
     app.tasks().submit_plan(id, draft(&form), app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))

@@ -2,11 +2,11 @@
 
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, StateName, TaskState};
+use baton_core::task::state::{ReviewMark, StateName, TaskState};
 use baton_engine::attempt::running::Running;
 use maud::{Markup, html};
 
-use super::words::{Sign, age, counted, money, of_state};
+use super::words::{Sign, age, money, of_state, pluralize};
 
 /// How many of a task's dependencies are met, of how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn facts(task: &Task, waits: Option<Waits>, running: &Running, is_named: bool) -
             }
             @if let Some(end) = end {
                 span title="Turns used in the last attempt, of those it had" { (end.turns) "/" (end.turns_max) " turns" }
-                span title="Commits, counted by Baton" { (counted(u64::from(end.commits), "commit")) }
+                span title="Commits, counted by Baton" { (pluralize(u64::from(end.commits), "commit")) }
                 @if end.cost_micro_usd > 0 { span title="Cost of the last attempt" { (money(end.cost_micro_usd)) } }
             }
             @if task.ledger().started > 1 { span title="Attempts so far" { "attempt " (task.ledger().started) } }
@@ -71,11 +71,11 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     let mut verbs = Vec::new();
     match task.state() {
         TaskState::Provisional(provisional) => match provisional.mark {
-            Mark::Plan => verbs.extend([("plan", "Review plan")]),
-            Mark::Ready | Mark::NoChanges { .. } => {
+            ReviewMark::Plan => verbs.extend([("plan", "Review plan")]),
+            ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
                 verbs.extend([("accept", "Accept"), ("reject", "Reject")]);
             }
-            Mark::BurnedOut | Mark::NotConverging => {
+            ReviewMark::BurnedOut | ReviewMark::NotConverging => {
                 verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
             }
         },

@@ -6,9 +6,9 @@ use axum::response::Response;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::recipe::run::Run;
-use baton_core::records::receipt::Wanted;
+use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
-use baton_core::task::state::{Status, TaskState};
+use baton_core::task::state::{TaskState, TaskStatus};
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
 use baton_engine::tasks::chat::Posting;
 use maud::{Markup, html};
@@ -23,7 +23,7 @@ use super::question;
 use super::task::about::{run_of, run_told};
 use super::task::history;
 use super::visit::Visit;
-use super::words::{age, ago, counted, of_state, of_status, short};
+use super::words::{age, ago, of_state, of_status, pluralize, short};
 use crate::error::ApiError;
 use crate::input::Query;
 use crate::routes::projects::project;
@@ -66,8 +66,8 @@ pub async fn one(
 async fn own_session(app: &App) -> Result<SessionId, PageError> {
     let projects = app.tasks().store.projects(None, 1).await?;
     match projects.items.first() {
-        Some(project) => Ok(SessionId::of_project(project.id)),
-        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::base::id::BadId| {
+        Some(project) => Ok(SessionId::for_project(project.id)),
+        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::base::id::InvalidId| {
             ApiError::invalid(error.to_string(), "open another conversation").into()
         }),
     }
@@ -160,8 +160,8 @@ fn listed(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
         a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
             span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
             span.meta {
-                @if waits > 0 { (of_status(Status::AwaitingResponse).chip()) } @else { (of_status(group.latest_status).chip()) }
-                span { (counted(group.task_count, "task")) }
+                @if waits > 0 { (of_status(TaskStatus::AwaitingResponse).chip()) } @else { (of_status(group.latest_status).chip()) }
+                span { (pluralize(group.task_count, "task")) }
                 (age(group.latest_updated_at, frame.now))
             }
         }
@@ -204,7 +204,7 @@ fn said(
 async fn progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     const SHOWN_MAX: u32 = 5;
     let mut lines = Vec::new();
-    for status in [Status::Running, Status::Queued] {
+    for status in [TaskStatus::Running, TaskStatus::Queued] {
         let filter =
             TaskFilter { session: Some(session.clone()), status: Some(status), ..TaskFilter::default() };
         let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
@@ -242,7 +242,7 @@ async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     let projects = projects::offered(app).await?;
     let own = projects
         .iter()
-        .find(|project| SessionId::of_project(project.id) == *session)
+        .find(|project| SessionId::for_project(project.id) == *session)
         .map(|project| project.id);
     let fixed: Option<ProjectId> = known.as_ref().and_then(|stored| stored.value.project_id).or(own);
     Ok(html! {
@@ -281,7 +281,7 @@ pub async fn post(app: Visited, Key(session): Key<SessionId>, form: Form) -> Pag
     let posting = Posting {
         session: session.clone(),
         text: form.said("content")?,
-        wanted: Wanted { task_type: None, recipe },
+        wanted: RequestedWork { task_type: None, recipe },
         key: None,
     };
     app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -87,7 +87,7 @@ async fn nothing(app: &App) -> Result<Markup, PageError> {
 
 /// Below the questions: work that waits for a yes.
 async fn unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
-    let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+    let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
     let waiting = app.tasks().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
     Ok(html! {
         @if !waiting.items.is_empty() {

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use maud::{DOCTYPE, Markup, html};
 
@@ -74,7 +74,7 @@ impl Frame {
             }
             None => None,
         };
-        let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         Ok(Self {
             seq,
             now: tasks.store.now().await?,

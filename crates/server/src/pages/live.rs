@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::records::event::EventBody;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::attempt::running::Running;
 use futures_util::Stream;
 use futures_util::stream::{select, unfold};
@@ -54,7 +54,7 @@ pub async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answe
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
+    let news = |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(told(recorded));
     let turns = Turns::of(app.shop.running.clone()).told();
     let beside = select(turns, states(app.shop.services.changes()));
     Ok(sse::stream(&app, after, news, beside).into_response())
@@ -103,7 +103,7 @@ impl Turns {
     }
 }
 
-fn told(recorded: &Recorded) -> String {
+fn told(recorded: &StoredEvent) -> String {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let named = ["task", "session", "question", "project", "run", "breakdown", "from"];
     let mut about: Vec<String> =

@@ -1,6 +1,6 @@
 //! The projects there are, as a list to choose from.
 
-use baton_core::base::id::{BadId, ProjectId};
+use baton_core::base::id::{InvalidId, ProjectId};
 use baton_core::records::project::Project;
 use maud::{Markup, html};
 
@@ -29,6 +29,6 @@ pub fn choice(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &
 /// The one an address asks for. A form without a choice sends nothing in its place.
 pub fn wanted(query: &mut Query) -> Answer<Option<ProjectId>> {
     let text = query.take::<String>("project")?.filter(|text| !text.is_empty());
-    let unknown = |error: BadId| ApiError::invalid(error.to_string(), "choose a project from the list");
+    let unknown = |error: InvalidId| ApiError::invalid(error.to_string(), "choose a project from the list");
     text.map(|text| text.parse().map_err(unknown)).transpose()
 }

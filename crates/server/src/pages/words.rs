@@ -4,11 +4,11 @@
 
 use baton_core::ask::question::QuestionKind;
 use baton_core::base::time::Timestamp;
-pub use baton_core::base::words::counted;
-use baton_core::graph::Verdict;
+pub use baton_core::base::words::pluralize;
+use baton_core::graph::DependencyStatus;
 use baton_core::recipe::exit_reason::ExitCategory;
 use baton_core::task::attempt::ResultKind;
-use baton_core::task::state::{Mark, StateName, Status, TaskState};
+use baton_core::task::state::{ReviewMark, StateName, TaskState, TaskStatus};
 use maud::{Markup, html};
 
 /// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
@@ -42,26 +42,26 @@ pub const fn of_state_name(state: StateName) -> Sign {
 pub const fn of_state(state: &TaskState) -> Sign {
     match state {
         TaskState::Provisional(provisional) => match provisional.mark {
-            Mark::Ready => of_state_name(StateName::Provisional),
-            Mark::NoChanges { .. } => sign("Nothing to do?", "◇", "review"),
-            Mark::BurnedOut => sign("Burned out", "▲", "failed"),
-            Mark::NotConverging => sign("Not converging", "▲", "failed"),
-            Mark::Plan => sign("Plan to approve", "◆", "review"),
+            ReviewMark::Ready => of_state_name(StateName::Provisional),
+            ReviewMark::NoChanges { .. } => sign("Nothing to do?", "◇", "review"),
+            ReviewMark::BurnedOut => sign("Burned out", "▲", "failed"),
+            ReviewMark::NotConverging => sign("Not converging", "▲", "failed"),
+            ReviewMark::Plan => sign("Plan to approve", "◆", "review"),
         },
         other => of_state_name(other.name()),
     }
 }
 
-pub const fn of_status(status: Status) -> Sign {
+pub const fn of_status(status: TaskStatus) -> Sign {
     match status {
-        Status::Queued => of_state_name(StateName::Incoming),
-        Status::Running => of_state_name(StateName::Claimed),
-        Status::AwaitingResponse => of_state_name(StateName::AwaitingResponse),
-        Status::Blocked => of_state_name(StateName::Blocked),
-        Status::WaitingChildren => of_state_name(StateName::Recycled),
-        Status::Complete => of_state_name(StateName::Done),
-        Status::Error => of_state_name(StateName::Failed),
-        Status::Cancelled => of_state_name(StateName::Cancelled),
+        TaskStatus::Queued => of_state_name(StateName::Incoming),
+        TaskStatus::Running => of_state_name(StateName::Claimed),
+        TaskStatus::AwaitingResponse => of_state_name(StateName::AwaitingResponse),
+        TaskStatus::Blocked => of_state_name(StateName::Blocked),
+        TaskStatus::WaitingChildren => of_state_name(StateName::Recycled),
+        TaskStatus::Complete => of_state_name(StateName::Done),
+        TaskStatus::Error => of_state_name(StateName::Failed),
+        TaskStatus::Cancelled => of_state_name(StateName::Cancelled),
     }
 }
 
@@ -84,11 +84,11 @@ pub const fn of_exit(category: ExitCategory) -> Sign {
     }
 }
 
-pub const fn of_verdict(verdict: &Verdict) -> Sign {
+pub const fn of_verdict(verdict: &DependencyStatus) -> Sign {
     match verdict {
-        Verdict::Met => sign("met", "✓", "done"),
-        Verdict::Pending { .. } => sign("pending", "○", "queued"),
-        Verdict::Dead { .. } => sign("dead", "✗", "failed"),
+        DependencyStatus::Met => sign("met", "✓", "done"),
+        DependencyStatus::Pending { .. } => sign("pending", "○", "queued"),
+        DependencyStatus::Dead { .. } => sign("dead", "✗", "failed"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/workers`: the machines that run agents on this store.
 
 use axum::extract::State;
-use baton_core::schedule::worker::{Duty, Health};
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth};
 use maud::{Markup, html};
 
 use super::answer::PageAnswer;
@@ -42,13 +42,13 @@ fn row(worker: &WorkerView, frame: &Frame) -> Markup {
             td {
                 strong { (worker.name) }
                 br;
-                span.muted { @match worker.duty { Duty::Server => "server", Duty::Worker => "worker" } " " (worker.version) }
+                span.muted { @match worker.duty { WorkerDuty::Server => "server", WorkerDuty::Worker => "worker" } " " (worker.version) }
             }
             td {
                 @match worker.state {
-                    Health::Live => span.tone-done { "✓ live" },
-                    Health::Draining => span.tone-asking { "▲ draining" },
-                    Health::Lost => span.tone-failed { "✗ lost" },
+                    WorkerHealth::Live => span.tone-done { "✓ live" },
+                    WorkerHealth::Draining => span.tone-asking { "▲ draining" },
+                    WorkerHealth::Lost => span.tone-failed { "✗ lost" },
                 }
             }
             td {

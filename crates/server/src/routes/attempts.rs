@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::NonBlank;
@@ -59,7 +59,7 @@ async fn ask(
             "an agent passes BATON_TOKEN on as it is",
         )
     })?;
-    let mut draft = Draft::new(QuestionKind::Clarification, said(&new.question, "question")?);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, said(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     Ok(Json(match app.shop.gateway().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },

@@ -11,7 +11,7 @@ use baton_core::recycle::plan_record::PlanRecord;
 use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::transition::command::{Command, CommandName};
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
@@ -152,7 +152,7 @@ async fn edit(
     let state = app.tasks().task(id).await?.value.state().name();
     if matches!(state, StateName::Done | StateName::Cancelled) {
         let command = CommandName::SubmitPlan;
-        return Err(Refusal::WrongState { task: id, state, command }.into());
+        return Err(CommandRefusal::WrongState { task: id, state, command }.into());
     }
     app.tasks().submit_plan(id, draft, app.actor()).await?;
     load(&app, id).await

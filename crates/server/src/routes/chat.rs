@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, StatusCode};
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::RecipeId;
-use baton_core::records::receipt::{ReceiptKey, Wanted};
-use baton_core::task::state::Status;
+use baton_core::records::receipt::{ReceiptKey, RequestedWork};
+use baton_core::task::state::TaskStatus;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::tasks::chat::Posting;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ struct ChatAnswer {
     task_group_id: SessionId,
     session_id: SessionId,
     task_type: TaskType,
-    status: Status,
+    status: TaskStatus,
 }
 
 async fn chat(
@@ -76,9 +76,9 @@ async fn chat(
         app.tasks().recipe(recipe)?;
     }
     let posting = Posting {
-        session: new.session_id.unwrap_or_else(|| SessionId::of_project(id)),
+        session: new.session_id.unwrap_or_else(|| SessionId::for_project(id)),
         text,
-        wanted: Wanted { task_type: new.task_type, recipe: new.recipe },
+        wanted: RequestedWork { task_type: new.task_type, recipe: new.recipe },
         key,
     };
     let taken = app.tasks().take_in(Some(&project), &posting, app.actor()).await?;
@@ -88,7 +88,7 @@ async fn chat(
         session_id: taken.session,
         task_type: posting.task_type(),
         // What a message makes is queued, however soon an agent takes it: a repeat gets the first answer.
-        status: Status::Queued,
+        status: TaskStatus::Queued,
     };
     Ok((StatusCode::CREATED, Json(answer)))
 }
@@ -101,7 +101,7 @@ fn key_in(headers: &HeaderMap, project: ProjectId) -> Answer<Option<ReceiptKey>>
         return Err(ApiError::invalid("there is more than one Idempotency-Key", hint));
     }
     let text = value.to_str().unwrap_or_default();
-    ReceiptKey::of_chat(project, text)
+    ReceiptKey::for_chat(project, text)
         .map(Some)
         .map_err(|error| ApiError::invalid(format!("the Idempotency-Key cannot be used: {error}"), hint))
 }
@@ -115,7 +115,7 @@ async fn read(
     let paging = query.page()?;
     query.done()?;
     project(&app, id).await?;
-    let own = SessionId::of_project(id);
+    let own = SessionId::for_project(id);
     let session = session.unwrap_or_else(|| own.clone());
     // The project's own session is there from the start, also before anybody has said anything.
     let known = app.tasks().store.session(&session).await?;

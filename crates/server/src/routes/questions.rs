@@ -8,8 +8,8 @@ use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::task::Task;
-use baton_core::task::state::{Queue, Status};
-use baton_core::transition::refusal::Refusal;
+use baton_core::task::state::{QueueName, TaskStatus};
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::QuestionFilter;
 use baton_engine::tasks::error::TaskError;
@@ -60,9 +60,9 @@ struct AnswerGiven {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_status: Option<Status>,
+    new_status: Option<TaskStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<Queue>,
+    queue: Option<QueueName>,
 }
 
 async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
@@ -70,6 +70,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<Strin
         is_pending: query.word("state")?.map(|state| matches!(state, Wanted::Pending)),
         task: query.take("task_id")?,
         session: query.take("session_id")?,
+        newest_first: false,
     };
     let paging = query.page()?;
     query.done()?;
@@ -109,7 +110,7 @@ async fn answer(
 pub async fn give(app: &Visited, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
     let given = app.tasks().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(error) = &given
-        && (error.is::<Refusal>() || error.is::<AnswerRefusal>() || error.is::<LoopRefusal>())
+        && (error.is::<CommandRefusal>() || error.is::<AnswerRefusal>() || error.is::<LoopRefusal>())
         && let Some(record) = app.tasks().store.question(id).await?
         && let QuestionState::Answered { answered_by, .. } = record.value.state
     {

@@ -154,8 +154,8 @@ pub async fn session_for(
 ) -> Answer<SessionId> {
     let Some(session) = wanted else {
         return match project {
-            Some(project) => Ok(SessionId::of_project(project)),
-            None => SESSION_OF_API.parse().map_err(|error: baton_core::base::id::BadId| {
+            Some(project) => Ok(SessionId::for_project(project)),
+            None => SESSION_OF_API.parse().map_err(|error: baton_core::base::id::InvalidId| {
                 ApiError::invalid(error.to_string(), "name a session_id")
             }),
         };

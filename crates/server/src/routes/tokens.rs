@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
-use baton_core::people::access_token::{AccessToken, Revoked};
+use baton_core::people::access_token::{AccessToken, Revocation};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_engine::base::error::{Entity, NotFound};
@@ -53,12 +53,12 @@ struct TokenView {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    revoked: Option<Revoked>,
+    revoked: Option<Revocation>,
 }
 
 impl TokenView {
     fn of(token: AccessToken, now: Timestamp) -> Self {
-        let is_good = token.is_good(now);
+        let is_good = token.is_valid(now);
         let AccessToken { name, role, created_at, created_by, expires_at, revoked, .. } = token;
         Self { name, role, is_good, created_at, created_by, expires_at, revoked }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
-use baton_core::records::receipt::Wanted;
+use baton_core::records::receipt::RequestedWork;
 use baton_engine::tasks::chat::Posting;
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ async fn prompt(app: &Visited, session: SessionId, text: NonBlank) -> Answer<Val
         Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let posting = Posting { session, text, wanted: Wanted::default(), key: None };
+    let posting = Posting { session, text, wanted: RequestedWork::default(), key: None };
     let taken = app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
     ack["task_id"] = json!(taken.task);
     Ok(ack)

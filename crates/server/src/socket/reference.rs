@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use axum::extract::ws::Message;
 use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_engine::Recorded;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use super::incoming::{Incoming, read};
@@ -88,9 +88,9 @@ fn durable() -> Vec<EventBody> {
     let session: SessionId = "login".parse().unwrap();
     let (run, task, attempt) = (RunId::from_bits(1), TaskId::from_bits(2), AttemptId::from_bits(3));
     let text = |text: &str| NonBlank::new(text).unwrap();
-    let question =
-        Draft::new(QuestionKind::Clarification, text("Formal or casual?")).with_id(QuestionId::from_bits(4));
-    let reported = Reported::new(AttemptResult::Complete, "Done.");
+    let question = QuestionDraft::new(QuestionKind::Clarification, text("Formal or casual?"))
+        .with_id(QuestionId::from_bits(4));
+    let reported = AttemptReport::new(AttemptResult::Complete, "Done.");
     vec![
         EventBody::RunStarted {
             run,
@@ -177,7 +177,7 @@ fn page() -> String {
     text.push_str("\n## Out, durable\n");
     for body in durable() {
         let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-        let sent = message(&Recorded { seq: 42, event }).unwrap();
+        let sent = message(&StoredEvent { seq: 42, event }).unwrap();
         let form = serde_json::to_value(&sent).unwrap();
         let name = form["type"].as_str().unwrap();
         let _ = write!(text, "\n### `{name}`\n\n{}\n\n```json\n{form}\n```\n", tells(&sent.body));

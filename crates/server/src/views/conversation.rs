@@ -9,7 +9,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::records::session::Message;
-use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_engine::base::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use baton_engine::tasks::service::TaskService;
@@ -207,7 +207,7 @@ fn of_message(message: Message) -> Entry {
 }
 
 fn of_attempt(record: &AttemptRecord) -> Option<Entry> {
-    let Some(Closing::Ended { at, end }) = &record.closing else { return None };
+    let Some(AttemptClosing::Ended { at, end }) = &record.closing else { return None };
     let text = end.reported.output.trim();
     let attempt_id = record.attempt.id;
     (!text.is_empty()).then(|| Entry {

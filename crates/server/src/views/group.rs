@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::SessionId;
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::Status;
+use baton_core::task::state::TaskStatus;
 use baton_engine::query::TaskGroup;
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ pub struct GroupView {
     pub task_group_id: SessionId,
     pub session_id: SessionId,
     pub task_count: u64,
-    pub status_counts: BTreeMap<Status, u64>,
-    pub latest_status: Status,
+    pub status_counts: BTreeMap<TaskStatus, u64>,
+    pub latest_status: TaskStatus,
     pub first_prompt: String,
     pub created_at: Timestamp,
     pub latest_updated_at: Timestamp,

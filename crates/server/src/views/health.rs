@@ -151,7 +151,7 @@ pub async fn counts(shop: &Workshop) -> Result<Counts, baton_engine::store_error
     let store = &shop.tasks.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
-        TaskFilter { queue: Some(baton_core::task::state::Queue::Provisional), ..TaskFilter::default() };
+        TaskFilter { queue: Some(baton_core::task::state::QueueName::Provisional), ..TaskFilter::default() };
     let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
     Ok(Counts {
         ready: store.ready_count().await?,

@@ -41,7 +41,7 @@ impl From<&Project> for ProjectView {
             branch: project.branch(),
             remote: project.remote.clone(),
             at_once_max: project.at_once_max,
-            session_id: SessionId::of_project(project.id),
+            session_id: SessionId::for_project(project.id),
             created_at: project.created_at,
             completed_at: project.completed_at,
         }

@@ -4,20 +4,20 @@ use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::task::Task;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 use baton_engine::landing::acceptor::Landing;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct TransitionView {
     pub task_id: TaskId,
-    pub old_status: Status,
-    pub new_status: Status,
-    pub queue: Queue,
+    pub old_status: TaskStatus,
+    pub new_status: TaskStatus,
+    pub queue: QueueName,
 }
 
 impl TransitionView {
-    pub fn of(old_status: Status, task: &Task) -> Self {
+    pub fn of(old_status: TaskStatus, task: &Task) -> Self {
         let state = task.state();
         Self { task_id: task.id(), old_status, new_status: state.status(), queue: state.queue() }
     }

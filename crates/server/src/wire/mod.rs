@@ -9,7 +9,7 @@ use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId, StepName};
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::records::event::EventBody;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde::Serialize;
 
 /// One durable message.
@@ -105,7 +105,7 @@ pub enum TaskChange {
 }
 
 /// The message for an event, if clients are told of it.
-pub fn message(recorded: &Recorded) -> Option<WireMessage> {
+pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
     let changed = |task_id: &TaskId, change| Some(WireBody::TaskChanged { task_id: *task_id, change });
     let body = match &recorded.event.body {
         EventBody::RunStarted { recipe, label, session, step, step_count, .. } => {

@@ -1,20 +1,20 @@
 //! The messages, exactly as they go out.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use super::message;
 
 fn sent(body: EventBody) -> Option<Value> {
     let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-    message(&Recorded { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
+    message(&StoredEvent { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
 }
 
 fn session() -> SessionId {
@@ -94,7 +94,7 @@ fn the_messages_of_a_run_have_their_documented_fields() {
 
 #[test]
 fn questions_and_tasks_are_told_of_and_what_concerns_nobody_is_not() {
-    let question = Draft::new(QuestionKind::Gate, text("Ready to execute? [YES/NO]"));
+    let question = QuestionDraft::new(QuestionKind::Gate, text("Ready to execute? [YES/NO]"));
     let asked = EventBody::QuestionAsked {
         session: session(),
         task: Some(TASK),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -33,7 +33,8 @@ async fn talk(stage: &Stage) -> String {
         match number % 4 {
             0 => stage.attempt(task, AttemptResult::Complete, "Done.", Evidence::default()).await,
             1 => {
-                let question = Draft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
+                let question =
+                    QuestionDraft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
                 stage.attempt(task, AttemptResult::Asked { question }, "Hm.", Evidence::default()).await;
                 late.push(task);
             }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::transition::command::Command;
 use baton_engine::asking::{AgentGateway, Secret};
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let asked =
         made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;
     let asked = asked["task_id"].as_str().unwrap().to_owned();
-    let draft = Draft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
+    let draft = QuestionDraft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
     attempt(stage, &asked, AttemptResult::Asked { question: draft.clone() }, "", worked()).await;
     let question = format!("/api/tasks/{asked}");
     let task = made(call("get_task", "get", question, None), examples).await;
@@ -169,7 +169,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     ask.headers = format!("authorization: Bearer {}\r\n", secret.reveal());
     made(ask, examples).await;
     let attempt = secret.attempt();
-    let end = AttemptEnd { reported: Reported::new(error, ""), verified: Evidence::default() };
+    let end = AttemptEnd { reported: AttemptReport::new(error, ""), verified: Evidence::default() };
     let settle = Command::Settle { attempt, end };
     stage.tasks.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
@@ -182,7 +182,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     completed(stage, document, examples).await;
     let now = stage.tasks.store.now().await.unwrap();
     let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
-    stage.tasks.write(hold.placed(None).unwrap()).await.unwrap();
+    stage.tasks.write(hold.place(None).unwrap()).await.unwrap();
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole::{self, Operator, Responder, Viewer};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;

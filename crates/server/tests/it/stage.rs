@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
@@ -141,7 +141,13 @@ impl Stage {
     }
 
     /// The agent's attempt ends like this.
-    pub async fn settle(&self, task: TaskId, attempt: AttemptId, reported: Reported, verified: Evidence) {
+    pub async fn settle(
+        &self,
+        task: TaskId,
+        attempt: AttemptId,
+        reported: AttemptReport,
+        verified: Evidence,
+    ) {
         let end = AttemptEnd { reported, verified };
         self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
     }
@@ -149,7 +155,7 @@ impl Stage {
     /// An agent works on the task and ends like this.
     pub async fn attempt(&self, task: TaskId, result: AttemptResult, output: &str, verified: Evidence) {
         let attempt = self.claim(task).await;
-        self.settle(task, attempt, Reported::new(result, output), verified).await;
+        self.settle(task, attempt, AttemptReport::new(result, output), verified).await;
     }
 
     /// A header of the last answer.

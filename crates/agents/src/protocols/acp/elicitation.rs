@@ -4,7 +4,7 @@
 //! the question says so.
 
 use baton_core::ask::fallback::Fallback;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ impl ElicitationForm {
         Some(Self { message, fields: fields.into_iter().collect() })
     }
 
-    pub(super) fn question(&self) -> Draft {
+    pub(super) fn question(&self) -> QuestionDraft {
         let mut text = self.message.clone();
         let mut options = Vec::new();
         match self.fields.as_slice() {
@@ -60,7 +60,7 @@ impl ElicitationForm {
             }
         }
         let text = NonBlank::or(&excerpt(&text, QUESTION_BYTES_MAX), Fallback::Default.question().text);
-        let mut draft = Draft::new(QuestionKind::Clarification, text);
+        let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
         draft.options =
             options.into_iter().filter_map(|text| NonBlank::new(text).ok()).take(OPTIONS_MAX).collect();
         draft
@@ -139,7 +139,7 @@ mod tests {
     fn offered_answers_are_explained() {
         for properties in [json!({}), json!({"sure": {"type": "boolean"}})] {
             let draft = form(&properties).question();
-            assert_eq!(draft.lacks(), [], "{}", draft.text);
+            assert_eq!(draft.missing_context(), [], "{}", draft.text);
         }
     }
 

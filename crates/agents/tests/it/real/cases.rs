@@ -7,7 +7,7 @@ use baton_agents::asking::permission::PermissionDecision;
 use baton_agents::driver::SessionResume;
 use baton_agents::driver::run_result::EndReason;
 use baton_agents::failure::FailureKind;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::bench::Ran;
 struct Yes;
 
 impl Asker for Yes {
-    fn ask(&self, _: Draft) -> AskFuture {
+    fn ask(&self, _: QuestionDraft) -> AskFuture {
         Box::pin(async { AskReply::Answer("Allow".to_owned()) })
     }
 }

@@ -72,7 +72,7 @@ pub fn crowded(place: &Place, count: u32) {
     });
 }
 
-fn written(number: u32, context: &baton_core::transition::command::Context) -> Change {
+fn written(number: u32, context: &baton_core::transition::command::CommandContext) -> Change {
     let spec = TaskSpec {
         description: "Something to do.".to_owned(),
         ..TaskSpec::new(

@@ -1,10 +1,9 @@
 //! The tools as an attempt's agent has them: through the real binary, by its token.
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 
 use super::Place;
+use crate::wait;
 
 /// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
 const SPEAKS: &str = r#"
@@ -61,11 +60,7 @@ impl Stage {
     }
 
     fn wait(&self, what: &str, is_so: &dyn Fn() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < super::PATIENCE, "waited in vain for {what}: {}", self.show());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait::until(super::PATIENCE, is_so, || format!("{what}: {}", self.show()));
     }
 
     /// The one question that waits, once there is one.

@@ -1,5 +1,5 @@
-//! A person's token: who they are, what they may do, and until when. The secret itself is shown once and never comes
-//! here; what is kept are digests of it.
+//! A person's access token: who they are, what they may do, and until when. The secret is shown once and never enters
+//! core; only digests are stored.
 
 pub mod explained;
 use serde::{Deserialize, Serialize};
@@ -10,47 +10,48 @@ use crate::people::actor::Actor;
 use crate::people::owner_token::OwnerToken;
 use crate::people::role::PersonRole;
 
-/// One for each name at most; a new one takes the place of one that is over.
+/// At most one valid token per name; a new one replaces an expired or revoked one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessToken {
     pub name: PersonName,
     pub role: PersonRole,
-    /// Of the secret.
+    /// Digest of the secret.
     pub digest: OwnerToken,
-    /// Of what a browser keeps in its place. It is another one, so that who reads the store can show neither.
+    /// Digest of the browser's session secret. It differs from `digest`, so that a reader of the store can present
+    /// neither.
     pub browser_digest: OwnerToken,
     pub created_at: Timestamp,
     pub created_by: Actor,
-    /// None for one that lasts until it is revoked.
+    /// `None` for a token that does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revoked: Option<Revoked>,
+    pub revoked: Option<Revocation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revoked {
+pub struct Revocation {
     pub at: Timestamp,
     pub by: Actor,
 }
 
-/// Why a token cannot be made or taken back.
+/// Why a token cannot be issued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenRefusal {
-    #[error("{0} has a token already")]
+    #[error("{0} already has a token")]
     Taken(PersonName),
-    #[error("a token that ends at {0} would be over before it is shown")]
+    #[error("the token would already have expired at {0}")]
     Over(Timestamp),
-    #[error("there are {0} tokens, which is as many as there may be")]
+    #[error("there are already {0} tokens, which is the limit")]
     TooMany(usize),
 }
 
 impl AccessToken {
-    /// Names that ever had a token; each is a row that a list shows.
+    /// Names that ever had a token; each is a row in the list.
     pub const COUNT_MAX: usize = 1_000;
 
-    /// Whether its holder is let in now.
-    pub fn is_good(&self, now: Timestamp) -> bool {
+    /// Whether the token grants access now.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }

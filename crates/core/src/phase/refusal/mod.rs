@@ -1,18 +1,18 @@
-//! Why a loop does not move. The loop is then as it was before.
+//! Why a loop refused to move. The loop is unchanged.
 
 pub mod explained;
 use serde::Serialize;
 
 use crate::ask::refusal::{AnswerRefusal, RefusalForm};
 use crate::base::id::QuestionId;
-use crate::phase::{ITERATIONS_MAX, NoSuchEdge, Phase};
+use crate::phase::{ITERATIONS_MAX, InvalidPhaseMove, Phase};
 
-/// Why the loop does not move.
+/// Why a loop refused to move.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(into = "RefusalForm")]
 pub enum LoopRefusal {
     #[error(transparent)]
-    NoSuchEdge(#[from] NoSuchEdge),
+    NoSuchEdge(#[from] InvalidPhaseMove),
     #[error(transparent)]
     Answer(#[from] AnswerRefusal),
     #[error("question {id} is not the gate of the {phase} phase")]

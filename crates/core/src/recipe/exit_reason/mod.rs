@@ -1,8 +1,8 @@
-//! Why a run ended, for a person to read: the reason, its category and its sentence.
+//! Why a run ended: the reason, its category and a sentence for people.
 //!
-//! A recipe names its own reasons; Baton adds the guardrails and the errors. Both end here, so every
-//! exit has a category and a message whatever its reason is (I10). A reason decides nothing by itself:
-//! what becomes of the task is the task's business.
+//! A recipe names its own reasons; Baton adds guardrails and errors. Both are mapped here, so every exit has a
+//! category and a message whatever its reason (I10). A reason decides nothing by itself: what happens to the task is
+//! decided by the task's rules.
 
 pub mod explained;
 use std::fmt;
@@ -29,11 +29,11 @@ pub struct ExitReason(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitCategory {
-    /// The recipe came to one of its own ends, a happy one or not.
+    /// The recipe reached one of its own exits, successful or not.
     Completed,
     /// A limit stopped a run that did not stop by itself.
     Guardrail,
-    /// Baton could not go on.
+    /// Baton could not continue.
     Error,
 }
 
@@ -55,9 +55,9 @@ impl fmt::Display for ExitCategory {
     }
 }
 
-/// A text that cannot be an exit reason.
+/// A text that is not a valid exit reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadExitReason {
+pub enum InvalidExitReason {
     #[error("an exit reason cannot be blank; write one such as task-committed")]
     Blank,
     #[error("an exit reason is at most {} bytes long; keep the detail for the log", ExitReason::LEN_MAX)]
@@ -70,15 +70,15 @@ impl ExitReason {
     /// A reason is a label in a list and a log line, not a report.
     pub const LEN_MAX: usize = 200;
 
-    /// White space around the text is dropped, so that a reason never misses its category by a blank.
-    pub fn new(text: &str) -> Result<Self, BadExitReason> {
+    /// Surrounding white space is dropped, so that a reason never misses its category by a space.
+    pub fn new(text: &str) -> Result<Self, InvalidExitReason> {
         let text = text.trim();
         if NonBlank::new(text).is_err() {
-            Err(BadExitReason::Blank)
+            Err(InvalidExitReason::Blank)
         } else if text.len() > Self::LEN_MAX {
-            Err(BadExitReason::TooLong)
+            Err(InvalidExitReason::TooLong)
         } else if text.contains(char::is_control) {
-            Err(BadExitReason::NotOneLine)
+            Err(InvalidExitReason::NotOneLine)
         } else {
             Ok(Self(text.to_owned()))
         }
@@ -92,17 +92,17 @@ impl ExitReason {
         Self(format!("{MAX_STEP_VISITS_EXCEEDED}:{step}"))
     }
 
-    /// The same of a step nobody names, where it is told what may happen.
+    /// The same without a step name, for describing what may happen.
     pub fn max_step_visits_of_any() -> Self {
         Self(MAX_STEP_VISITS_EXCEEDED.to_owned())
     }
 
-    /// The agent was reminded and still reported nothing usable.
+    /// The agent was reminded and still reported no usable outcome.
     pub fn orchestration_error() -> Self {
         Self(ORCHESTRATION_ERROR.to_owned())
     }
 
-    /// The agent's process or provider failed for good.
+    /// The agent's process or provider failed permanently.
     pub fn error() -> Self {
         Self(ERROR.to_owned())
     }
@@ -125,7 +125,7 @@ impl ExitReason {
         &self.0
     }
 
-    /// I10: total. A reason nobody here knows is one of a user's recipe, and that is a completion.
+    /// I10: total. An unknown reason comes from a user's recipe, and that is a completion.
     pub fn category(&self) -> ExitCategory {
         match self.as_str() {
             MAX_TOTAL_STEPS => ExitCategory::Guardrail,
@@ -147,7 +147,7 @@ impl ExitReason {
     }
 }
 
-/// The sentences of the reasons Baton and its built-in recipes use.
+/// The messages for the reasons used by Baton and its built-in recipes.
 fn sentence(reason: &str) -> Option<&'static str> {
     Some(match reason {
         "task-committed" => "Task implementation committed successfully",
@@ -184,17 +184,17 @@ fn sentence(reason: &str) -> Option<&'static str> {
 }
 
 impl FromStr for ExitReason {
-    type Err = BadExitReason;
+    type Err = InvalidExitReason;
 
-    fn from_str(text: &str) -> Result<Self, BadExitReason> {
+    fn from_str(text: &str) -> Result<Self, InvalidExitReason> {
         Self::new(text)
     }
 }
 
 impl TryFrom<String> for ExitReason {
-    type Error = BadExitReason;
+    type Error = InvalidExitReason;
 
-    fn try_from(text: String) -> Result<Self, BadExitReason> {
+    fn try_from(text: String) -> Result<Self, InvalidExitReason> {
         Self::new(&text)
     }
 }

@@ -1,4 +1,4 @@
-//! What a run answers: the next thing to do, or why it did not move.
+//! What a run returns: the next action, or why it did not move.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +17,9 @@ pub enum Advance {
     AskGate {
         question: NonBlank,
     },
-    /// The human said NO and the gate has no outcome for it: the agent goes on in the same step.
+    /// The human said NO and the gate has no outcome for it: the agent continues in the same step.
     StayInPhase,
-    /// Ask the agent once more. `error` is for people, `text` for the agent.
+    /// Ask the agent again. `error` is for people, `text` for the agent.
     Remind {
         error: String,
         text: String,
@@ -42,18 +42,18 @@ pub enum GateAnswer {
     No,
 }
 
-/// What a run that was read back wants done.
+/// What to do with a run that was loaded from the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resume {
-    /// Send this step's prompt again, in the agent session it had where that can be resumed.
+pub enum RunResume {
+    /// Send this step's prompt again, in the same agent session if it can be resumed.
     Dispatch {
         step: StepName,
     },
-    /// The gate's question stands; wait for its answer.
+    /// The gate's question is pending; wait for its answer.
     AwaitGate {
         question: NonBlank,
     },
-    /// Settle its task by this reason, and exit.
+    /// Settle its task with this reason, then exit.
     Settle {
         reason: ExitReason,
     },
@@ -68,11 +68,11 @@ pub enum RunRefusal {
     Exited { reason: ExitReason },
     #[error("the run waits for the answer to \"{question}\"; answer it or exit the recipe")]
     AwaitsGate { question: NonBlank },
-    #[error("the run waits at no gate; its step \"{step}\" is still at work")]
+    #[error("the run is not at a gate; its step \"{step}\" is still running")]
     NotAtGate { step: StepName },
-    #[error("the run belongs to the recipe {wanted}, not to {given}")]
+    #[error("the run belongs to recipe {wanted}, not {given}")]
     OtherRecipe { wanted: RecipeId, given: RecipeId },
-    /// The recipe was changed under the run.
+    /// The recipe changed during the run.
     #[error(
         "the recipe no longer has the step \"{step}\" as the run knows it; exit the recipe and start again"
     )]

@@ -1,4 +1,4 @@
-//! Why a run did not move, explained.
+//! Explanations of run refusals.
 
 use crate::base::explanation::Explanation;
 use crate::explained;
@@ -7,32 +7,32 @@ use crate::recipe::run::RunRefusal;
 explained! { RunRefusal {
     Self::Exited { .. } => Explanation {
         code: "exited",
-        means: "The run has come to its end already.",
-        cause: "It exited, or somebody ended it, before this came.",
+        means: "The run has already ended.",
+        cause: "It exited, or somebody ended it, before the command arrived.",
         next: "Start a new one: `baton recipe start RECIPE`.",
     },
     Self::AwaitsGate { .. } => Explanation {
         code: "awaits_gate",
-        means: "The run waits for your answer to its gate, and does nothing else until then.",
+        means: "The run waits for your answer to its gate.",
         cause: "Its step ended with a question that only a person decides.",
         next: "Answer it (`baton questions`), or end the run: `baton recipe exit`.",
     },
     Self::NotAtGate { .. } => Explanation {
         code: "not_at_gate",
-        means: "A gate was answered, but the run is at none: its step is still at work.",
-        cause: "The answer came twice, or for an earlier visit of the step.",
+        means: "A gate was answered, but the run is not at a gate: its step is still running.",
+        cause: "The answer was sent twice, or was for an earlier visit of the step.",
         next: "Wait for the question; `baton questions` shows it when it comes.",
     },
     Self::OtherRecipe { .. } => Explanation {
         code: "other_recipe",
-        means: "The run belongs to another recipe than the one it was to be moved with.",
-        cause: "A recipe file was given another id while the run was under way.",
-        next: "Give the file its old id back, or end the run: `baton recipe exit`.",
+        means: "The run belongs to a different recipe.",
+        cause: "The id in the recipe file was changed during the run.",
+        next: "Restore the old id, or end the run: `baton recipe exit`.",
     },
     Self::StepChanged { .. } => Explanation {
         code: "step_changed",
-        means: "The recipe no longer has the step the run is in, or not as the run knows it.",
-        cause: "The recipe file was changed while the run was under way.",
-        next: "End it and start again: `baton recipe exit`, then `baton recipe start RECIPE`.",
+        means: "The recipe no longer has the current step of the run, or the step has changed.",
+        cause: "The recipe file was changed during the run.",
+        next: "End the run and start again: `baton recipe exit`, then `baton recipe start RECIPE`.",
     },
 } }

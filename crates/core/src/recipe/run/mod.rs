@@ -1,13 +1,12 @@
 //! A run: one execution of a recipe.
 //!
-//! The engine owns it and stores it after every change; what the agent reported goes in, the next thing
-//! to do comes out. It never talks to an agent or a person. A run that is read back after a crash is
-//! where it was: [`Run::resume`] says what to dispatch again.
+//! The engine owns it and stores it after every change: the agent's report goes in, the next action comes out. It
+//! never talks to an agent or a person. A run loaded after a crash is where it was: [`Run::resume`] says what to
+//! dispatch again.
 //!
-//! Two counters guard it. *Visits* count the entries of each step, *total steps* all entries and all stays
-//! in a phase. Both are counted per iteration: a human's YES that leads back to a step already visited
-//! starts a new one, because a person who says "again" has looked. A restart with a new agent session is
-//! nobody's approval. It forgives the visits when there was progress since the last one, and never the
+//! Two counters limit it. *Visits* count entries per step, *total steps* count all entries and all stays in a phase.
+//! Both are counted per iteration: a human's YES that leads back to a visited step starts a new one. A restart with a
+//! new agent session is not an approval: it resets the visits if there was progress since the last one, and never the
 //! total, so between two approvals every run ends.
 
 mod advance;
@@ -19,9 +18,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use advance::{Advance, GateAnswer, Resume, RunRefusal};
-pub use memory::{HandedOver, Memory, TURN_BYTES_MAX, TURNS_MAX, Turn};
-pub use report::{Contradiction, Observed, Report, Seen};
+pub use advance::{Advance, GateAnswer, RunRefusal, RunResume};
+pub use memory::{RunMemory, RunTurn, StepHandover, TURN_BYTES_MAX, TURNS_MAX};
+pub use report::{Contradiction, GitObservation, RunObservation, StepReport};
 
 use crate::base::id::{RunId, SessionId, TaskId};
 use crate::base::text::{NonBlank, OutcomeName, RecipeId, StepName};
@@ -29,7 +28,7 @@ use crate::base::time::Timestamp;
 use crate::recipe::exit_reason::ExitReason;
 use crate::recipe::outcome::Outcome;
 use crate::recipe::outcome::OutcomeMistake;
-use crate::recipe::{Recipe, Step, Transition};
+use crate::recipe::{Recipe, RecipeStep, StepTransition};
 
 /// One execution of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,50 +39,51 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task: Option<TaskId>,
     #[serde(default)]
-    origin: Origin,
+    origin: RunOrigin,
     step: StepName,
     visits: BTreeMap<StepName, u32>,
     total_steps: u32,
     iteration: u32,
     restarts: u32,
-    /// The one reminder of this stay in the step is used up.
+    /// The one reminder for this stay in the step is used up.
     reminded: bool,
-    /// The one doubt about what was claimed in this stay is used up.
+    /// The one challenge to a claim in this stay is used up.
     doubted: bool,
     #[serde(default)]
-    memory: Memory,
+    memory: RunMemory,
     state: RunState,
 }
 
-/// Who asked for a run.
+/// Who started a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// A person, on a session. A session has at most one of these open.
+pub enum RunOrigin {
+    /// A person, in a session. A session has at most one of these open.
     #[default]
     Session,
     /// The task, which names the recipe.
     Task,
-    /// Nobody: a task without a recipe runs the default one. It says nothing of its own; the task's events do.
+    /// Nobody: a task without a recipe runs the default one. It emits no events of its own; the task's events tell
+    /// the story.
     Default,
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RunState {
     /// The agent works on the current step.
     Working,
-    /// The agent reported an outcome the gate stands for; the human's answer is awaited.
+    /// The agent reported one of the gate's outcomes; the human's answer is pending.
     AtGate { reported: Outcome, question: NonBlank, progress: bool },
-    /// It was decided from outside that the run ends; what becomes of its task is still to be settled.
+    /// The run is being ended from outside; its task is still to be settled.
     Leaving { reason: ExitReason },
-    /// Nothing leads out of here.
+    /// Final.
     Exited { reason: ExitReason },
 }
 
 impl Run {
-    /// A new run, at work on the recipe's initial step.
+    /// A new run, working on the recipe's initial step.
     pub fn start(id: RunId, recipe: &Recipe, session: SessionId, task: Option<TaskId>) -> Self {
         let step = recipe.initial_step().clone();
         Self {
@@ -91,7 +91,7 @@ impl Run {
             recipe: recipe.id().clone(),
             session,
             task,
-            origin: Origin::Session,
+            origin: RunOrigin::Session,
             visits: BTreeMap::from([(step.clone(), 1)]),
             step,
             total_steps: 1,
@@ -99,29 +99,29 @@ impl Run {
             restarts: 0,
             reminded: false,
             doubted: false,
-            memory: Memory::default(),
+            memory: RunMemory::default(),
             state: RunState::Working,
         }
     }
 
-    /// The same run, asked for by somebody else than a person on a session.
-    pub fn asked_by(self, origin: Origin) -> Self {
+    /// The same run, started by something other than a person in a session.
+    pub fn with_requester(self, origin: RunOrigin) -> Self {
         Self { origin, ..self }
     }
 
-    /// The same run, at work on this task from now on.
-    pub fn bound_to(self, task: TaskId) -> Self {
+    /// The same run, now working on this task.
+    pub fn bind_to(self, task: TaskId) -> Self {
         Self { task: Some(task), ..self }
     }
 
-    /// The agent is about to be prompted; if its session has not begun yet, it begins now.
-    pub fn prompted(mut self, now: Timestamp) -> Self {
+    /// The agent is about to be prompted; its session begins now if it has not begun yet.
+    pub fn begin_prompt(mut self, now: Timestamp) -> Self {
         self.memory.begin(now);
         self
     }
 
-    /// The agent was told what the human said, up to the message of this number.
-    pub fn told_messages(mut self, texts: &[NonBlank], number: u32) -> Self {
+    /// Records that the agent was told the human's messages up to this number.
+    pub fn deliver_messages(mut self, texts: &[NonBlank], number: u32) -> Self {
         for text in texts {
             self.memory.say(None, text.as_str());
         }
@@ -129,14 +129,14 @@ impl Run {
         self
     }
 
-    /// Messages up to this number were said before the run began, or to somebody else.
-    pub fn past_messages(mut self, number: u32) -> Self {
+    /// Messages up to this number predate the run or were meant for somebody else.
+    pub fn skip_messages(mut self, number: u32) -> Self {
         self.memory.hear(number);
         self
     }
 
-    /// The agent of the current step said this.
-    pub fn said(mut self, text: &str) -> Self {
+    /// Records what the agent of the current step said.
+    pub fn record_output(mut self, text: &str) -> Self {
         self.memory.say(Some(self.step.clone()), text);
         self
     }
@@ -145,8 +145,8 @@ impl Run {
     pub fn advance(
         &self,
         recipe: &Recipe,
-        report: &Report,
-        observed: &Observed,
+        report: &StepReport,
+        observed: &RunObservation,
     ) -> Result<(Self, Advance), RunRefusal> {
         match &self.state {
             RunState::Working => {}
@@ -160,8 +160,8 @@ impl Run {
         let step = self.step_of(recipe)?;
         let allowed = step.outcomes();
         let outcome = match report {
-            Report::Mistake(mistake) => Err(mistake.clone()),
-            Report::Outcome(outcome) => {
+            StepReport::Mistake(mistake) => Err(mistake.clone()),
+            StepReport::Outcome(outcome) => {
                 let description = outcome.description.as_ref().map(NonBlank::as_str);
                 Outcome::report(outcome.name.as_str(), description, &allowed)
             }
@@ -171,7 +171,7 @@ impl Run {
             Err(mistake) => return Ok(self.clone().remind(&mistake, &allowed)),
         };
         let mut run = self.clone();
-        if let Some(contradiction) = observed.against(&outcome)
+        if let Some(contradiction) = observed.contradicts(&outcome)
             && !run.doubted
         {
             run.doubted = true;
@@ -222,7 +222,7 @@ impl Run {
         Ok(run.take(recipe, transition, progress))
     }
 
-    /// Ends the run from outside: the human's wish, or a failure no report can tell of.
+    /// Ends the run from outside: on the human's request, or after a failure the agent cannot report.
     pub fn exit(&self, reason: ExitReason) -> Result<(Self, Advance), RunRefusal> {
         match &self.state {
             RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => {
@@ -232,8 +232,8 @@ impl Run {
         }
     }
 
-    /// The run ends for this reason as soon as its task is settled. Only [`Run::exit`] leads on from here.
-    pub fn leaving(&self, reason: ExitReason) -> Result<Self, RunRefusal> {
+    /// The run ends for this reason once its task is settled. Only [`Run::exit`] leads on from here.
+    pub fn begin_exit(&self, reason: ExitReason) -> Result<Self, RunRefusal> {
         match &self.state {
             RunState::Working | RunState::AtGate { .. } => {
                 Ok(Self { state: RunState::Leaving { reason }, ..self.clone() })
@@ -244,12 +244,12 @@ impl Run {
         }
     }
 
-    pub fn resume(&self) -> Resume {
+    pub fn resume(&self) -> RunResume {
         match &self.state {
-            RunState::Working => Resume::Dispatch { step: self.step.clone() },
-            RunState::AtGate { question, .. } => Resume::AwaitGate { question: question.clone() },
-            RunState::Leaving { reason } => Resume::Settle { reason: reason.clone() },
-            RunState::Exited { .. } => Resume::Nothing,
+            RunState::Working => RunResume::Dispatch { step: self.step.clone() },
+            RunState::AtGate { question, .. } => RunResume::AwaitGate { question: question.clone() },
+            RunState::Leaving { reason } => RunResume::Settle { reason: reason.clone() },
+            RunState::Exited { .. } => RunResume::Nothing,
         }
     }
 
@@ -263,12 +263,12 @@ impl Run {
         (self, Advance::Remind { error: mistake.to_string(), text })
     }
 
-    fn take(mut self, recipe: &Recipe, transition: &Transition, progress: bool) -> (Self, Advance) {
+    fn take(mut self, recipe: &Recipe, transition: &StepTransition, progress: bool) -> (Self, Advance) {
         let from = self.step.clone();
         let (to, restart) = match transition {
-            Transition::Exit { reason } => return self.leave(reason.clone()),
-            Transition::NextStep { step } => (step.clone(), false),
-            Transition::RestartNewSession => {
+            StepTransition::Exit { reason } => return self.leave(reason.clone()),
+            StepTransition::NextStep { step } => (step.clone(), false),
+            StepTransition::RestartNewSession => {
                 if progress {
                     self.visits.clear();
                 }
@@ -283,14 +283,14 @@ impl Run {
             self.restarts = self.restarts.saturating_add(1);
             return (self, Advance::Restart { from, to });
         }
-        let fresh = recipe.step(&to).is_some_and(Step::is_fresh);
+        let fresh = recipe.step(&to).is_some_and(RecipeStep::is_fresh);
         if fresh {
             self.memory.forget();
         }
         (self, Advance::EnterStep { from, to, fresh })
     }
 
-    /// The guardrails are checked first: a step that may not be entered is not counted as entered.
+    /// The guardrails are checked first: a step that may not be entered is not counted.
     fn enter(&mut self, recipe: &Recipe, to: &StepName) -> Result<(), ExitReason> {
         let visits = self.visits(to);
         if visits >= recipe.guardrails().max_step_visits() {
@@ -309,7 +309,7 @@ impl Run {
         }
     }
 
-    /// The agent is put to work anew, so a new slip gets a new reminder.
+    /// The agent works again, so a new mistake gets a new reminder.
     fn work_once_more(&mut self, recipe: &Recipe) -> Result<(), ExitReason> {
         if self.total_steps >= recipe.guardrails().max_total_steps() {
             return Err(ExitReason::max_total_steps());
@@ -326,15 +326,15 @@ impl Run {
         (self, Advance::Exit { reason })
     }
 
-    fn leads_back(&self, recipe: &Recipe, transition: &Transition) -> bool {
+    fn leads_back(&self, recipe: &Recipe, transition: &StepTransition) -> bool {
         match transition {
-            Transition::NextStep { step } => self.visits(step) > 0,
-            Transition::RestartNewSession => self.visits(recipe.initial_step()) > 0,
-            Transition::Exit { .. } => false,
+            StepTransition::NextStep { step } => self.visits(step) > 0,
+            StepTransition::RestartNewSession => self.visits(recipe.initial_step()) > 0,
+            StepTransition::Exit { .. } => false,
         }
     }
 
-    fn step_of<'a>(&self, recipe: &'a Recipe) -> Result<&'a Step, RunRefusal> {
+    fn step_of<'a>(&self, recipe: &'a Recipe) -> Result<&'a RecipeStep, RunRefusal> {
         if *recipe.id() != self.recipe {
             return Err(RunRefusal::OtherRecipe { wanted: self.recipe.clone(), given: recipe.id().clone() });
         }

@@ -1,6 +1,6 @@
-//! What an agent reports at the end of a step, and what Baton saw of it.
+//! What an agent reports at the end of a step, and what Baton observed.
 //!
-//! A report is a claim. Where Baton saw something else, the agent is told what, and asked once more.
+//! A report is a claim. If Baton observed something else, the agent is told and asked again.
 
 use crate::base::text::{NonBlank, OutcomeName};
 use crate::recipe::outcome::OutcomeMistake;
@@ -9,35 +9,35 @@ use crate::recipe::reminder::reminder;
 
 /// What the agent sent at the end of its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Report {
+pub enum StepReport {
     Outcome(Outcome),
     Mistake(OutcomeMistake),
 }
 
-/// What Baton itself saw, to hold against the report.
+/// What Baton observed, to compare with the report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Observed {
-    /// How many tasks of the queue could start now.
+pub struct RunObservation {
+    /// Tasks in the queue that could start now.
     pub ready_count: u32,
-    /// Whether anything came of the work since the last restart.
+    /// Whether the work made progress since the last restart.
     pub progress: bool,
     /// A claim that did not hold.
     pub contradiction: Option<Contradiction>,
 }
 
-/// Something that was claimed and not found.
+/// A claim that the observation contradicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
     /// What the agent claimed, such as "you committed the change".
     pub claimed: NonBlank,
-    /// What Baton saw instead, such as "the branch has no new commit".
+    /// What Baton observed instead, such as "the branch has no new commit".
     pub seen: NonBlank,
 }
 
-impl Observed {
-    /// What speaks against the outcome. Said once; an agent that repeats itself is believed to mean it,
-    /// and the evidence decides what becomes of the task.
-    pub(crate) fn against(&self, outcome: &Outcome) -> Option<Contradiction> {
+impl RunObservation {
+    /// What contradicts the outcome. Raised once; an agent that repeats itself is believed, and the evidence decides
+    /// what happens to the task.
+    pub(crate) fn contradicts(&self, outcome: &Outcome) -> Option<Contradiction> {
         if outcome.name.as_str() == NO_TASKS && self.ready_count > 0 {
             return Some(Contradiction::ready_work(self.ready_count));
         }
@@ -45,20 +45,20 @@ impl Observed {
     }
 }
 
-/// What git shows of a piece of work.
+/// What git shows of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct GitObservation {
     /// I15: counted by Baton.
     pub commits: u32,
-    /// Changed and in no commit yet.
+    /// Changed files that are not committed.
     pub uncommitted: u32,
-    /// Changed in all, whoever committed it.
+    /// All changed files, committed or not.
     pub files_changed: u32,
 }
 
 impl Contradiction {
-    /// What git says against an outcome that claims work.
-    pub fn in_git(outcome: &Outcome, seen: Seen) -> Option<Self> {
+    /// What git shows against an outcome that claims work.
+    pub fn in_git(outcome: &Outcome, seen: GitObservation) -> Option<Self> {
         match outcome.name.as_str() {
             COMMITTED if seen.commits == 0 && seen.files_changed == 0 => Some(Self {
                 claimed: NonBlank::fixed("you committed the change"),
@@ -70,7 +70,7 @@ impl Contradiction {
                     ),
                 },
             }),
-            COMPLETE if seen == Seen::default() => Some(Self {
+            COMPLETE if seen == GitObservation::default() => Some(Self {
                 claimed: NonBlank::fixed("the work is done"),
                 seen: NonBlank::fixed(
                     "nothing has changed in the worktree, and the branch has no new commit",
@@ -91,12 +91,12 @@ impl Contradiction {
         }
     }
 
-    /// What to say to people, and what to the agent.
+    /// The error for people, and the message for the agent.
     pub(crate) fn ask_again(&self, outcome: &Outcome, allowed: &[OutcomeName]) -> (String, String) {
         let Self { claimed, seen } = self;
         let error = format!("you reported \"{}\" ({claimed}), but {seen}", outcome.name);
-        let mend = "Look again and do what is left, then report how the step really ended.";
-        let text = reminder(&error, mend, allowed);
+        let advice = "Check again, do what is left, then report how the step really ended.";
+        let text = reminder(&error, advice, allowed);
         (error, text)
     }
 }

@@ -1,8 +1,8 @@
-//! What others may know of a run. Only its own transitions change it.
+//! Read access to a run. Only its own transitions change it.
 
 use crate::base::id::{RunId, SessionId, TaskId};
 use crate::base::text::{RecipeId, StepName};
-use crate::recipe::run::{Memory, Origin, Run, RunState};
+use crate::recipe::run::{Run, RunMemory, RunOrigin, RunState};
 
 impl Run {
     pub fn id(&self) -> RunId {
@@ -21,11 +21,11 @@ impl Run {
         self.task
     }
 
-    pub fn origin(&self) -> Origin {
+    pub fn origin(&self) -> RunOrigin {
         self.origin
     }
 
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &RunMemory {
         &self.memory
     }
 
@@ -38,12 +38,12 @@ impl Run {
         self.visits.get(step).copied().unwrap_or(0)
     }
 
-    /// How often the agent was put to work in this iteration.
+    /// How often the agent was prompted in this iteration.
     pub fn total_steps(&self) -> u32 {
         self.total_steps
     }
 
-    /// 1, and one more for every time the human sent the run back for another round.
+    /// 1, plus one for every time the human sent the run back.
     pub fn iteration(&self) -> u32 {
         self.iteration
     }
@@ -56,7 +56,7 @@ impl Run {
         self.reminded
     }
 
-    /// Whether nothing more can come of it.
+    /// Whether the run is over.
     pub fn has_exited(&self) -> bool {
         matches!(self.state, RunState::Exited { .. })
     }

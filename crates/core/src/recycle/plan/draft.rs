@@ -1,7 +1,7 @@
-//! What a breakdown agent sends, taken as leniently as it can be without guessing.
+//! What a breakdown agent sends, read as leniently as possible without guessing.
 //!
-//! Models write one text where a list is wanted, `"2"` where a number is, and `null` for nothing. All of
-//! that has one meaning only, so it is taken. Whatever has none is kept as it came, for the check to name.
+//! Models write one text where a list is expected, `"2"` for a number, and `null` for nothing. Each of these has one
+//! meaning, so it is accepted. Anything else is kept as sent, for validation to report.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub struct ItemDraft {
     pub acceptance_criteria: Vec<String>,
     #[serde(deserialize_with = "one_or_many")]
     pub verification: Vec<String>,
-    /// Numbers of other items, counted from 1; as numbers or as texts.
+    /// Numbers of other items, counted from 1; as numbers or as text.
     #[serde(deserialize_with = "one_or_many")]
     pub depends_on: Vec<Value>,
 }

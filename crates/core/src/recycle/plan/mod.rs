@@ -1,8 +1,8 @@
-//! A plan: the tasks a breakdown proposes, checked.
+//! A plan: the validated tasks that a breakdown proposes.
 //!
-//! A breakdown agent sends a [`PlanDraft`] through the tool `submit_breakdown`. [`Plan::check`] makes a
-//! plan of it or lists every fault at once, so that one correction is enough. A plan is only a proposal:
-//! it creates nothing before a human approves it.
+//! A breakdown agent sends a [`PlanDraft`] through the tool `submit_breakdown`. [`Plan::check`] turns it into a plan
+//! or lists every error at once, so that one correction is enough. A plan is a proposal: nothing is created before a
+//! human approves it.
 
 mod check;
 mod draft;
@@ -15,15 +15,15 @@ use crate::base::text::NonBlank;
 
 pub use draft::{ItemDraft, PlanDraft};
 
-/// A larger plan is a project of its own, and more than a person will read before saying yes.
+/// A larger plan is a project of its own, and more than a person reads before approving.
 pub const ITEMS_MAX: usize = 20;
-/// A title is a line in a list.
+/// A title is one line in a list.
 pub const TITLE_CHARS_MAX: usize = 200;
-/// A description goes into a prompt whole; a longer one says the item is too large.
+/// A description goes into a prompt in full; a longer one means that the item is too large.
 pub const DESCRIPTION_CHARS_MAX: usize = 10_000;
-/// Acceptance criteria of one item, and its verification steps: a checklist, not a specification.
+/// Acceptance criteria and verification steps per item: a checklist, not a specification.
 pub const LIST_ITEMS_MAX: usize = 20;
-/// One criterion or one verification step.
+/// Length of one criterion or verification step.
 pub const LIST_ITEM_CHARS_MAX: usize = 1_000;
 
 /// One proposed task.
@@ -38,24 +38,24 @@ pub struct PlanItem {
     pub acceptance_criteria: Vec<NonBlank>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verification: Vec<NonBlank>,
-    /// The numbers of the items it waits on, counted from 1, ascending, each once.
+    /// The numbers of the items it waits on, counted from 1, ascending, without repetition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<usize>,
 }
 
-/// A checked plan: never empty, no circle, every number names an item. Reading one from JSON checks again.
+/// A valid plan: not empty, no cycles, every number names an item. Deserializing checks again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "PlanDraft")]
 pub struct Plan {
     items: Vec<PlanItem>,
 }
 
-/// One thing wrong with a draft.
+/// One error in a draft.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[error("{}{message}", place(*item, *field))]
-pub struct PlanFault {
-    pub code: PlanFaultCode,
-    /// The number of the item, counted from 1; none when the fault is the plan's.
+pub struct PlanError {
+    pub code: PlanErrorCode,
+    /// The number of the item, counted from 1; `None` for the plan as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<usize>,
     pub field: PlanField,
@@ -64,13 +64,13 @@ pub struct PlanFault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PlanFaultCode {
+pub enum PlanErrorCode {
     EmptyPlan,
     TooMany,
     Blank,
     TooLong,
     DuplicateTitle,
-    BadPriority,
+    InvalidPriority,
     NotANumber,
     UnknownItem,
     DependsOnItself,
@@ -110,11 +110,11 @@ fn place(item: Option<usize>, field: PlanField) -> String {
     }
 }
 
-/// Every fault of a refused draft, one a line.
+/// Every error of a draft, one per line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct PlanFaults(pub Vec<PlanFault>);
+pub struct PlanErrors(pub Vec<PlanError>);
 
-impl fmt::Display for PlanFaults {
+impl fmt::Display for PlanErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))
@@ -122,16 +122,16 @@ impl fmt::Display for PlanFaults {
 }
 
 impl TryFrom<PlanDraft> for Plan {
-    type Error = PlanFaults;
+    type Error = PlanErrors;
 
-    fn try_from(draft: PlanDraft) -> Result<Self, PlanFaults> {
-        Self::check(draft).map_err(PlanFaults)
+    fn try_from(draft: PlanDraft) -> Result<Self, PlanErrors> {
+        Self::check(draft).map_err(PlanErrors)
     }
 }
 
 impl Plan {
     /// The plan, or everything that is wrong with the draft.
-    pub fn check(draft: PlanDraft) -> Result<Self, Vec<PlanFault>> {
+    pub fn check(draft: PlanDraft) -> Result<Self, Vec<PlanError>> {
         check::check(draft).map(|items| Self { items })
     }
 
@@ -144,8 +144,8 @@ impl Plan {
         self.items.get(number.checked_sub(1)?)
     }
 
-    /// The numbers of the items no other waits on. What waited on the whole waits on these. The last item is
-    /// always among them, since the order of a plan says where it ends.
+    /// The items no other item waits on. Whatever waited on the whole waits on these. The last item is always one of
+    /// them, since the order of a plan says where it ends.
     pub fn leaves(&self) -> Vec<usize> {
         let last = self.items.len();
         let is_waited_on = |number: &usize| self.items.iter().any(|item| item.depends_on.contains(number));
@@ -158,7 +158,7 @@ impl Plan {
         let mut text = item.description.clone();
         write_list(&mut text, "Acceptance criteria", "- [ ] ", &item.acceptance_criteria);
         write_list(&mut text, "Verification", "- ", &item.verification);
-        // A task's text is what the agent is told; without one the title has to do.
+        // The agent works from a task's text; without one it gets the title.
         Some(if text.is_empty() { item.title.to_string() } else { text })
     }
 }
@@ -173,7 +173,7 @@ fn write_list(text: &mut String, heading: &str, bullet: &str, entries: &[NonBlan
     // Writing to a String cannot fail.
     let _ = writeln!(text, "## {heading}");
     for entry in entries {
-        // Indented, so that a further line of an entry stays inside its bullet.
+        // Indented, so that a further line stays inside its bullet.
         let _ = write!(text, "\n{bullet}{}", entry.as_str().replace('\n', "\n  "));
     }
 }
@@ -193,11 +193,11 @@ mod tests {
     }
 
     fn faults(json: serde_json::Value) -> String {
-        PlanFaults(Plan::check(draft(json)).unwrap_err()).to_string()
+        PlanErrors(Plan::check(draft(json)).unwrap_err()).to_string()
     }
 
     #[test]
-    fn a_draft_is_taken_however_a_model_writes_it() {
+    fn a_draft_accepts_the_forms_models_write() {
         let plan = plan(json!({ "tasks": [
             { "title": "  Parse\n the  file ", "priority": 1, "acceptance_criteria": "It parses", "extra": true },
             { "title": "Print it", "description": null, "priority": "", "depends_on": ["1", "#1", 1, null],
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_reported_at_once() {
+    fn all_errors_are_reported_at_once() {
         insta::assert_snapshot!(faults(json!({ "items": [
             { "title": "Add the parser", "priority": "high", "depends_on": [2] },
             { "title": "add: the PARSER!", "depends_on": [1, 9, 0, -1, "two", 2] },
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_plan_and_an_endless_one_are_refused() {
+    fn empty_and_too_long_plans_are_rejected() {
         insta::assert_snapshot!(faults(json!({})), @"items: the plan is empty; propose at least one task");
         insta::assert_snapshot!(faults(json!({ "items": null })), @"items: the plan is empty; propose at least one task");
         let items: Vec<_> = (0..21).map(|n| json!({ "title": format!("Task {n}") })).collect();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_shown_by_its_numbers() {
+    fn a_cycle_is_shown_by_item_numbers() {
         insta::assert_snapshot!(faults(json!({ "items": [
             { "title": "a", "depends_on": [3] },
             { "title": "b", "depends_on": [1] },
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_travels_with_a_stable_code() {
+    fn an_error_has_a_stable_code() {
         let faults = Plan::check(draft(json!({ "items": [{ "title": "" }] }))).unwrap_err();
         insta::assert_snapshot!(serde_json::to_string(&faults).unwrap(), @r#"[{"code":"blank","item":1,"field":"title","message":"the title is blank; say in a few words what is to be done"}]"#);
     }
 
     #[test]
-    fn the_leaves_are_what_nobody_waits_on_and_the_last() {
+    fn the_leaves_are_items_nothing_waits_on_and_the_last() {
         let leaves = |edges: &[&[usize]]| {
             let items =
                 edges.iter().enumerate().map(|(n, on)| json!({ "title": format!("t{n}"), "depends_on": on }));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn no_unchecked_plan_comes_in_through_json() {
+    fn json_plans_are_validated() {
         let refusal = serde_json::from_value::<Plan>(json!({ "items": [] })).unwrap_err();
         assert!(refusal.to_string().contains("the plan is empty"), "{refusal}");
     }
@@ -316,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_checked_plan_holds_its_promises_and_survives_json(draft in any_draft()) {
+        fn a_valid_plan_survives_json(draft in any_draft()) {
             let Ok(plan) = Plan::check(draft) else { return Ok(()) };
             let count = plan.items().len();
             prop_assert!((1..=ITEMS_MAX).contains(&count));

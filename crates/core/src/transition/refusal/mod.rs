@@ -1,4 +1,4 @@
-//! Why a command was not carried out. A refusal changes nothing and says what to do instead.
+//! Why a command was refused. A refusal changes nothing and says what to do instead.
 
 pub mod explained;
 use serde::Serialize;
@@ -10,15 +10,15 @@ use crate::transition::command::CommandName;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
-pub enum Refusal {
-    #[error("{task} is {state}: {command} is not possible there")]
+pub enum CommandRefusal {
+    #[error("{task} is {state}: {command} is not possible in this state")]
     WrongState { task: TaskId, state: StateName, command: CommandName },
-    /// I16: the result of an attempt that is no longer the task's own is discarded.
+    /// I16: the result of an attempt that is no longer current is discarded.
     #[error("{attempt} is not the current attempt of {task}; what it sends is discarded")]
     Stale { task: TaskId, attempt: AttemptId, current: Option<AttemptId> },
-    #[error("{task} still waits on {open_blockers} other task(s)")]
+    #[error("{task} still waits on {open_blockers} task(s)")]
     WaitingOn { task: TaskId, open_blockers: u32 },
-    #[error("{task} is held back, and nobody has released it to an agent yet")]
+    #[error("{task} is held and has not been released to an agent")]
     NotReleased { task: TaskId },
     #[error("{task} is the human's to split; no agent plans it")]
     SplitByHand { task: TaskId },
@@ -28,7 +28,7 @@ pub enum Refusal {
     HumanOnly { question: QuestionId },
     #[error("{limit} automatic answers in a row were given, so {question} waits for a human")]
     AutomationStopped { question: QuestionId, limit: u32 },
-    #[error("{question} waits for no answer any more")]
+    #[error("{question} is no longer pending")]
     NotPending { question: QuestionId },
     /// I6: refused, never queued.
     #[error("an agent of {task} may not ask: {refusal}")]
@@ -55,8 +55,8 @@ pub enum Refusal {
     BadReplacement { task: TaskId },
 }
 
-impl Refusal {
-    /// What to do instead, as a command where there is one.
+impl CommandRefusal {
+    /// What to do instead, as a command if there is one.
     pub fn hint(&self) -> String {
         match self {
             Self::WrongState { task, .. } => format!("see what it allows now: baton task show {task}"),

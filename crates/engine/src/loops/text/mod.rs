@@ -4,23 +4,23 @@
 mod tests;
 use std::fmt::Write;
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::TaskId;
-use baton_core::base::text::{Blank, NonBlank};
-use baton_core::base::words::counted;
+use baton_core::base::text::{BlankText, NonBlank};
+use baton_core::base::words::pluralize;
 use baton_core::phase::discovered::Proposal;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
 use baton_core::phase::work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 
 use crate::attempt::prompt::fenced;
 
-type Drafted = Result<Draft, Blank>;
+type Drafted = Result<QuestionDraft, BlankText>;
 
 fn draft(kind: QuestionKind, text: &str, options: &[&str]) -> Drafted {
-    let mut draft = Draft::new(kind, NonBlank::new(text)?);
+    let mut draft = QuestionDraft::new(kind, NonBlank::new(text)?);
     draft.options = options.iter().filter_map(|option| NonBlank::new(*option).ok()).collect();
     Ok(draft)
 }
@@ -42,7 +42,7 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
 
 pub fn plan_gate(work: &PlanWork) -> Drafted {
     let items = work.plan.as_ref().map(|plan| plan.items().to_vec()).unwrap_or_default();
-    let count = counted(items.len() as u64, "subtask");
+    let count = pluralize(items.len() as u64, "subtask");
     let mut text = format!("The plan for {} has {count}:\n", subject(work));
     for (index, item) in items.iter().enumerate() {
         // Writing to a String cannot fail.
@@ -70,7 +70,7 @@ pub fn revision(work: &PlanWork) -> Drafted {
 }
 
 /// Whether the current subtask may run, or is done.
-pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<Draft> {
+pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> {
     let current = work.current()?;
     let mut asked = current.question()?;
     let number = work.subtasks.iter().position(|subtask| subtask.task.id == current.task.id)? + 1;
@@ -98,22 +98,22 @@ fn how_it_went(task: &Task) -> String {
         let _ = write!(
             text,
             " Baton counted {} in {}, +{} −{} lines.",
-            counted(u64::from(seen.commits), "commit"),
-            counted(u64::from(seen.files_changed), "file"),
+            pluralize(u64::from(seen.commits), "commit"),
+            pluralize(u64::from(seen.files_changed), "file"),
             seen.insertions,
             seen.deletions
         );
     }
     if let TaskState::Provisional(work) = task.state() {
         match &work.mark {
-            Mark::BurnedOut => {
+            ReviewMark::BurnedOut => {
                 text.push_str(" Its turns are used up, and there is nothing to show for them.");
             }
-            Mark::NotConverging => text.push_str(" It was tried too often without a result."),
-            Mark::NoChanges { reason } => {
+            ReviewMark::NotConverging => text.push_str(" It was tried too often without a result."),
+            ReviewMark::NoChanges { reason } => {
                 let _ = write!(text, " It says that nothing had to be changed: {reason}");
             }
-            Mark::Ready | Mark::Plan => {}
+            ReviewMark::Ready | ReviewMark::Plan => {}
         }
     }
     if let Some(said) = task.ledger().output.as_deref().map(str::trim).filter(|said| !said.is_empty()) {
@@ -155,7 +155,7 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
 }
 
 /// None when there is nothing to decide: everything proposed is open already.
-pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<Draft> {
+pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
     let mut asked = work.proposal.as_ref()?.question(open)?;
     asked.text = NonBlank::new(format!("{}\n\nThe review found:\n{}", asked.text, work.findings))
         .unwrap_or(asked.text);

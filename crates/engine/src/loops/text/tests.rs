@@ -43,7 +43,7 @@ fn reviewing() -> ReviewWork {
 }
 
 /// As the human gets it: the loop puts the words of the phase's gate before what is said about it.
-fn asked(phase: PhaseStart, draft: Draft) -> Draft {
+fn asked(phase: PhaseStart, draft: QuestionDraft) -> QuestionDraft {
     let owner = OwnerToken::from_digest([1; 32]);
     let fresh = FreshCycle { id: CycleId::from_bits(1), owner };
     let phase_loop = PhaseLoop::new("sess_1".parse().unwrap()).start(phase, fresh).unwrap().next;
@@ -70,6 +70,6 @@ fn every_question_of_the_loop_stands_alone() {
         asked(Review, review_gate(&loops, &reviewing()).unwrap()),
     ];
     for question in all {
-        assert_eq!(question.lacks(), [], "{}", question.text);
+        assert_eq!(question.missing_context(), [], "{}", question.text);
     }
 }

@@ -4,7 +4,7 @@ use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::EffectId;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::run::RunState;
-use baton_core::records::effect::Notice;
+use baton_core::records::effect::Notification;
 use baton_core::task::Task;
 use baton_core::task::state::TaskState;
 use serde::Serialize;
@@ -34,9 +34,9 @@ pub struct NoticeText {
 
 impl NoticeText {
     /// None when what it was about is gone.
-    pub async fn of(tasks: &TaskService, about: &Notice) -> Result<Option<Self>, EngineError> {
+    pub async fn of(tasks: &TaskService, about: &Notification) -> Result<Option<Self>, EngineError> {
         Ok(match about {
-            Notice::Question(id) => match tasks.store.question(*id).await? {
+            Notification::Question(id) => match tasks.store.question(*id).await? {
                 Some(stored) => {
                     let of = match stored.value.task_id {
                         Some(task) => tasks.store.task(task).await?.map(|stored| stored.value),
@@ -46,7 +46,7 @@ impl NoticeText {
                 }
                 None => None,
             },
-            Notice::Failed(id) => tasks.store.task(*id).await?.map(|stored| {
+            Notification::Failed(id) => tasks.store.task(*id).await?.map(|stored| {
                 let spec = stored.value.spec();
                 let why = match stored.value.state() {
                     TaskState::Failed { error } => error.to_string(),
@@ -65,7 +65,7 @@ impl NoticeText {
                     )
                 }
             }),
-            Notice::RunExited(id) => tasks.store.run(*id).await?.map(|stored| {
+            Notification::RunExited(id) => tasks.store.run(*id).await?.map(|stored| {
                 let run = stored.value;
                 let how = match run.state() {
                     RunState::Exited { reason } => reason.message(),

@@ -4,9 +4,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::{ProjectId, TaskId};
-use baton_core::graph::{Graph, Standing};
+use baton_core::graph::{Standing, TaskGraph};
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::base::error::EngineError;
 use baton_engine::query::TaskFilter;
 
@@ -19,7 +19,7 @@ pub const TASKS_MAX: usize = 150;
 /// The tasks that are drawn, and what ties them.
 pub struct Drawn {
     pub tasks: Vec<Task>,
-    pub graph: Graph,
+    pub graph: TaskGraph,
     /// What is waited on, what waits; and what stands in for a recycled task.
     pub ties: Vec<Tie>,
     /// What waits on nothing and is waited on by nothing; a drawing of it would say nothing.
@@ -39,14 +39,14 @@ pub struct Tie {
 pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
     let open = [
-        Queue::Claimed,
-        Queue::Escalated,
-        Queue::Provisional,
-        Queue::Incoming,
-        Queue::NeedsContinuation,
-        Queue::Breakdown,
-        Queue::Failed,
-        Queue::Recycled,
+        QueueName::Claimed,
+        QueueName::Escalated,
+        QueueName::Provisional,
+        QueueName::Incoming,
+        QueueName::NeedsContinuation,
+        QueueName::Breakdown,
+        QueueName::Failed,
+        QueueName::Recycled,
     ];
     for queue in open {
         let room = u32::try_from(TASKS_MAX.saturating_sub(tasks.len())).unwrap_or(0);
@@ -69,7 +69,7 @@ pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageEr
         }
     }
     let standings: Vec<_> = stand_ins(app, &mut tasks).await?;
-    let graph = Graph::load(standings, edges.iter().copied()).map_err(EngineError::from)?;
+    let graph = TaskGraph::load(standings, edges.iter().copied()).map_err(EngineError::from)?;
     let lineage: Vec<(TaskId, TaskId)> = tasks.values().flat_map(stood_in_for).collect();
     let related: BTreeSet<TaskId> =
         edges.iter().chain(&lineage).flat_map(|(one, other)| [*one, *other]).collect();

@@ -5,7 +5,7 @@ mod picture;
 
 use axum::extract::State;
 use baton_core::base::id::ProjectId;
-use baton_core::graph::Verdict;
+use baton_core::graph::DependencyStatus;
 use baton_core::task::Task;
 use maud::{Markup, html};
 
@@ -82,7 +82,7 @@ fn words(drawn: &Drawn) -> Markup {
                         @if tie.is_stand_in {
                             li { (title(tie.from)) " stands in for " (title(tie.to)) ", which was recycled" }
                         } @else {
-                            li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&drawn.graph.verdict(drawn.tasks[tie.from].id()).unwrap_or(Verdict::Met))) }
+                            li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&drawn.graph.verdict(drawn.tasks[tie.from].id()).unwrap_or(DependencyStatus::Met))) }
                         }
                     }
                 }

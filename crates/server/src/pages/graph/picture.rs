@@ -1,7 +1,7 @@
 //! The drawing itself: tasks in layers, what leads from one to the next, and how that stands.
 
 use baton_core::base::id::TaskId;
-use baton_core::graph::{Verdict, Wait};
+use baton_core::graph::{DependencyStatus, Wait};
 use baton_core::task::Task;
 use maud::{Markup, html};
 
@@ -36,7 +36,7 @@ fn edge(drawn: &Drawn, critical: &[TaskId], tie: &Tie, layout: &Layout, way: &[S
     let (sign, why) = if tie.is_stand_in {
         (Sign { word: "stands in", glyph: "♺", tone: "recycled" }, "does what is left of it".to_owned())
     } else {
-        let verdict = drawn.graph.verdict(from).unwrap_or(Verdict::Met);
+        let verdict = drawn.graph.verdict(from).unwrap_or(DependencyStatus::Met);
         (of_verdict(&verdict), why(&verdict))
     };
     let end = layout.places[tie.to];
@@ -54,19 +54,21 @@ fn edge(drawn: &Drawn, critical: &[TaskId], tie: &Tie, layout: &Layout, way: &[S
 }
 
 /// Why an edge is worth what it is.
-pub fn why(verdict: &Verdict) -> String {
+pub fn why(verdict: &DependencyStatus) -> String {
     match verdict {
-        Verdict::Met => "met: it is done".to_owned(),
-        Verdict::Pending { wait: Wait::Completion } => "pending: it is not done yet".to_owned(),
-        Verdict::Pending { wait: Wait::Retry } => "pending: it failed and waits for a retry".to_owned(),
-        Verdict::Pending { wait: Wait::Breakdown { planning } } => {
+        DependencyStatus::Met => "met: it is done".to_owned(),
+        DependencyStatus::Pending { wait: Wait::Completion } => "pending: it is not done yet".to_owned(),
+        DependencyStatus::Pending { wait: Wait::Retry } => {
+            "pending: it failed and waits for a retry".to_owned()
+        }
+        DependencyStatus::Pending { wait: Wait::Breakdown { planning } } => {
             format!("pending: it was recycled and {planning} plans the rest")
         }
-        Verdict::Pending { wait: Wait::Replacements { open } } => {
+        DependencyStatus::Pending { wait: Wait::Replacements { open } } => {
             let names: Vec<String> = open.iter().map(ToString::to_string).collect();
             format!("pending: it was recycled; still open are {}", names.join(", "))
         }
-        Verdict::Dead { reason } => format!("dead: {reason}"),
+        DependencyStatus::Dead { reason } => format!("dead: {reason}"),
     }
 }
 

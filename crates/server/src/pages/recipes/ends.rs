@@ -1,7 +1,7 @@
 //! How a run can end, in words: those its recipe names, and those every recipe has.
 
 use baton_core::recipe::exit_reason::ExitReason;
-use baton_core::recipe::{Recipe, Step, Transition};
+use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 use maud::{Markup, html};
 
 use crate::pages::words::of_exit;
@@ -11,10 +11,10 @@ pub fn own(recipe: &Recipe) -> Markup {
     let mut reasons: Vec<&ExitReason> = recipe
         .steps()
         .iter()
-        .flat_map(Step::transitions)
+        .flat_map(RecipeStep::transitions)
         .filter_map(|(_, transition)| match transition {
-            Transition::Exit { reason } => Some(reason),
-            Transition::NextStep { .. } | Transition::RestartNewSession => None,
+            StepTransition::Exit { reason } => Some(reason),
+            StepTransition::NextStep { .. } | StepTransition::RestartNewSession => None,
         })
         .collect();
     reasons.sort();

@@ -3,7 +3,7 @@
 use baton_core::base::text::StepName;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
-use baton_core::recipe::{Recipe, Step, Transition};
+use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 use maud::{Markup, html};
 
 use crate::pages::drawing::Grid;
@@ -17,7 +17,7 @@ const GRID: Grid = Grid { width: 178, height: 40, column: 290, row: 72, margin: 
 /// A node of the drawing: a step, or one of the ways it can end there. An end stands beside each step that leads to it,
 /// so that no line has to cross the whole drawing.
 enum Node<'a> {
-    Step(&'a Step),
+    Step(&'a RecipeStep),
     Exit(&'a ExitReason),
 }
 
@@ -38,9 +38,9 @@ fn machine(recipe: &Recipe) -> (Vec<Node<'_>>, Vec<Edge<'_>>) {
     for (from, step) in steps.iter().enumerate() {
         for (outcome, transition) in step.transitions() {
             let (to, is_fresh) = match transition {
-                Transition::NextStep { step } => (number(step), false),
-                Transition::RestartNewSession => (number(recipe.initial_step()), true),
-                Transition::Exit { reason } => {
+                StepTransition::NextStep { step } => (number(step), false),
+                StepTransition::RestartNewSession => (number(recipe.initial_step()), true),
+                StepTransition::Exit { reason } => {
                     nodes.push(Node::Exit(reason));
                     (nodes.len() - 1, false)
                 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{NonBlank, RecipeId};
-use baton_core::recipe::run::{Origin, Run, RunState};
+use baton_core::recipe::run::{Run, RunOrigin, RunState};
 use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
 
@@ -86,7 +86,7 @@ fn running(run: &Run) -> Markup {
     html! {
         div.notice.inline {
             span { "▶ " a href={ "/chat/" (run.session()) } { (run.session()) } " " (word) " at " strong { (run.step()) } ", step " (run.total_steps()) }
-            @if run.origin() == Origin::Session {
+            @if run.origin() == RunOrigin::Session {
                 form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop this run" } }
             }
         }
@@ -100,7 +100,7 @@ pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnsw
         crate::routes::projects::project(&app, id).await?;
     }
     let session = match project {
-        Some(id) => SessionId::of_project(id),
+        Some(id) => SessionId::for_project(id),
         None => fresh(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
@@ -110,7 +110,7 @@ pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnsw
 
 fn fresh(app: &App) -> Result<SessionId, PageError> {
     let name = app.tasks().ids.task().to_string().replace("TASK-", "run-");
-    name.parse().map_err(|error: baton_core::base::id::BadId| {
+    name.parse().map_err(|error: baton_core::base::id::InvalidId| {
         ApiError::invalid(error.to_string(), "try again").into()
     })
 }

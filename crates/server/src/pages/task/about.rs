@@ -2,12 +2,12 @@
 
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
-use baton_core::recipe::run::{Origin, Run, RunState};
+use baton_core::recipe::run::{Run, RunOrigin, RunState};
 use baton_core::records::event::EventBody;
 use baton_core::task::attempt::Evidence;
-use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_core::task::state::{ReplacedBy, TaskState};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
 use maud::{Markup, html};
 
@@ -21,14 +21,14 @@ use crate::state::App;
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The last recipe somebody chose for it, and how far that is.
-pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+pub async fn run_of(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,
     });
     let Some(id) = last else { return Ok(None) };
     let run = app.tasks().store.run(id).await?.map(|stored| stored.value);
-    Ok(run.filter(|run| run.origin() != Origin::Default))
+    Ok(run.filter(|run| run.origin() != RunOrigin::Default))
 }
 
 pub fn run_told(run: &Run) -> Markup {
@@ -66,7 +66,7 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
                 dt { "Created" } dd { (ago(spec.created_at, seen.frame.now)) }
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
                 @if let Some(run) = run { dt { "Recipe" } dd { (run_told(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
-                dt { "Branch" } dd { code { (BranchName::of_task(spec.id)) } }
+                dt { "Branch" } dd { code { (BranchName::for_task(spec.id)) } }
                 dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in all" } }
             }
         }
@@ -99,14 +99,14 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
 
 fn ended(record: &AttemptRecord) -> Option<&Evidence> {
     match &record.closing {
-        Some(Closing::Ended { end, .. }) => Some(&end.verified),
+        Some(AttemptClosing::Ended { end, .. }) => Some(&end.verified),
         _ => None,
     }
 }
 
 /// What it stands in for, and what stands in for it.
 fn lineage(seen: &Seen) -> Markup {
-    let came_of = seen.task.came_of();
+    let came_of = seen.task.derived_from();
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };
     let replaced_by = match seen.task.state() {
         TaskState::Recycled { replaced_by } => Some(replaced_by),

@@ -1,13 +1,13 @@
 //! What an agent reported, beside what Baton saw.
 
-use baton_core::task::attempt::{AttemptResult, BlockReason, Evidence, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, Evidence};
 use maud::{Markup, html};
 
 use crate::pages::markdown::markdown;
-use crate::pages::words::{counted, grouped, money, of_result, took};
+use crate::pages::words::{grouped, money, of_result, pluralize, took};
 
 /// Of the last attempt.
-pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
+pub fn claims(reported: Option<&AttemptReport>, verified: Option<&Evidence>) -> Markup {
     html! {
         @if let (Some(reported), Some(verified)) = (reported, verified) {
             section {
@@ -18,7 +18,7 @@ pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Marku
     }
 }
 
-pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
+pub fn pair(reported: &AttemptReport, verified: &Evidence) -> Markup {
     html! {
         div.pair {
             div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
@@ -27,7 +27,7 @@ pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
     }
 }
 
-fn said(reported: &Reported) -> Markup {
+fn said(reported: &AttemptReport) -> Markup {
     let more = match &reported.result {
         AttemptResult::NoChanges { reason } => Some(reason.as_str()),
         AttemptResult::Asked { question } => Some(question.text.as_str()),
@@ -57,7 +57,7 @@ fn measured(verified: &Evidence) -> Markup {
     html! {
         dl.facts-list {
             dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " and uncommitted changes, which Baton committed" } }
-            dt { "Changed" } dd { (counted(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
+            dt { "Changed" } dd { (pluralize(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
             dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
             dt { "Time" } dd { (took(ms)) }
             @if verified.input_tokens + verified.output_tokens > 0 {

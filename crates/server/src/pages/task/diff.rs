@@ -13,7 +13,7 @@ use crate::pages::card::verbs;
 use crate::pages::key::Key;
 use crate::pages::layout::empty;
 use crate::pages::visit::Visit;
-use crate::pages::words::counted;
+use crate::pages::words::pluralize;
 use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
@@ -39,7 +39,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
 fn summary(files: &[File]) -> Markup {
     html! {
         details.files open[files.len() <= 12] {
-            summary { (counted(files.len() as u64, "file")) " changed" }
+            summary { (pluralize(files.len() as u64, "file")) " changed" }
             ul.plain {
                 @for (index, file) in files.iter().enumerate() {
                     li {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use maud::{Markup, html};
 
 use super::claims::pair;
@@ -34,9 +34,9 @@ fn shown(record: &AttemptRecord, now: Timestamp) -> Markup {
         section #{ "attempt-" (attempt.number) } {
             h2 { "Attempt " (attempt.number) " " span.muted { "by " (attempt.agent) ", began " (ago(attempt.started_at, now)) } }
             @match &record.closing {
-                Some(Closing::Ended { end, .. }) => (pair(&end.reported, &end.verified)),
-                Some(Closing::Lost { at }) => p { "Its agent was lost after " (took(at.ms_since(attempt.started_at))) " and reported nothing. The task is not blamed for it." },
-                Some(Closing::Stopped { at }) => p { "It was stopped after " (took(at.ms_since(attempt.started_at))) ", before it reported anything." },
+                Some(AttemptClosing::Ended { end, .. }) => (pair(&end.reported, &end.verified)),
+                Some(AttemptClosing::Lost { at }) => p { "Its agent was lost after " (took(at.ms_since(attempt.started_at))) " and reported nothing. The task is not blamed for it." },
+                Some(AttemptClosing::Stopped { at }) => p { "It was stopped after " (took(at.ms_since(attempt.started_at))) ", before it reported anything." },
                 None => p { span.tone-working { "▶ At work." } " What it reports is compared when it ends." },
             }
         }

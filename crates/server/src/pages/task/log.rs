@@ -146,7 +146,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
     };
     let folder = app.shop.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
-    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.tasks().store.log_line().is_some() {
+    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.tasks().store.log_channel().is_some() {
         let patience = patience.max(PATIENCE);
         let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
         seen.map(|seen| seen.bytes).unwrap_or_default()

@@ -18,7 +18,7 @@ pub mod walk;
 use axum::response::Response;
 use baton_core::base::id::TaskId;
 use baton_core::task::Task;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
 use super::answer::PageError;
@@ -91,6 +91,6 @@ impl Seen {
 }
 
 /// The history of a task.
-pub async fn history(app: &App, id: TaskId) -> Result<Vec<Recorded>, PageError> {
+pub async fn history(app: &App, id: TaskId) -> Result<Vec<StoredEvent>, PageError> {
     Ok(app.tasks().store.task_events(id, 0, EVENTS_MAX).await?)
 }

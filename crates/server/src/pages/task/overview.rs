@@ -4,8 +4,8 @@
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::TaskId;
-use baton_core::task::Note;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::TaskNote;
+use baton_core::task::state::{ReviewMark, TaskState};
 use maud::{Markup, html};
 
 use super::about::{about, run_of};
@@ -77,10 +77,10 @@ fn standing(seen: &Seen) -> Markup {
             TaskState::Failed { error } => div.alert role="alert" { pre { (error) } p.muted { "Retry lets an agent try again." } },
             TaskState::Provisional(provisional) => {
                 @match &provisional.mark {
-                    Mark::BurnedOut => div.alert { p { "The agent used up its turns and committed nothing. Recycling breaks the task down; the branch is kept." } },
-                    Mark::NotConverging => div.alert { p { "It was tried too often without being accepted. Recycling breaks it down; the branch is kept." } },
-                    Mark::NoChanges { reason } => div.notice { p { "The agent says there was nothing to do:" } div.prose { (markdown(reason.as_str())) } },
-                    Mark::Ready | Mark::Plan => {},
+                    ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns and committed nothing. Recycling breaks the task down; the branch is kept." } },
+                    ReviewMark::NotConverging => div.alert { p { "It was tried too often without being accepted. Recycling breaks it down; the branch is kept." } },
+                    ReviewMark::NoChanges { reason } => div.notice { p { "The agent says there was nothing to do:" } div.prose { (markdown(reason.as_str())) } },
+                    ReviewMark::Ready | ReviewMark::Plan => {},
                 }
                 @if let Some(question) = &provisional.question { div.notice { p { "It would still like to know:" } div.prose { (markdown(question.as_str())) } } }
             },
@@ -108,9 +108,9 @@ fn notes(seen: &Seen) -> Markup {
                     @for note in notes {
                         li {
                             @match note {
-                                Note::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
-                                Note::Requeued { at, reason } => { span.muted { "Sent back " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
-                                Note::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
+                                TaskNote::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
+                                TaskNote::Requeued { at, reason } => { span.muted { "Sent back " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
+                                TaskNote::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
                             }
                         }
                     }

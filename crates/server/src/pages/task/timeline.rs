@@ -4,9 +4,9 @@ use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
 use baton_core::records::event::EventBody;
-use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_core::task::state::StateName;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
 use super::walk::{Stay, walk};
@@ -14,7 +14,7 @@ use super::{Seen, Sheet, history};
 use crate::pages::answer::PageAnswer;
 use crate::pages::key::Key;
 use crate::pages::visit::Visit;
-use crate::pages::words::{age, ago, counted, money, of_result, of_state_name, short, took};
+use crate::pages::words::{age, ago, money, of_result, of_state_name, pluralize, short, took};
 use crate::state::App;
 
 /// The scale is a thousand wide.
@@ -96,15 +96,15 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
                             td { (attempt.agent) }
                             td { (ago(attempt.started_at, now)) }
                             @match &record.closing {
-                                Some(Closing::Ended { at, end }) => {
+                                Some(AttemptClosing::Ended { at, end }) => {
                                     td { (took(at.ms_since(attempt.started_at))) }
                                     td { (of_result(end.reported.result.kind())) }
                                     td { (end.verified.turns) "/" (end.verified.turns_max) }
                                     td { (end.verified.commits) }
                                     td { (money(end.verified.cost_micro_usd)) }
                                 },
-                                Some(Closing::Lost { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "lost" } td {} td {} td {} },
-                                Some(Closing::Stopped { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "stopped" } td {} td {} td {} },
+                                Some(AttemptClosing::Lost { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "lost" } td {} td {} td {} },
+                                Some(AttemptClosing::Stopped { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "stopped" } td {} td {} td {} },
                                 None => { td { (took(now.ms_since(attempt.started_at))) } td { span.tone-working { "▶ at work" } } td {} td {} td {} },
                             }
                             td { a href={ "/tasks/" (record.task_id) "/log?attempt=" (attempt.id) } { "log" } }
@@ -116,7 +116,7 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
     }
 }
 
-fn line(recorded: &Recorded, now: Timestamp) -> Markup {
+fn line(recorded: &StoredEvent, now: Timestamp) -> Markup {
     let event = &recorded.event;
     html! {
         li #{ "e" (recorded.seq) } {
@@ -134,7 +134,7 @@ fn told(body: &EventBody) -> String {
         EventBody::TaskClaimed { agent, .. } => format!("claimed by {agent}"),
         EventBody::AgentStarted { .. } => "the agent's process started".to_owned(),
         EventBody::AttemptEnded { end, .. } => {
-            format!("the attempt ended: {}", counted(u64::from(end.verified.commits), "commit"))
+            format!("the attempt ended: {}", pluralize(u64::from(end.verified.commits), "commit"))
         }
         EventBody::TaskProvisional { .. } => "waits to be accepted".to_owned(),
         EventBody::TaskDone { .. } => "done".to_owned(),
@@ -148,7 +148,7 @@ fn told(body: &EventBody) -> String {
         }
         EventBody::TaskRecycled { breakdown, .. } => format!("recycled; {breakdown} plans the rest"),
         EventBody::TaskReplaced { replaced_by, .. } => {
-            format!("replaced by {}", counted(replaced_by.len() as u64, "task"))
+            format!("replaced by {}", pluralize(replaced_by.len() as u64, "task"))
         }
         EventBody::TaskFailed { error, .. } => format!("failed: {}", short(error.as_str(), CHARS_MAX)),
         EventBody::TaskRetried { .. } => "to be tried again".to_owned(),
@@ -158,7 +158,7 @@ fn told(body: &EventBody) -> String {
         EventBody::TaskCancelled { .. } => "cancelled".to_owned(),
         EventBody::BreakdownReleased { .. } => "an agent may plan it".to_owned(),
         EventBody::PlanSubmitted { plan, .. } => {
-            format!("a plan of {} was handed in", counted(plan.items().len() as u64, "task"))
+            format!("a plan of {} was handed in", pluralize(plan.items().len() as u64, "task"))
         }
         EventBody::PlanApproved { .. } => "the plan was approved".to_owned(),
         EventBody::PlanRejected { reason, .. } => {
@@ -175,7 +175,7 @@ fn told(body: &EventBody) -> String {
         }
         EventBody::MessagePosted { text, .. } => format!("said: {}", short(text.as_str(), CHARS_MAX)),
         EventBody::DependentsRewired { to, .. } => {
-            format!("what waited on it waits on {} now", counted(to.len() as u64, "task"))
+            format!("what waited on it waits on {} now", pluralize(to.len() as u64, "task"))
         }
         EventBody::RunStarted { label, .. } => format!("the recipe {label} began"),
         EventBody::RunBound { .. } => "a run took it on".to_owned(),

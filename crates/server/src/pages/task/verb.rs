@@ -7,7 +7,7 @@ use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::transition::command::Command;
 use baton_engine::landing::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ use crate::pages::card::verbs;
 use crate::pages::form::Form;
 use crate::pages::layout::Tab;
 use crate::pages::visit::Visit;
-use crate::pages::words::{counted, of_state};
+use crate::pages::words::{of_state, pluralize};
 use crate::state::App;
 use crate::visitor::Visited;
 
@@ -86,7 +86,7 @@ pub async fn ask(
 }
 
 fn read(text: &str) -> Result<TaskId, PageError> {
-    text.parse().map_err(|error: baton_core::base::id::BadId| {
+    text.parse().map_err(|error: baton_core::base::id::InvalidId| {
         ApiError::not_found(error.to_string(), "the board shows the tasks there are").into()
     })
 }
@@ -134,7 +134,7 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
             let stranded = app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
             html! {
                 p { "Nobody works on it any more. What was written is kept." }
-                @if stranded > 0 { p.tone-failed { "✗ " (counted(stranded as u64, "task")) " waiting on it could then never start." } }
+                @if stranded > 0 { p.tone-failed { "✗ " (pluralize(stranded as u64, "task")) " waiting on it could then never start." } }
             }
         }
     })
@@ -152,8 +152,8 @@ async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
     }
     Ok(html! {
         @if is_too_large(task) { p.tone-failed { "▲ It used up its turns without being finished. Accepting takes what is there, and calls it done." } }
-        p { "Merges " code { (BranchName::of_task(task.id())) } " (" (counted(u64::from(commits), "commit")) " in the last attempt) and calls the task done. Nothing leads back from there." }
-        @if let TaskState::Provisional(provisional) = task.state() && let Mark::NoChanges { reason } = &provisional.mark {
+        p { "Merges " code { (BranchName::for_task(task.id())) } " (" (pluralize(u64::from(commits), "commit")) " in the last attempt) and calls the task done. Nothing leads back from there." }
+        @if let TaskState::Provisional(provisional) = task.state() && let ReviewMark::NoChanges { reason } = &provisional.mark {
             p { "The agent says there was nothing to do: " (reason) }
         }
         @if !starts.is_empty() {

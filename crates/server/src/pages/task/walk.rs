@@ -5,7 +5,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::records::event::EventBody;
 use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 
 /// One stay in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Stay {
 }
 
 /// The stays, first to last. The last one is where the task is, whatever the history left out.
-pub fn walk(task: &Task, events: &[Recorded]) -> Vec<Stay> {
+pub fn walk(task: &Task, events: &[StoredEvent]) -> Vec<Stay> {
     let mut way = Way { stays: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
         if let Some(state) = way.next(&recorded.event.body) {

@@ -10,7 +10,7 @@ async fn held(scene: &Scene, ms: Option<i64>) {
     let agent = "claude".parse().unwrap();
     let hold = Hold::new(agent, HoldReason::Quota, "You have hit your limit", now, until);
     let known = scene.stage.tasks.store.holds().await.unwrap().into_iter().next();
-    scene.stage.tasks.write(hold.placed(known.as_ref()).unwrap()).await.unwrap();
+    scene.stage.tasks.write(hold.place(known.as_ref()).unwrap()).await.unwrap();
 }
 
 #[tokio::test]

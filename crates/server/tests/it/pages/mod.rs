@@ -12,7 +12,7 @@ mod task;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -72,7 +72,7 @@ impl Scene {
 
     /// It waits for an answer.
     async fn ask(&self, task: TaskId, question: &str, options: &[&str]) {
-        let mut draft = Draft::new(QuestionKind::Clarification, said(question));
+        let mut draft = QuestionDraft::new(QuestionKind::Clarification, said(question));
         draft.options = options.iter().map(|option| said(option)).collect();
         let result = AttemptResult::Asked { question: draft };
         self.stage.attempt(task, result, "I looked at `both`.", Evidence::default()).await;

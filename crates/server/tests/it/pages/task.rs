@@ -1,6 +1,6 @@
 //! One task: the way it went, what it was said to be and what it is, where it comes from.
 
-use baton_core::task::attempt::{AttemptResult, Check, Evidence, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, CheckResult, Evidence};
 use serde_json::json;
 
 use super::{Scene, burned_out, part, reads, said, worked};
@@ -12,7 +12,7 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
     scene.pass(5_000);
     let attempt = scene.stage.claim(task).await;
     scene.pass(61_000);
-    scene.stage.settle(task, attempt, Reported::new(AttemptResult::Complete, "Done."), worked()).await;
+    scene.stage.settle(task, attempt, AttemptReport::new(AttemptResult::Complete, "Done."), worked()).await;
     scene.pass(600_000);
     let page = scene.page(&format!("/tasks/{task}")).await;
     let drawing = part(&page, "<figure class=\"machine\"", "</figure>");
@@ -47,7 +47,8 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
 async fn what_was_reported_stands_beside_what_was_verified() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
-    let failed = Check { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
+    let failed =
+        CheckResult { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
     let evidence = Evidence { checks: vec![failed], ..worked() };
     let result = AttemptResult::NoChanges { reason: "`greet` was there".to_owned() };
     scene.stage.attempt(task, result, "Nothing to do.", evidence).await;
@@ -142,7 +143,7 @@ async fn every_attempt_has_its_evidence_the_last_one_first() {
     let attempt = scene.stage.claim(task).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
     reads(&page, &["Attempt 2 by claude", "▶ At work. What it reports is compared when it ends."]);
-    let reported = Reported::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
+    let reported = AttemptReport::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
     scene.stage.settle(task, attempt, reported, worked()).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
     let second = part(&page, "id=\"attempt-2\"", "</section>");
