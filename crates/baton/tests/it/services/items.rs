@@ -1,11 +1,13 @@
 //! Every kind of item fails in turn: an event says so, its service and everything else go on, and it recovers.
 
-use baton_engine::supervisor::{ItemKind, ServiceName};
+use baton_engine::supervisor::{FAIL_VARIABLE, ItemKind, ServiceName};
 use serde_json::{Value, json};
 
 use super::stand::Stand;
 use crate::engine::shop::Shop;
 use crate::looping::round::rubric;
+use crate::machines::sharing::fleet;
+use crate::server::client::{Events, get};
 
 fn shop() -> Shop {
     let script = json!({ "scripts": [
@@ -59,7 +61,7 @@ fn row(kind: ItemKind) -> Option<Row> {
             recovered: |stand| all_in(stand, "Work", "provisional"),
             ..row(ServiceName::Leases, |stand| add(stand, "Work"))
         },
-        // Needs a second machine that wants to see a log of this one: `machines` has it.
+        // Needs a second machine that wants to see a log of this one: it has a test of its own below.
         ItemKind::Log => return None,
         ItemKind::Loop => Row {
             recovered: |stand| drop(question(stand, "loop", "Ready to execute?")),
@@ -132,7 +134,7 @@ fn fails_alone(stand: &Stand, kind: ItemKind, row: &Row, how: &str) {
     assert_eq!(failed["service"], row.service.as_str(), "{failed:#}");
     assert!(failed["error"].as_str().unwrap().contains("failure injected into item"), "{failed:#}");
     if let Some(task) = failed["task"].as_str() {
-        let timeline = crate::server::client::get(&stand.address, &format!("/tasks/{task}/timeline")).body;
+        let timeline = get(&stand.address, &format!("/tasks/{task}/timeline")).body;
         assert!(timeline.contains(&format!("{} failed, it is retried", row.service)), "{timeline}");
     }
     // The service itself is well, and so is everything else.
@@ -170,4 +172,28 @@ fn i23_a_loop_that_fails_holds_up_no_other() {
     stand.fail("");
     question(&stand, "bad", "Ready to execute?");
     stand.up.end();
+}
+
+#[test]
+fn i23_a_log_that_cannot_be_handed_out_is_handed_out_later() {
+    let Some(fleet) = fleet("log_item", "turns 1; echo visible; work") else { return };
+    let failures = fleet.home.join("failures");
+    std::fs::write(&failures, "item:log").unwrap();
+    let (desk, mut lab) = (fleet.machine("desk", ""), fleet.machine("lab", ""));
+    lab.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", failures.display())));
+    let up = desk.up(&["--agents", "0"]);
+    let line = up.hears("Listening at http://");
+    let address = line.rsplit("http://").next().unwrap();
+    let project = desk.project(&fleet);
+    let task = desk.add(&project, "Work", &[]);
+    let worker = lab.worker(&["--agents", "1"]);
+    desk.until_queue(&task, "provisional");
+    let log = || desk.says_or_not(&["task", "log", &task]).1;
+    assert!(!log().contains("visible"));
+    let failed = Events::after(address, 0).find(|event| event["event"] == "item_failed").unwrap();
+    assert_eq!(failed["service"], "log_relay", "{failed:#}");
+    std::fs::write(&failures, "").unwrap();
+    desk.until("the log is handed out", || log().contains("visible"));
+    worker.end();
+    up.end();
 }
