@@ -122,7 +122,7 @@ fn mistakes_are_answered_with_what_to_do() {
     --- stderr
     error: there is no task zzz
 
-    Hint: see what there is: baton task list
+    Hint: list the tasks: baton task list
     More: baton explain not_found
     ");
     insta::assert_snapshot!(folder.says(&["task", "list", "--queue", "provisonal"]), @r#"
@@ -151,9 +151,9 @@ fn mistakes_are_answered_with_what_to_do() {
     insta::assert_snapshot!(folder.says(&["task", "reply", &id, "yes"]), @r"
     exit 4
     --- stderr
-    error: TASK-00000000 does not wait for an answer
+    error: TASK-00000000 is not waiting for an answer
 
-    Hint: see where it stands: baton task show TASK-00000000
+    Hint: see its state: baton task show TASK-00000000
     More: baton explain not_waiting
     ");
     insta::assert_snapshot!(folder.says(&["answer", "Q-00000001", "yes"]), @r"
@@ -265,11 +265,11 @@ fn explain_says_what_a_code_means_why_and_what_to_do() {
 
     The task is in a state from which this is not possible.
 
-    Why:   It moved on before your command came (an agent finished, somebody else decided), or the
-           command is meant for another state: only work that waits to be accepted can be accepted,
-           only a failed task can be tried again. Nothing leaves Done.
+    Why:   It changed before your command arrived (an agent finished, somebody else decided), or the
+           command is for another state: only provisional work can be accepted, only a failed task can
+           be retried. Done is final.
 
-    Next:  `baton task show TASK` says where it stands; `baton explain states` says what each state
+    Next:  `baton task show TASK` shows its state; `baton explain states` shows what each state
            allows.
     ");
     // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.

@@ -171,8 +171,9 @@ failure! {
             | Self::KeptMoving { .. }
             | Self::HandedOn { .. }
             | Self::KeptChanging { .. }
-            | Self::Exists { .. } => ErrorKind::Conflict,
-            Self::Busy { .. } | Self::TimedOut { .. } => ErrorKind::Unavailable,
+            | Self::Exists { .. }
+            | Self::Busy { .. } => ErrorKind::Conflict,
+            Self::TimedOut { .. } => ErrorKind::Unavailable,
             Self::Missing { .. }
             | Self::TooOld { .. }
             | Self::Failed { .. }

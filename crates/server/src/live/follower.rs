@@ -54,7 +54,9 @@ impl EventFollower {
             self.changes.mark_unchanged();
             let store = &self.app.tasks().store;
             let read = async |after| store.events_after(after, PAGE).await;
-            let Ok(page) = self.monitor.observe(self.app.events.events_after(self.after, read)).await else {
+            // Boxed, so that an idle client does not hold the memory of a read.
+            let reading = Box::pin(self.monitor.observe(self.app.events.events_after(self.after, read)));
+            let Ok(page) = reading.await else {
                 if is_ending {
                     return None;
                 }

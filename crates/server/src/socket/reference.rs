@@ -154,7 +154,7 @@ fn page() -> String {
     let recipes = json!({ "type": "available_recipes", "recipes": ["…"] });
     let error = outgoing::error(
         Some("1"),
-        &ApiError::new(Code::NotFound, "there is no recipe tidy", "see what there is: baton recipe list"),
+        &ApiError::new(Code::NotFound, "there is no recipe tidy", "list the recipes: baton recipe list"),
     );
     for (message, told) in [
         (

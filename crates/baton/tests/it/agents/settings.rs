@@ -18,7 +18,7 @@ fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
     insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @r#"
     error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither among [agents] nor known; did you mean "goose"?
 
-    Hint: mend .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml and try again
     More: baton explain unknown_agent
     "#);
     insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\nkind = \"acpp\"\ncommand = [\"x\"]\n"), @r#"
@@ -28,7 +28,7 @@ fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
       |        ^^^^^^
     there is no kind of agent "acpp"; did you mean "acp"? The kinds are acp, claude, codex, command, scripted
 
-    Hint: mend .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml and try again
     More: baton explain settings_malformed
     "#);
     insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\ncommand = [\"x\"]\n"), @r#"
@@ -38,13 +38,13 @@ fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
       |  ^^^^^^
     [agents.x] needs a kind
 
-    Hint: mend .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml and try again
     More: baton explain settings_malformed
     "#);
     insta::assert_snapshot!(complaint("default_agent = \"goose\"\n[agents.goose]\nidle_timeot = 3\n"), @r#"
     error: FOLDER/.agent/baton.toml: [agents.goose] has no setting "idle_timeot"; did you mean "idle_timeout"?
 
-    Hint: mend .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml and try again
     More: baton explain unknown_setting
     "#);
     insta::assert_snapshot!(
@@ -56,7 +56,7 @@ fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
       |               ^^^^^^^^^^^^^^^^^^^
     permissions has no setting "alow"; did you mean "allow"?
 
-    Hint: mend .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml and try again
     More: baton explain settings_malformed
     "#
     );

@@ -32,8 +32,9 @@ fn size(up: &Up) -> Size {
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let command = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
-        // The one that answers where refs lead stays, as long as its repository is in use.
+        // The git that resolves refs stays while its repository is in use, and the watchdog while Baton runs.
         !command.contains("cat-file")
+            && !command.contains("agent-watchdog")
             && stat
                 .rsplit(')')
                 .next()

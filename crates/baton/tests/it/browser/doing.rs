@@ -20,7 +20,7 @@ fn a_recipe_is_started_and_stopped_on_the_page() {
     browser.go("/recipes");
     browser.is_live();
     browser.until(
-        "document.querySelector('#implement-and-review .notice')?.innerText.includes('works at implement')",
+        "document.querySelector('#implement-and-review .notice')?.innerText.includes('running at implement')",
     );
     let lit = browser.until("document.querySelector('#implement-and-review .lit')?.textContent");
     assert!(lit.as_str().unwrap().contains("implement"), "{lit}");

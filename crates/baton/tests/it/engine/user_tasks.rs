@@ -71,7 +71,7 @@ fn a_set_up_that_fails_is_an_error_of_the_attempt_with_its_output_and_blames_no_
     up.end();
     let attempt = shop.attempts(&task)[0].clone();
     let said = attempt["closing"]["end"]["reported"].to_string();
-    assert!(said.contains("the worktree could not be set up"), "{said}");
+    assert!(said.contains("cannot set up the worktree"), "{said}");
     assert!(said.contains("no network today") && said.contains("Exit Code: 5"), "{said}");
     assert!(said.contains("systemic"), "{said}");
     assert_ne!(shop.queue(&task), "failed");

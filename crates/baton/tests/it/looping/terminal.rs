@@ -78,7 +78,7 @@ fn agents_that_hand_in_no_plan_end_the_loop_as_a_failure() {
     let task = round.add("Build it");
     let output = round.shop.output(&["loop"]);
     assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
-    assert!(talk(&output).contains("handed in no rubric or no plan"), "{}", talk(&output));
+    assert!(talk(&output).contains("submitted no rubric or no plan"), "{}", talk(&output));
     assert_eq!(round.tasks().iter().filter(|task| task["title"] == "Plan: Build it").count(), 3);
     assert_eq!(round.shop.queue(&task), "incoming");
 }

@@ -103,7 +103,7 @@ fn over_the_websocket_it_is_the_loop() {
     let started = person.ask(start.clone());
     assert_eq!(started["type"], "ack", "{started}");
     let again = person.ask(start);
-    assert!(again["message"].as_str().unwrap().contains("runs plan-execute-review already"), "{again}");
+    assert!(again["message"].as_str().unwrap().contains("already runs plan-execute-review"), "{again}");
     let heard = answered_over_the_socket(&place, "abc123", &one_round("NO"));
     assert_eq!(story(&heard), ROUND);
 }

@@ -85,7 +85,7 @@ fn two_who_edit_at_once_lose_nothing() {
     let other = format!("{baton} task edit {} --description 'Theirs.'", desk.task);
     let (code, said) = desk.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
     assert_eq!(code, Some(4), "{said}");
-    assert!(said.contains("was changed by somebody else meanwhile"), "{said}");
+    assert!(said.contains("somebody else changed the text of"), "{said}");
     assert_eq!(desk.shop.show(&desk.task)["description"], "Theirs.");
     assert!(read(desk.kept()).ends_with("Mine.\n"), "the edit is kept");
     assert!(

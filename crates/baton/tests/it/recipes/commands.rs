@@ -77,7 +77,7 @@ fn recipes_are_listed_drawn_and_described() {
     --- stderr
     error: there is no recipe implement-and-revue (did you mean implement-and-review?)
 
-    Hint: see what there is: baton recipe list
+    Hint: list the recipes: baton recipe list
     More: baton explain not_found
     ");
     let schema = world.json(&["recipe", "schema"]);

@@ -89,7 +89,7 @@ fn a_second_start_on_a_session_is_refused_by_name() {
     let refused = world.run(&["recipe", "start", "rebase"]);
     assert_eq!(refused.status.code(), Some(4));
     let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(error.contains("the session cli runs retrospective already"), "{error}");
+    assert!(error.contains("the session cli already runs retrospective"), "{error}");
     assert!(world.run(&["recipe", "start", "rebase", "--session", "other"]).status.success());
 }
 

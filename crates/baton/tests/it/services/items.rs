@@ -182,7 +182,7 @@ fn i23_a_log_that_cannot_be_handed_out_is_handed_out_later() {
     let (desk, mut lab) = (fleet.machine("desk", ""), fleet.machine("lab", ""));
     lab.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", failures.display())));
     let up = desk.up(&["--agents", "0"]);
-    let line = up.hears("Listening at http://");
+    let line = up.hears("Listening on http://");
     let address = line.rsplit("http://").next().unwrap();
     let project = desk.project(&fleet);
     let task = desk.add(&project, "Work", &[]);

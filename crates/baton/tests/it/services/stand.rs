@@ -24,7 +24,7 @@ impl Stand {
         std::fs::write(&file, failures).unwrap();
         shop.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
         let up = shop.up();
-        let line = up.hears("Listening at http://");
+        let line = up.hears("Listening on http://");
         let address = line.rsplit("http://").next().unwrap().to_owned();
         Self { shop, up, address }
     }
