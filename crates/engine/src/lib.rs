@@ -23,6 +23,7 @@ pub mod handing_in;
 mod head_start;
 pub mod heartbeat;
 pub mod holds;
+pub mod http_client;
 pub mod ids;
 pub mod import;
 pub mod intakes;

@@ -41,7 +41,7 @@ const HOUSE: [Room; 7] = [
 const ALONE: [&str; 2] = ["baton-core", "baton-taskfile"];
 
 /// All that the rules may be built with. None of these touches a file, a clock, a network or a thread.
-const CORE_MAY_USE: [&str; 5] = ["jiff", "serde", "serde_json", "strsim", "thiserror"];
+const CORE_MAY_USE: [&str; 6] = ["jiff", "serde", "serde_json", "strsim", "subtle", "thiserror"];
 
 /// Crates that belong to one concern, and the only rooms that may name them.
 #[rustfmt::skip]
