@@ -17,6 +17,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -94,6 +95,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
     /// What could be claimed now, in claim order.
     fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
     fn ready_count(&self) -> impl Future<Output = Answer<u64>> + Send;
+    /// How many tasks are in each queue but `done`; queues without any may be missing.
+    fn queue_counts(&self) -> impl Future<Output = Answer<BTreeMap<Queue, u64>>> + Send;
     /// Every task whose id begins with `prefix`, up to `limit`: two are enough to know it is not unique.
     fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Answer<Vec<TaskId>>> + Send;
     /// What `task` waits on, met or not, in id order.

@@ -20,6 +20,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -186,6 +187,7 @@ handed_on! {
     fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<Task>>;
     fn ready(limit: u32) -> Vec<Stored<Task>>;
     fn ready_count() -> u64;
+    fn queue_counts() -> BTreeMap<Queue, u64>;
     fn tasks_by_prefix(prefix: &str, limit: u32) -> Vec<TaskId>;
     fn dependencies(task: TaskId) -> Vec<TaskDependency>;
     fn dependents(task: TaskId, after: Option<TaskId>, limit: u32) -> Vec<TaskDependency>;

@@ -16,6 +16,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -198,6 +199,16 @@ impl Backend for PostgresStore {
 
     async fn ready_count(&self) -> Answer<u64> {
         Ok(count(self.query("counting ready tasks", "SELECT count(*) FROM ready", &[]).await?.first()))
+    }
+
+    async fn queue_counts(&self) -> Answer<BTreeMap<Queue, u64>> {
+        let sql = "SELECT queue, count(*) FROM tasks WHERE queue <> 'done' GROUP BY queue";
+        let rows = self.query("counting tasks", sql, &[]).await?;
+        let counted = rows.iter().filter_map(|row| {
+            let queue = Queue::ALL.into_iter().find(|queue| queue.as_str() == row.get::<_, &str>(0))?;
+            Some((queue, u64::try_from(row.get::<_, i64>(1)).unwrap_or(0)))
+        });
+        Ok(counted.collect())
     }
 
     async fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> Answer<Vec<TaskId>> {

@@ -1,7 +1,10 @@
 //! What is ready, and who waits on whom.
 
+use std::collections::BTreeMap;
+
 use baton_core::change::Stored;
 use baton_core::id::TaskId;
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -38,6 +41,17 @@ fn role_after(conn: &Connection, role: &str) -> Result<Option<String>, Fault> {
 pub fn ready_count(conn: &Connection) -> Result<u64, Fault> {
     let count: i64 = conn.prepare_cached("SELECT ready FROM counters")?.query_row([], |row| row.get(0))?;
     Ok(u64::try_from(count).unwrap_or(0))
+}
+
+/// One part of the index on `queue` for each, so that the many tasks that are done cost nothing.
+pub fn queue_counts(conn: &Connection) -> Result<BTreeMap<Queue, u64>, Fault> {
+    let mut statement = conn.prepare_cached("SELECT count(*) FROM tasks WHERE queue = ?1")?;
+    let mut counts = BTreeMap::new();
+    for queue in Queue::ALL.into_iter().filter(|queue| *queue != Queue::Done) {
+        let count: i64 = statement.query_row([queue.as_str()], |row| row.get(0))?;
+        counts.insert(queue, u64::try_from(count).unwrap_or(0));
+    }
+    Ok(counts)
 }
 
 /// Ids are numbers here, so those that begin alike are a range.

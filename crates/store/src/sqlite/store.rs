@@ -16,6 +16,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -161,6 +162,10 @@ impl Backend for SqliteStore {
 
     async fn ready_count(&self) -> Answer<u64> {
         self.0.readers.read("reading what is ready", graph::ready_count).await
+    }
+
+    async fn queue_counts(&self) -> Answer<BTreeMap<Queue, u64>> {
+        self.0.readers.read("counting tasks", graph::queue_counts).await
     }
 
     async fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> Answer<Vec<TaskId>> {
