@@ -37,6 +37,20 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// As the log names it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::StartAgent { .. } => "start_agent",
+            Self::StopAgent { .. } => "stop_agent",
+            Self::RetireWorktree { .. } => "retire_worktree",
+            Self::Notify { .. } => "notify",
+            Self::ScheduleTimer { .. } => "schedule_timer",
+            Self::CancelTimer { .. } => "cancel_timer",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {

@@ -13,6 +13,8 @@ use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
+use tracing::field::Empty;
+use tracing::{Instrument, info_span};
 
 use crate::code::{Source, slug};
 use crate::error::EngineError;
@@ -52,6 +54,18 @@ impl Acceptor {
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
+        let span = info_span!("landing", task = %id, force, outcome = Empty);
+        let accepted = self.land(id, force, actor).instrument(span.clone()).await;
+        let outcome = match &accepted {
+            Ok(Accepted::Done { .. }) => "done",
+            Ok(Accepted::Conflicted { .. }) => "conflicted",
+            Err(_) => "failed",
+        };
+        span.record("outcome", outcome);
+        accepted
+    }
+
+    async fn land(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
         let task = self.shop.desk.task(id).await?.value;
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.shop.desk.context(actor.clone()).await?;

@@ -16,6 +16,7 @@ use baton_core::text::NonBlank;
 use baton_store::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tracing::{Instrument, debug_span};
 
 use crate::asking::Attendant;
 use crate::error::EngineError;
@@ -129,7 +130,9 @@ impl Courier {
                 let about = about.clone();
                 self.send_out(errand, &about).await?;
             } else {
-                let done = self.carry_out(&errand.effect).await.map_err(|error| error.to_string());
+                let span = debug_span!("effect", id = %errand.id, effect = errand.effect.name(), tries = errand.tries);
+                let done = self.carry_out(&errand.effect).instrument(span).await;
+                let done = done.map_err(|error| error.to_string());
                 self.settle(errand, done).await?;
             }
         }
@@ -287,6 +290,7 @@ impl Courier {
             return Ok(self.shop.desk.store.finish_effects(&[errand.id]).await?);
         };
         errand.tries += 1;
+        tracing::debug!(id = %errand.id, tries = errand.tries, error, "an effect failed");
         if errand.tries < TRIES_MAX {
             errand.not_before = Some(Instant::now() + pause_after(errand.tries));
             self.waiting.push_back(errand);

@@ -11,6 +11,8 @@ use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
+use tracing::field::Empty;
+use tracing::{Instrument, Level, debug, debug_span, info_span};
 
 use crate::error::EngineError;
 use crate::head_start::{HEAD_START, HeadStart};
@@ -24,6 +26,9 @@ const SWEEP: Duration = Duration::from_secs(5);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
 const LAST_CLAIM: Duration = Duration::from_secs(2);
+
+/// How many unclaimed tasks the log explains at a time.
+const EXPLAINED_MAX: u32 = 20;
 
 pub struct Dispatcher {
     shop: Workshop,
@@ -96,7 +101,7 @@ impl Dispatcher {
             sleep(LAST_CLAIM).await;
         };
         tokio::select! {
-            claimed = self.claim() => claimed,
+            claimed = self.claim().instrument(debug_span!("claim")) => claimed,
             () = is_over => Ok((Vec::new(), Duration::ZERO)),
         }
     }
@@ -106,7 +111,8 @@ impl Dispatcher {
         self.agents.insert(*attempt, agent.clone());
         let seat = self.shop.running.enter(*attempt);
         let runner = Runner::new(self.shop.clone());
-        runners.spawn(async move { runner.run(claimed, seat).await });
+        let span = attempt_span(&claimed);
+        runners.spawn(async move { runner.run(claimed, seat).await }.instrument(span));
     }
 
     /// As much as may run, and when to look again at the latest.
@@ -114,6 +120,8 @@ impl Dispatcher {
         let settings = self.shop.settings.clone();
         let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {
+            let running = self.agents.len();
+            debug!(running, max = settings.max_agents, roles = agents.len(), "no room: nothing is claimed");
             return Ok((Vec::new(), SWEEP));
         }
         let takes_cold = self.head_start.is_over(Instant::now());
@@ -130,10 +138,26 @@ impl Dispatcher {
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
         let claimed = self.shop.desk.store.claim(request).await?;
+        debug!(claimed = claimed.len(), free, "claimed");
         if claimed.is_empty() {
+            self.explain_unclaimed().await?;
             self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
         }
         Ok((claimed, look_again))
+    }
+
+    /// Logs why the first ready tasks were not claimed. Costs queries, so only for whoever reads the log.
+    async fn explain_unclaimed(&self) -> Result<(), EngineError> {
+        if !tracing::enabled!(Level::DEBUG) {
+            return Ok(());
+        }
+        let ready = self.shop.desk.store.ready(EXPLAINED_MAX).await?;
+        let queueing = self.shop.queueing(ready.iter().map(|stored| &stored.value)).await?;
+        for task in ready.iter().map(|stored| &stored.value) {
+            let reason = queueing.log_reason(task);
+            debug!(task = %task.id(), role = %task.spec().role, reason, "ready, but not claimed");
+        }
+        Ok(())
     }
 
     /// Who may be started here, and how many at most.
@@ -155,6 +179,28 @@ impl Dispatcher {
         }
         (agents, free)
     }
+}
+
+/// The span of an attempt. It belongs to the trace of its task, whose root is sent with the first attempt.
+fn attempt_span(claimed: &Claimed) -> tracing::Span {
+    let (spec, Lease { attempt, agent, .. }) = (claimed.task.value.spec(), &claimed.lease);
+    let number = claimed.task.value.ledger().started;
+    if number <= 1 {
+        let created_unix_ms = spec.created_at.ms();
+        // Ends at once: it covers the time from the task's creation to its first claim.
+        info_span!(parent: None, "task", task = %spec.id, role = %spec.role, created_unix_ms);
+    }
+    info_span!(
+        parent: None,
+        "attempt",
+        task = %spec.id,
+        %attempt,
+        number,
+        %agent,
+        role = %spec.role,
+        project = spec.project_id.map(tracing::field::display),
+        outcome = Empty,
+    )
 }
 
 async fn finish(runners: &mut Runners) -> Result<(), EngineError> {

@@ -90,6 +90,7 @@ impl Executor<'_> {
             stamp(&mut change, events, context.now, &Actor::Baton);
             match self.shop.desk.store.commit(change).await? {
                 Commit::Written { .. } => {
+                    self.span.record("outcome", end.reported.result.kind().as_str());
                     self.shop.note_day().await?;
                     return Ok(Then::End(Executed::Settled));
                 }

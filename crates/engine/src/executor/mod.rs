@@ -5,6 +5,7 @@
 //! where it was, and its current step is dispatched again. The end of the attempt and the last move of the run are
 //! one transaction.
 
+mod agent_trace;
 mod book;
 mod ending;
 mod evidence;
@@ -27,6 +28,8 @@ use baton_core::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use tokio::sync::watch;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, info_span};
 
 pub use book::DEFAULT_RECIPE;
 pub use evidence::{Spent, measure};
@@ -51,6 +54,8 @@ pub struct Executor<'a> {
     /// Whether the attempt goes on from an earlier one.
     pub is_resumed: bool,
     pub stop: watch::Receiver<bool>,
+    /// The attempt's span, which learns the outcome.
+    pub span: Span,
 }
 
 /// What became of the attempt.
@@ -81,7 +86,11 @@ impl Executor<'_> {
         let mut is_first = true;
         loop {
             let then = match book.run.resume() {
-                Resume::Dispatch { .. } => self.step(&mut book, &mut spent, is_first).await?,
+                Resume::Dispatch { .. } => {
+                    let (recipe, step) = (book.recipe.id(), book.run.step());
+                    let span = info_span!("step", %recipe, %step, outcome = Empty);
+                    self.step(&mut book, &mut spent, is_first).instrument(span).await?
+                }
                 Resume::AwaitGate { question } => self.ask_gate(&mut book, &spent, question).await?,
                 Resume::Settle { reason } => {
                     let said = book.run.memory().turns().iter().rev().find(|turn| turn.step.is_some());

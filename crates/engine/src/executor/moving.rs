@@ -9,6 +9,7 @@ use baton_core::reminder::OutcomeMistake;
 use baton_core::run::{Advance, Contradiction, Observed, Report, Run, Seen};
 use baton_core::task::{Purpose, Task};
 use baton_core::text::NonBlank;
+use tracing::Span;
 
 use super::Executor;
 use super::book::Book;
@@ -75,6 +76,9 @@ impl Executor<'_> {
                 Report::Outcome(outcome) => Some(outcome),
                 Report::Mistake(_) => None,
             };
+            if let Some(outcome) = outcome {
+                Span::current().record("outcome", outcome.name.as_str());
+            }
             let events = moved(&run, &advance, outcome.map(|outcome| &outcome.name));
             let error = match &report {
                 Report::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),

@@ -24,7 +24,9 @@ use baton_core::task::Task;
 use baton_core::text::{AgentName, OutcomeName, Role};
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
 
+use super::agent_trace::AgentTrace;
 use super::inquiry::Inquiry;
 use super::progress::Progress;
 use crate::asking::{Door, Secret};
@@ -101,8 +103,10 @@ impl Shift<'_> {
         self.shop.mailbox.open(self.attempt, bench);
         self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
         let driver = self.driver(agent, &door, &secret);
-        let mut ended = self.drive(driver.as_ref(), launch, name, &room, stop).await?;
+        let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
+        let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
         ask_about_budget(&mut ended, &room, started.elapsed());
+        trace.end(&ended);
         if let Some(failure) = &ended.failure {
             self.shop.note_failure(name, failure).await?;
             if failure.kind == FailureKind::ContextOverflow {
@@ -147,6 +151,7 @@ impl Shift<'_> {
         launch: Launch,
         name: &AgentName,
         room: &Room,
+        trace: &mut AgentTrace,
         stop: watch::Receiver<bool>,
     ) -> Result<Ended, EngineError> {
         let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
@@ -155,9 +160,11 @@ impl Shift<'_> {
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let mut idle_since = None;
         let (quit, quitting) = watch::channel(*stop.borrow());
+        let span = trace.span().clone();
         let listening = async {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
+                trace.note(&event);
                 match event {
                     Event::Started(identity) => record_process(&process_file, &identity),
                     Event::Turn(turn) => {
@@ -183,7 +190,7 @@ impl Shift<'_> {
                 never = stopping => match never {},
             }
         };
-        let (mut ended, heard) = tokio::join!(running, listening);
+        let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
         if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
             // Nobody stopped it but its own standstill, and that is for a person to judge.
             let (scope, measure) = (Scope::Task, Measure::Progress);
