@@ -1,25 +1,38 @@
-//! `/metrics`: the server's numbers and the queue's, for Prometheus.
+//! `/metrics`: the server's numbers and the work's, in the OpenMetrics text format.
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use baton_core::state::Queue;
+use baton_engine::query::QuestionFilter;
 
 use crate::error::Answer;
-use crate::metrics::Sample;
+use crate::metrics::Readings;
 use crate::state::App;
 use crate::views::health::counts;
 
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
+    app.metrics.work.catch_up(&app.shop).await?;
+    let store = &app.shop.desk.store;
     let counts = counts(&app.shop).await?;
-    let sample = |name, help, value| Sample { name, help, value };
-    let samples = [
-        sample("baton_sockets", "Open WebSockets", *app.sockets.borrow()),
-        sample("baton_tasks_ready", "Tasks that could be started now", counts.ready),
-        sample("baton_agents_running", "Agents at work here", counts.running),
-        sample("baton_questions_pending", "Questions without an answer, up to 500", counts.pending_questions),
-        sample("baton_tasks_unaccepted", "Finished work nobody has accepted, up to 500", counts.unaccepted),
-        sample("baton_events_last_seq", "Number of the last event", *app.desk().changes().borrow()),
-    ];
-    let text = app.metrics.text(&samples);
-    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
+    let (depth, now) = (store.queue_counts().await?, store.now().await?);
+    // Questions come oldest first.
+    let oldest = store.questions(&QuestionFilter::pending(), None, 1).await?.items.pop();
+    let oldest_ms = oldest.map_or(0, |question| now.ms().saturating_sub(question.value.asked_at.ms()));
+    let open = Queue::ALL.into_iter().filter(|queue| *queue != Queue::Done);
+    // The store's latency (`Store::latency()`) and the restarts of services (the supervisor's snapshot) belong here too, as
+    // `baton_store_seconds` and `baton_service_restarts_total{service}`, once those two exist.
+    let readings = Readings {
+        sockets: *app.sockets.borrow(),
+        tasks_ready: counts.ready,
+        agents_running: counts.running,
+        questions_pending: counts.pending_questions,
+        question_oldest_seconds: u64::try_from(oldest_ms / 1_000).unwrap_or(0),
+        tasks_unaccepted: counts.unaccepted,
+        events_last_seq: *app.desk().changes().borrow(),
+        queue_depth: open.map(|queue| (queue.as_str(), depth.get(&queue).copied().unwrap_or(0))).collect(),
+    };
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.text(&readings)))
 }

@@ -30,3 +30,4 @@ pub mod state;
 mod views;
 mod visitor;
 pub mod wire;
+mod work_metrics;

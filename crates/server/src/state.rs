@@ -34,6 +34,7 @@ pub struct Inner {
 impl App {
     pub fn new(shop: Workshop, person: String, guard: Guard, ending: watch::Receiver<bool>) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
+        metrics.work.start_after(*shop.desk.changes().borrow());
         let (sockets, guiding) = (watch::Sender::new(0), OnceLock::new());
         Self(Arc::new(Inner { shop, person, guard, rate_limit, metrics, sockets, ending, guiding }))
     }
