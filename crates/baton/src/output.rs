@@ -4,11 +4,12 @@ mod progress;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+use tracing_subscriber::EnvFilter;
 
 use crate::fault::{FAILED, Fault};
-use crate::telemetry::Spans;
 
 pub use self::progress::Progress;
 
@@ -29,7 +30,11 @@ pub fn data(text: &str) -> ExitCode {
 
 /// Something a person should hear of while work goes on.
 pub fn talk(text: &str) {
-    progress::say(text);
+    if SPEAKS_JSON.load(Ordering::Relaxed) {
+        tracing::info!(target: SPOKEN, "{text}");
+    } else {
+        progress::say(text);
+    }
 }
 
 /// What to do next, for a person at a terminal; scripts know it already.
@@ -110,22 +115,22 @@ pub struct Size {
     pub lines: usize,
 }
 
-/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`. Spans
-/// go to the collector, too, where there is one, however little is seen here.
-pub fn show_logs(spans: Option<Spans>) {
-    use tracing_subscriber::Layer;
-    use tracing_subscriber::filter::{LevelFilter, Targets};
-    use tracing_subscriber::layer::SubscriberExt;
-    use tracing_subscriber::util::SubscriberInitExt;
-    let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let seen = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    let told = Targets::new().with_target("baton_server", LevelFilter::INFO);
-    let layers = tracing_subscriber::registry()
-        .with(lines.with_filter(seen))
-        .with(spans.map(|spans| spans.with_filter(told)));
-    // It is set already when somebody else in this process was first.
-    let _ = layers.try_init();
+/// Set once everything on standard error is to be JSON.
+static SPEAKS_JSON: AtomicBool = AtomicBool::new(false);
+/// What the program says, as opposed to what it logs; always shown.
+const SPOKEN: &str = "baton::output";
+
+/// From here on everything on standard error is JSON, what the program says included.
+pub fn speak_json() {
+    SPEAKS_JSON.store(true, Ordering::Relaxed);
+}
+
+/// Lets what the program says through, whatever else the log leaves out.
+pub fn spoken_in(filter: EnvFilter) -> EnvFilter {
+    match format!("{SPOKEN}=info").parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    }
 }
 
 /// The exit code of a command that was run for somebody. A shell knows eight bits of it.
@@ -135,7 +140,11 @@ pub fn exit(code: i32) -> ExitCode {
 
 pub fn fault(fault: &Fault) -> ExitCode {
     progress::close();
-    let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
+    if SPEAKS_JSON.load(Ordering::Relaxed) {
+        tracing::error!(target: SPOKEN, hint = fault.hint, code = fault.code, "{}", fault.message);
+    } else {
+        let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
+    }
     ExitCode::from(fault.code)
 }
 

@@ -3,6 +3,8 @@
 use baton_core::text::{Label, Role};
 use clap::Args;
 
+use super::up::LogOptions;
+
 #[derive(Debug, Args)]
 pub struct Worker {
     /// How many agents at once [default: what the settings say]
@@ -17,4 +19,6 @@ pub struct Worker {
     /// Seconds agents at work may take to finish once it is told to end
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub grace: u32,
+    #[command(flatten)]
+    pub logs: LogOptions,
 }

@@ -18,14 +18,13 @@ use crate::office::Office;
 use crate::output;
 use crate::server_file::{self, ServerFile};
 use crate::signals::Signals;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Telemetry, show_logs};
 
 pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let otlp = settings.telemetry.otlp.as_deref();
-    let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &office.place.namespace)).transpose()?;
-    let (spans, telemetry) = telemetry.unzip();
-    output::show_logs(spans);
+    let telemetry = Telemetry::start(otlp, &office.place.namespace)?;
+    show_logs(options.logs.log_format, telemetry.as_ref())?;
     let served = Box::pin(serve(office, options, &settings)).await;
     if let Some(telemetry) = telemetry {
         telemetry.end().await;

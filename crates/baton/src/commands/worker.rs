@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::worker::{Duty, Health};
+use baton_engine::error::EngineError;
 use baton_engine::post::Post;
+use baton_engine::settings::Settings;
 use baton_engine::worker_view::WorkerView;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
@@ -22,6 +24,7 @@ use crate::office::{Office, find};
 use crate::output;
 use crate::server_file::{self, ServerFile};
 use crate::signals::Signals;
+use crate::telemetry::{Telemetry, show_logs};
 
 /// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
 /// leases run out by themselves.
@@ -53,7 +56,17 @@ pub async fn placed(common: &Common) -> Result<Common, Fault> {
 }
 
 pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
-    output::show_logs(None);
+    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+    let telemetry = Telemetry::start(settings.telemetry.otlp.as_deref(), &office.place.namespace)?;
+    show_logs(options.logs.log_format, telemetry.as_ref())?;
+    let worked = Box::pin(work(office, options)).await;
+    if let Some(telemetry) = telemetry {
+        telemetry.end().await;
+    }
+    worked
+}
+
+async fn work(office: &Office, options: Worker) -> Result<String, Fault> {
     let _alone = only_one(office)?;
     let grace = Duration::from_secs(options.grace.into());
     let labels: BTreeSet<_> = options.labels.into_iter().collect();
