@@ -120,21 +120,35 @@ fn name_by_convention(builder: &mut SpanBuilder) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use opentelemetry::KeyValue;
     use opentelemetry::trace::{Span as _, TracerProvider};
-    use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+    use opentelemetry_sdk::error::OTelSdkResult;
+    use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 
     use super::*;
 
+    /// Keeps what is exported.
+    #[derive(Debug, Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<SpanData>>>);
+
+    impl SpanExporter for Kept {
+        async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+            self.0.lock().unwrap().extend(batch);
+            Ok(())
+        }
+    }
+
     /// The spans that a tracer of this namespace makes.
     fn traced(namespace: &str, make: impl FnOnce(&TaskTracer)) -> Vec<SpanData> {
-        let exporter = InMemorySpanExporter::default();
+        let kept = Kept::default();
         let provider = SdkTracerProvider::builder()
-            .with_simple_exporter(exporter.clone())
+            .with_simple_exporter(kept.clone())
             .with_id_generator(TaskIdGenerator::default())
             .build();
         make(&TaskTracer::new(provider.tracer("test"), namespace.to_owned()));
-        exporter.get_finished_spans().unwrap()
+        kept.0.lock().unwrap().clone()
     }
 
     fn end(tracer: &TaskTracer, name: &'static str, attributes: Vec<KeyValue>, parent: &Context) {

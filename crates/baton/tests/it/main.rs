@@ -25,6 +25,7 @@ mod mcp;
 mod product;
 mod recipes;
 mod server;
+mod telemetry;
 mod terminal;
 mod up;
 

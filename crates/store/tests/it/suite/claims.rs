@@ -9,7 +9,7 @@ use baton_core::effect::Effect;
 use baton_core::id::TaskId;
 use baton_core::priority::Priority;
 use baton_core::schedule::{Capacity, Intake, Limits};
-use baton_core::state::StateName;
+use baton_core::state::{Queue, StateName};
 use baton_core::task::TaskSpec;
 use baton_core::text::Role;
 use baton_store::Backend;
@@ -40,6 +40,9 @@ pub async fn the_first_in_order_is_claimed_first<F: Fixture>() {
     assert_eq!(listed, [task_id(9), task_id(1), task_id(2)]);
     assert_eq!(claim(&store, request("worker", 2)).await, [task_id(9), task_id(1)]);
     assert_eq!(store.ready_count().await.unwrap(), 2);
+    let mut depth = store.queue_counts().await.unwrap();
+    depth.retain(|_, count| *count > 0);
+    assert_eq!(depth, BTreeMap::from([(Queue::Incoming, 2), (Queue::Claimed, 2)]));
     assert_eq!(claim(&store, request("worker", 0)).await, []);
     assert_eq!(claim(&store, request("worker", 5)).await, [task_id(2), task_id(3)]);
     assert_eq!(claim(&store, request("worker", 5)).await, []);
