@@ -20,6 +20,8 @@ pub fn build(timeout: Duration, extra_root: Option<&Path>) -> Result<Client, Str
         .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")))
         // A receiver that moved is for a person to see: following could repeat a POST elsewhere.
         .redirect(Policy::none())
+        // Requests are seconds or days apart; a connection kept that long may be dead.
+        .pool_max_idle_per_host(0)
         .timeout(timeout);
     if let Some(path) = extra_root {
         let failed = |error: &dyn Error| format!("cannot read certificates from {}: {error}", path.display());

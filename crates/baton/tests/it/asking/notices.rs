@@ -132,7 +132,7 @@ fn take_post(receiver: &TcpListener, status: &str) -> Value {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        if let Some(value) = line.strip_prefix("Content-Length: ") {
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
             length = value.trim().parse().unwrap();
         }
         if line.trim().is_empty() {

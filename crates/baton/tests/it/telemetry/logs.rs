@@ -7,14 +7,9 @@ use serde_json::Value;
 
 use crate::engine::shop::Shop;
 
-/// A repository with an agent for reviews and none for anything else.
-fn shop() -> Shop {
-    Shop::of(|_| "[roles.review]\nagent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n".to_owned())
-}
-
 #[test]
 fn every_line_is_json_and_tells_why_a_task_is_stuck() {
-    let shop = shop();
+    let shop = Shop::diligent("[roles.implement]\nmax = 0");
     let task = shop.add("Stuck", &[]);
     let mut command = shop.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
     command.env("BATON_LOG", "debug").stdout(Stdio::null()).stderr(Stdio::piped());
@@ -30,7 +25,7 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
     });
     let stuck = stuck.expect("it says why");
     assert_eq!((&stuck["task"], &stuck["level"]), (&Value::from(task), &Value::from("DEBUG")), "{stuck}");
-    assert_eq!(stuck["reason"], "no agent is set up for the role implement");
+    assert!(stuck["reason"].as_str().unwrap().contains("role implement"), "{stuck}");
     assert_eq!(stuck["span"]["name"], "claim");
     assert!(has_listened, "what the program says is JSON too");
     assert!(Command::new("kill").arg(up.id().to_string()).status().unwrap().success());
@@ -41,7 +36,7 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
 
 #[test]
 fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
-    let shop = shop();
+    let shop = Shop::diligent("");
     let refused = |variable: (&str, &str)| {
         let output = shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
         assert!(!output.status.success());
