@@ -100,7 +100,8 @@ impl Queueing {
         if !self.agents.contains_key(role) {
             return format!("no agent is set up for the role {role}");
         }
-        self.reason(task).map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
+        self.reason(task)
+            .map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
     }
 }
 

@@ -77,7 +77,8 @@ async fn door(State(app): State<App>, request: Request, next: Next) -> Response 
     let id = request_id(&request);
     let method = known_method(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
-    let span = tracing::info_span!("request", id = %id, method, route, status = Empty, otel.status_code = Empty);
+    let span =
+        tracing::info_span!("request", id = %id, method, route, status = Empty, otel.status_code = Empty);
     let _in_flight = app.metrics.in_flight.one_more();
     let mut response = answered(&app, request, next).instrument(span.clone()).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
@@ -89,7 +90,7 @@ async fn door(State(app): State<App>, request: Request, next: Next) -> Response 
         span.record("otel.status_code", "ERROR");
     }
     span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
-    app.metrics.answered(Label { method, route, status }, took);
+    app.metrics.answered(&Label { method, route, status }, took);
     response
 }
 

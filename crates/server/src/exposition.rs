@@ -1,4 +1,4 @@
-//! `/metrics`: the server's numbers and the work's, in the OpenMetrics text format.
+//! `/metrics`: the server's numbers and the work's, in the text format of `OpenMetrics`.
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -8,6 +8,7 @@ use baton_engine::query::QuestionFilter;
 
 use crate::error::Answer;
 use crate::metrics::Readings;
+use crate::snapshot_metrics::Snapshot;
 use crate::state::App;
 use crate::views::health::counts;
 
@@ -22,8 +23,6 @@ pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
     let oldest = store.questions(&QuestionFilter::pending(), None, 1).await?.items.pop();
     let oldest_ms = oldest.map_or(0, |question| now.ms().saturating_sub(question.value.asked_at.ms()));
     let open = Queue::ALL.into_iter().filter(|queue| *queue != Queue::Done);
-    // The store's latency (`Store::latency()`) and the restarts of services (the supervisor's snapshot) belong here too, as
-    // `baton_store_seconds` and `baton_service_restarts_total{service}`, once those two exist.
     let readings = Readings {
         sockets: *app.sockets.borrow(),
         tasks_ready: counts.ready,
@@ -33,6 +32,8 @@ pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
         tasks_unaccepted: counts.unaccepted,
         events_last_seq: *app.desk().changes().borrow(),
         queue_depth: open.map(|queue| (queue.as_str(), depth.get(&queue).copied().unwrap_or(0))).collect(),
+        // Filled from `Store::latency()` and the supervisor's snapshot of services once those exist.
+        snapshot: Snapshot::default(),
     };
-    Ok(([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.text(&readings)))
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.text(readings)))
 }

@@ -24,6 +24,7 @@ mod roles;
 mod route;
 mod routes;
 pub mod serve;
+mod snapshot_metrics;
 mod socket;
 mod sse;
 pub mod state;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::snapshot_metrics::{Snapshot, SnapshotMetrics};
 use crate::work_metrics::WorkMetrics;
 
 /// Upper bounds of the duration buckets of requests, in seconds.
@@ -36,6 +37,7 @@ pub struct Metrics {
     pub event_streams: Level,
     pub work: WorkMetrics,
     scraped: Scraped,
+    snapshot: SnapshotMetrics,
 }
 
 /// Gauges that are set at each scrape.
@@ -62,6 +64,7 @@ pub struct Readings {
     pub events_last_seq: u64,
     /// By the name of the queue.
     pub queue_depth: Vec<(&'static str, u64)>,
+    pub snapshot: Snapshot,
 }
 
 /// A number that goes up and down.
@@ -103,6 +106,7 @@ impl Default for Metrics {
             event_streams: Level::default(),
             work: WorkMetrics::default(),
             scraped: Scraped::default(),
+            snapshot: SnapshotMetrics::default(),
         };
         let registry = &mut metrics.registry;
         registry.register("http_requests", "Requests answered", metrics.requests.clone());
@@ -111,19 +115,21 @@ impl Default for Metrics {
         registry.register("event_streams", "Open server-sent event streams", metrics.event_streams.0.clone());
         metrics.scraped.register(registry);
         metrics.work.register(registry);
+        registry.register_collector(Box::new(metrics.snapshot.clone()));
         metrics
     }
 }
 
 impl Metrics {
-    pub fn answered(&self, label: Label, took: Duration) {
-        self.requests.get_or_create(&label).inc();
+    pub fn answered(&self, label: &Label, took: Duration) {
+        self.requests.get_or_create(label).inc();
         self.request_seconds.observe(took.as_secs_f64());
     }
 
-    /// Everything, in the OpenMetrics text format.
-    pub fn text(&self, readings: &Readings) -> String {
-        self.scraped.set(readings);
+    /// Everything, in the text format of `OpenMetrics`.
+    pub fn text(&self, readings: Readings) -> String {
+        self.scraped.set(&readings);
+        self.snapshot.set(readings.snapshot);
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);
@@ -178,10 +184,10 @@ mod tests {
     fn requests_and_readings_are_encoded() {
         let metrics = Metrics::default();
         let label = Label { method: "GET", route: "/api/tasks/{id}".to_owned(), status: 200 };
-        metrics.answered(label.clone(), Duration::from_millis(2));
-        metrics.answered(label, Duration::from_secs(9));
+        metrics.answered(&label, Duration::from_millis(2));
+        metrics.answered(&label, Duration::from_secs(9));
         let one = metrics.in_flight.one_more();
-        let readings = Readings {
+        let readings = || Readings {
             sockets: 1,
             tasks_ready: 7,
             agents_running: 2,
@@ -190,8 +196,9 @@ mod tests {
             tasks_unaccepted: 4,
             events_last_seq: 9,
             queue_depth: vec![("incoming", 7)],
+            snapshot: Snapshot::default(),
         };
-        let text = metrics.text(&readings);
+        let text = metrics.text(readings());
         drop(one);
         for line in [
             "# TYPE baton_http_requests counter",
@@ -207,6 +214,6 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }
         assert!(text.ends_with("# EOF\n"), "{text}");
-        assert!(metrics.text(&readings).contains("\nbaton_http_requests_in_flight 0\n"));
+        assert!(metrics.text(readings()).contains("\nbaton_http_requests_in_flight 0\n"));
     }
 }

@@ -30,9 +30,8 @@ const PAGES_MAX: usize = 40;
 /// Tasks whose current state is remembered; beyond that, new ones are not timed.
 const TASKS_MAX: usize = 100_000;
 /// Upper bounds of the buckets of what takes seconds to weeks.
-const LONG_BUCKETS: [f64; 12] = [
-    1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0, 604_800.0,
-];
+const LONG_BUCKETS: [f64; 12] =
+    [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0, 604_800.0];
 /// Upper bounds of the buckets of a dispatch: a worktree is made, a set-up may run.
 const DISPATCH_BUCKETS: [f64; 10] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0];
 
@@ -197,7 +196,8 @@ impl WorkMetrics {
     fn count(&self, follower: &mut Follower, Event { at, body, .. }: &Event) {
         match body {
             EventBody::TaskCreated { spec, .. } if follower.tasks.len() < TASKS_MAX => {
-                let state = if matches!(spec.purpose, Purpose::Breakdown { .. }) { "breakdown" } else { "incoming" };
+                let state =
+                    if matches!(spec.purpose, Purpose::Breakdown { .. }) { "breakdown" } else { "incoming" };
                 let known = Known { state, since: *at, project: spec.project_id, agent: None };
                 follower.tasks.insert(spec.id, known);
             }
@@ -221,7 +221,9 @@ impl WorkMetrics {
                 }
             }
             EventBody::QuestionAnswered { task: Some(task), .. } => {
-                if let Some(known) = follower.tasks.get_mut(task).filter(|known| known.state == "awaiting_response") {
+                if let Some(known) =
+                    follower.tasks.get_mut(task).filter(|known| known.state == "awaiting_response")
+                {
                     self.enter(known, "incoming", *at);
                 }
             }

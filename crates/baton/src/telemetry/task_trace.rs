@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::time::{Duration, UNIX_EPOCH};
 
 use opentelemetry::trace::{
-    Link, SpanBuilder, SpanContext, SpanId, SpanKind, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer,
+    Link, SpanBuilder, SpanContext, SpanId, SpanKind, TraceContextExt, TraceFlags, TraceId, TraceState,
+    Tracer,
 };
 use opentelemetry::{Context, Value};
 use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator, SdkTracer, Span};

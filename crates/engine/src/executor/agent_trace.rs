@@ -1,4 +1,4 @@
-//! The spans of one agent run: the agent, its turns, and the tools of each turn, by the GenAI conventions of
+//! The spans of one agent run: the agent, its turns, and the tools of each turn, by the `GenAI` conventions of
 //! OpenTelemetry. Prompts, messages and tool arguments stay out of them: they may hold secrets.
 
 use std::collections::BTreeMap;

@@ -107,7 +107,11 @@ pub const ABOUT: &[About] = &[
         "list of texts",
         "A program that gets each notice on standard input, as one JSON object",
     ),
-    about("notify.webhook", "address", "Where each notice is posted, as `https://HOST/PATH` or `http://HOST:PORT/PATH`"),
+    about(
+        "notify.webhook",
+        "address",
+        "Where each notice is posted, as `https://HOST/PATH` or `http://HOST:PORT/PATH`",
+    ),
     about(
         "worktree.copy",
         "list of paths",

@@ -38,7 +38,8 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
 fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
     let shop = Shop::diligent("");
     let refused = |variable: (&str, &str)| {
-        let output = shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
+        let output =
+            shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };

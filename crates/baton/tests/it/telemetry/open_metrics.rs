@@ -1,4 +1,4 @@
-//! Checks a text against the rules of OpenMetrics 1.0 that a scraper relies on.
+//! Checks a text against the rules of `OpenMetrics` 1.0 that a scraper relies on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,12 +50,15 @@ fn check_series(series: &str, family: &str, kind: &str) {
     };
     assert!(suffixes.contains(&suffix), "{series} of a {kind}");
     let mut seen = BTreeSet::new();
-    let Some(mut rest) = series.strip_prefix(name).and_then(|labels| labels.strip_prefix('{')) else { return };
+    let Some(mut rest) = series.strip_prefix(name).and_then(|labels| labels.strip_prefix('{')) else {
+        return;
+    };
     rest = rest.strip_suffix('}').unwrap_or_else(|| panic!("the labels do not end: {series}"));
     while !rest.is_empty() {
         let (label, value) = rest.split_once("=\"").unwrap_or_else(|| panic!("no value: {series}"));
         assert!(is_name(label) && seen.insert(label), "the label {label} of {series}");
-        let end = end_of_value(value).unwrap_or_else(|| panic!("the value of {label} does not end: {series}"));
+        let end =
+            end_of_value(value).unwrap_or_else(|| panic!("the value of {label} does not end: {series}"));
         rest = value[end + 1..].trim_start_matches(',');
     }
 }

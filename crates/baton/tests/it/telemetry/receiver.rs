@@ -40,7 +40,8 @@ impl Authority {
         let authority = Self(tempfile::tempdir().unwrap());
         authority.certificate("root", &["-addext", "basicConstraints=critical,CA:TRUE"]);
         let signed = ["-CA", "root.crt", "-CAkey", "root.key", "-addext", "basicConstraints=CA:FALSE"];
-        authority.certificate("server", &[&signed[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
+        authority
+            .certificate("server", &[&signed[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
         authority
     }
 
@@ -67,7 +68,8 @@ impl Authority {
         let chain = vec![CertificateDer::from_pem_file(self.file("server.crt")).unwrap()];
         let key = PrivateKeyDer::from_pem_file(self.file("server.key")).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let builder =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
         Arc::new(builder.with_no_client_auth().with_single_cert(chain, key).unwrap())
     }
 }

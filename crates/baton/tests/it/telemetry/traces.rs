@@ -106,8 +106,7 @@ fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
     assert_eq!(text(&agents[1].attributes, "gen_ai.usage.output_tokens"), "34");
     let turns = named(&of_task, "turn");
     assert!(turns.len() > 4 && turns.iter().all(|turn| parent(turn) == "invoke_agent fake"), "{turns:#?}");
-    let tools: Vec<&Span> =
-        of_task.iter().filter(|span| span.name.starts_with("execute_tool ")).collect();
+    let tools: Vec<&Span> = of_task.iter().filter(|span| span.name.starts_with("execute_tool ")).collect();
     assert_eq!(tools.len(), turns.len());
     for tool in tools {
         assert_eq!(parent(tool), "turn");
