@@ -1,4 +1,4 @@
-//! Whether an agent is here and answers, for `baton doctor`. Needs no account, and asks no model anything.
+//! Checks whether an agent is installed and answers, for `baton doctor`. Needs no account and calls no model.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,55 +6,54 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 
-use crate::acp;
-use crate::driver::{Launch, Limits, SessionSetup};
-use crate::environment::Environment;
-use crate::excerpt::excerpt;
-use crate::kind::AgentKind;
-use crate::preset::Preset;
-use crate::process::{Pipes, Process};
+use crate::driver::{Launch, RunLimits, SessionSetup};
+use crate::output::excerpt::excerpt;
+use crate::presets::kind::AgentKind;
+use crate::presets::preset::Preset;
+use crate::process::environment::AgentEnvironment;
+use crate::process::spawn::{Process, ProcessPipes};
+use crate::protocols::acp::{self, Greeting};
 
-/// A program that has not said its version by then hangs, or is downloading itself.
+/// A program that takes longer hangs, or is downloading itself.
 const VERSION_PATIENCE: Duration = Duration::from_secs(20);
-/// The slowest agents load for several seconds before they greet.
+/// The slowest agents load for several seconds before they answer.
 const GREETING_PATIENCE: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(1);
-/// A version is a line.
 const VERSION_BYTES_MAX: usize = 200;
-/// What is read of what it says.
+/// Output read from the program.
 const SAID_BYTES_MAX: u64 = 64 * 1024;
 
-/// What is known of one agent on this machine.
+/// The state of one agent on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     pub name: &'static str,
     /// Its program is on PATH.
     pub installed: bool,
     pub version: Option<String>,
-    pub handshake: Handshake,
+    pub handshake: AcpHandshake,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handshake {
-    /// It greeted us in our protocol; what it calls itself.
+pub enum AcpHandshake {
+    /// It answered `initialize`; `agent` is its name and version.
     Answered { agent: String, can_load: bool, can_http: bool },
-    /// What went wrong, with what it wrote.
+    /// The error, with the program's output.
     Failed(String),
-    /// There is nothing to shake hands with: it is not installed, or it has no greeting.
+    /// It is not installed, or its protocol has no handshake.
     NotTried,
 }
 
-/// Looks for the agent, asks its version, and greets it. `attempt` marks its processes, so that nothing is left.
+/// Looks for the program, its version and its handshake. `attempt` marks its processes, so that none is left.
 pub async fn probe(
     preset: &Preset,
     command: &[String],
-    environment: &Environment,
+    environment: &AgentEnvironment,
     attempt: AttemptId,
 ) -> Probe {
     let mut probe =
-        Probe { name: preset.name, installed: false, version: None, handshake: Handshake::NotTried };
+        Probe { name: preset.name, installed: false, version: None, handshake: AcpHandshake::NotTried };
     let Some(program) = command.first() else { return probe };
     probe.installed = is_installed(program, environment);
     if !probe.installed {
@@ -66,12 +65,12 @@ pub async fn probe(
         worktree: std::env::temp_dir(),
         prompt: String::new(),
         environment: environment.clone(),
-        limits: Limits::default(),
+        limits: RunLimits::default(),
         session: SessionSetup::default(),
         log_path: std::path::PathBuf::new(),
     };
     if let Some((first, rest)) = preset.version.split_first() {
-        // The version of the very program the settings name, where it is the same one.
+        // Ask the program that the settings name, if it is the same one.
         let is_same = preset.command.first() == Some(first);
         let first = if is_same { program.clone() } else { (*first).to_owned() };
         let words = std::iter::once(first).chain(rest.iter().map(|&word| word.to_owned())).collect();
@@ -79,14 +78,16 @@ pub async fn probe(
     }
     if preset.kind == AgentKind::Acp {
         probe.handshake = match handshake(launch(command.to_vec())).await {
-            Ok(answered) => answered,
-            Err(said) => Handshake::Failed(said),
+            Ok(Greeting { agent, can_load, can_http }) => {
+                AcpHandshake::Answered { agent, can_load, can_http }
+            }
+            Err(said) => AcpHandshake::Failed(said),
         };
     }
     probe
 }
 
-fn is_installed(program: &str, environment: &Environment) -> bool {
+fn is_installed(program: &str, environment: &AgentEnvironment) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
     }
@@ -96,7 +97,7 @@ fn is_installed(program: &str, environment: &Environment) -> bool {
 
 async fn version(launch: Launch) -> Option<String> {
     let (mut process, pipes) = Process::start(&launch).ok()?;
-    let Pipes { stdin, stdout, .. } = pipes;
+    let ProcessPipes { stdin, stdout, .. } = pipes;
     drop(stdin);
     let mut said = String::new();
     let mut stdout = stdout.take(SAID_BYTES_MAX);
@@ -107,16 +108,16 @@ async fn version(launch: Launch) -> Option<String> {
     Some(excerpt(line.trim(), VERSION_BYTES_MAX))
 }
 
-async fn handshake(launch: Launch) -> Result<Handshake, String> {
+async fn handshake(launch: Launch) -> Result<Greeting, String> {
     let (mut process, pipes) = Process::start(&launch).map_err(|error| error.to_string())?;
-    let Pipes { mut stdin, stdout, stderr } = pipes;
+    let ProcessPipes { mut stdin, stdout, stderr } = pipes;
     let greeting = acp::greeting_line();
     let mut lines = BufReader::new(stdout.take(SAID_BYTES_MAX)).lines();
     let greet = async {
         stdin.write_all(greeting.as_bytes()).await.ok()?;
         stdin.flush().await.ok()?;
         while let Ok(Some(line)) = lines.next_line().await {
-            if let Some(answer) = acp::greeted(&line) {
+            if let Some(answer) = acp::parse_greeting(&line) {
                 return Some(answer);
             }
         }
@@ -130,8 +131,8 @@ async fn handshake(launch: Launch) -> Result<Handshake, String> {
     let said = excerpt(String::from_utf8_lossy(&said).trim(), VERSION_BYTES_MAX * 10);
     match answer {
         Ok(Some(Ok(answered))) => Ok(answered),
-        Ok(Some(Err(error))) => Err(format!("it refused to greet: {error}\n{said}").trim().to_owned()),
-        Ok(None) => Err(format!("it ended without a greeting\n{said}").trim().to_owned()),
-        Err(_) => Err(format!("it did not greet within {GREETING_PATIENCE:?}\n{said}").trim().to_owned()),
+        Ok(Some(Err(error))) => Err(format!("it rejected the handshake: {error}\n{said}").trim().to_owned()),
+        Ok(None) => Err(format!("it exited without a handshake\n{said}").trim().to_owned()),
+        Err(_) => Err(format!("no handshake within {GREETING_PATIENCE:?}\n{said}").trim().to_owned()),
     }
 }

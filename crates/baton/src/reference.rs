@@ -1,17 +1,17 @@
-//! The pages of `docs/reference` that are written from the command line and from the catalogue of codes, and the manners
-//! of every command's help. Renewed by `scripts/reference`.
+//! Generates the pages of `docs/reference` about the command line and the error codes, and checks the help of every
+//! command. Updated by `scripts/reference`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory, Parser};
 
-use crate::cli::Arguments;
-use crate::explain::catalogue::{Family, families};
+use crate::cli::Cli;
+use crate::explain::catalogue::{CodeFamily, families};
 use crate::kept_page::holds;
 
 fn program() -> Command {
-    let mut program = Arguments::command();
+    let mut program = Cli::command();
     program.build();
     program
 }
@@ -37,12 +37,11 @@ fn help(command: &Command) -> String {
 fn cli_page() -> String {
     let mut text = String::from(
         "# The command line\n\n\
-         <!-- Written by `scripts/reference` from crates/baton/src/cli.rs. Do not edit. -->\n\n\
-         What every command takes is told once, under `baton`. `--help` behind any of them shows the same as here; `baton man \
-         --into DIR`\nwrites manual pages, `baton completions SHELL --install` teaches your shell.\n\n\
-         Data goes to standard output, talk to standard error. With `--json` standard output is one JSON document, or one object \
-         on each\nline for streams. Ids may be shortened to a beginning that only one has. Exit codes are among \
-         [the error codes](errors.md#exit-codes-of-commands).\n",
+         <!-- Written by `scripts/reference` from crates/baton/src/cli. Do not edit. -->\n\n\
+         Options that every command takes are listed once, under `baton`. `baton COMMAND --help` prints the same text; `baton man \
+         --into DIR`\nwrites manual pages, `baton completions SHELL --install` installs shell completions.\n\n\
+         Data goes to standard output, messages to standard error. With `--json`, standard output is one JSON document, or one \
+         object per\nline for streams. Ids may be shortened to a unique prefix. For exit codes see [Error codes](errors.md#exit-codes).\n",
     );
     walk(&program(), "baton", &mut |path, command| {
         if !command.is_hide_set() {
@@ -56,10 +55,10 @@ fn errors_page() -> String {
     let mut text = String::from(
         "# Error codes\n\n\
          <!-- Written by `scripts/reference` from the tables beside each error type. Do not edit. -->\n\n\
-         The last line of an error names its code (`More: baton explain wrong_state`); over HTTP it is `error`, and `reason` for \
-         the exact\ncase. `baton explain CODE` shows what is here, `baton explain` lists all of them.\n",
+         The last line of an error names its code (`More: baton explain wrong_state`); over HTTP it is in `error`, with the exact \
+         case in\n`reason`. `baton explain CODE` prints these texts, `baton explain` lists all codes.\n",
     );
-    for Family { title, rows } in families() {
+    for CodeFamily { title, rows } in families() {
         let _ = write!(text, "\n## {title}\n");
         for row in rows {
             let _ = write!(
@@ -91,33 +90,33 @@ fn reference_of_error_codes_is_what_the_code_says() {
 }
 
 #[test]
-fn help_of_every_command_has_examples_that_can_be_typed() {
+fn help_of_every_command_has_examples_that_parse() {
     walk(&program(), "baton", &mut |path, command| {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let Some((_, examples)) = after.split_once("Examples") else {
             panic!("{path} --help has no Examples")
         };
         for line in examples.lines().skip(1).take_while(|line| line.starts_with("  ")) {
-            let Some(words) = typed(line) else { continue };
-            if let Err(error) = Arguments::try_parse_from(&words) {
-                panic!("an example of {path} cannot be typed: {line}\n{error}");
+            let Some(words) = words_of_example(line) else { continue };
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("an example of {path} does not parse: {line}\n{error}");
             }
         }
     });
 }
 
 #[test]
-fn help_of_every_command_says_what_each_argument_is() {
+fn help_of_every_command_describes_each_argument() {
     walk(&program(), "baton", &mut |path, command| {
-        assert!(command.get_about().is_some(), "{path} says nothing of itself");
+        assert!(command.get_about().is_some(), "{path} has no description");
         for argument in command.get_arguments() {
             assert!(argument.get_help().is_some(), "{path}: {} is not explained", argument.get_id());
         }
     });
 }
 
-/// What of a call, as it is written in a text, Baton does not have: a command or a flag.
-pub fn missing(program: &Command, line: &str) -> Option<String> {
+/// The first command or flag of a quoted call that Baton does not have.
+pub(crate) fn missing(program: &Command, line: &str) -> Option<String> {
     let mut at = program;
     for word in line.split_whitespace().take_while(|word| !["|", ">", "#", "&&", "--"].contains(word)) {
         let word = word.trim_end_matches([';', ',']);
@@ -130,7 +129,7 @@ pub fn missing(program: &Command, line: &str) -> Option<String> {
                 return Some(format!("--{flag}"));
             }
         } else if at.has_subcommands() {
-            // `list|show` names two of them.
+            // `list|show` names two subcommands.
             let mut found = word.split('|').map(|name| (name, at.find_subcommand(name)));
             if let Some((name, _)) = found.clone().find(|(_, found)| found.is_none()) {
                 return Some(name.to_owned());
@@ -141,7 +140,7 @@ pub fn missing(program: &Command, line: &str) -> Option<String> {
     None
 }
 
-/// The calls a page of the docs writes down: in code between backticks, and at the beginning of lines of code.
+/// The calls of Baton on a page: in backticks, and at the start of lines of code.
 fn calls(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_code = false;
@@ -168,7 +167,7 @@ fn calls(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn docs_name_no_command_and_no_flag_that_is_not_there() {
+fn docs_name_only_commands_and_flags_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut folders = vec![root.join("docs")];
     let mut pages: Vec<PathBuf> =
@@ -188,18 +187,18 @@ fn docs_name_no_command_and_no_flag_that_is_not_there() {
         for call in calls(&std::fs::read_to_string(&page).unwrap()) {
             count += 1;
             if let Some(what) = missing(&program, &call) {
-                wrong.push(format!("{}: baton {call}: there is no {what}", page.display()));
+                wrong.push(format!("{}: baton {call}: unknown {what}", page.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(count > 100, "the calls were not found at all");
+    assert!(count > 100, "no calls were found");
 }
 
-/// The words of the call of Baton in an example, as a shell would hand them over; none where there is no such call.
-fn typed(line: &str) -> Option<Vec<String>> {
+/// The words of the call of Baton in an example, split as a shell would; none if there is no call.
+fn words_of_example(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
-    // A remark stands behind two blanks.
+    // Two spaces start a remark.
     let line = line.split_once("  ").map_or(line, |(before, _)| before);
     let start = if line.starts_with("baton ") {
         0

@@ -10,16 +10,16 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use baton_core::actor::Actor;
-use baton_core::state::Queue;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place, PlaceOptions};
+use baton_core::task::state::QueueName;
+use baton_engine::base::ids::Ids;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
+use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 
 const ROUNDS: usize = 40;
@@ -37,27 +37,32 @@ async fn main() {
     let bare = sorted((0..ROUNDS).map(|_| bare_start(&script, &stamp)).collect());
 
     let place = Place::find(&root, &PlaceOptions::default()).unwrap();
-    let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
+    let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
     let state = place.state_dir.clone();
     let settings = format!(
         "default_agent = \"stamp\"\nmax_unaccepted = 1000\n[agents.stamp]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"
     );
     let settings = Settings::read(&settings, Path::new("the bench's settings")).unwrap();
-    let engine =
-        Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|line: &str| println!("{line}")));
+    let engine = Engine::new(
+        tasks.clone(),
+        settings,
+        place,
+        "baton".into(),
+        Arc::new(|line: &str| println!("{line}")),
+    );
     let engine = engine.await.unwrap();
     let (stop, shutdown) = watch::channel(false);
     let measuring = async {
         let mut taken = Vec::new();
         for round in 0..ROUNDS {
-            taken.push(dispatch(&desk, &state, &stamp, round).await);
+            taken.push(dispatch(&tasks, &state, &stamp, round).await);
         }
         stop.send(true).unwrap();
         sorted(taken)
     };
     let (worked, taken) = tokio::join!(engine.run(shutdown), measuring);
     worked.unwrap();
-    desk.close().await.unwrap();
+    tasks.close().await.unwrap();
     report("a bare process start", &bare);
     report("ready to agent started", &taken);
     let median = at(&taken, 50);
@@ -99,10 +104,10 @@ fn bare_start(script: &str, stamp: &Path) -> f64 {
     ms(stamped(stamp).unwrap() - before)
 }
 
-async fn dispatch(desk: &Desk, state: &Path, stamp: &Path, round: usize) -> f64 {
-    let mut changes = desk.changes();
+async fn dispatch(tasks: &TaskService, state: &Path, stamp: &Path, round: usize) -> f64 {
+    let mut changes = tasks.changes();
     let before = now_ns();
-    let task = desk.add_task(&[], Actor::human("bench"), |id, created_at| {
+    let task = tasks.add_task(&[], Actor::human("bench"), |id, created_at| {
         TaskSpec::new(
             id,
             "bench".parse().unwrap(),
@@ -114,7 +119,7 @@ async fn dispatch(desk: &Desk, state: &Path, stamp: &Path, round: usize) -> f64 
     let id = task.await.unwrap().id();
     loop {
         changes.mark_unchanged();
-        if desk.task(id).await.unwrap().value.state().queue() == Queue::Done {
+        if tasks.task(id).await.unwrap().value.state().queue() == QueueName::Done {
             break;
         }
         let _ = tokio::time::timeout(Duration::from_millis(200), changes.changed()).await;

@@ -1,43 +1,45 @@
 //! The workshop: what everyone who works on tasks here shares.
 
+use crate::base::error::{Entity, NotFound};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use baton_agents::driver::Clock;
-use baton_agents::environment::{ATTEMPT_ID, Environment};
-use baton_agents::failure::Failure;
-use baton_core::attempt::{AttemptResult, ErrorCause};
-use baton_core::git_name::BranchName;
-use baton_core::hold::{Hold, HoldReason};
-use baton_core::id::{AttemptId, TaskId};
+use baton_agents::driver::RunClock;
+use baton_agents::failure::AgentFailure;
+use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use baton_core::task::{Purpose, Task};
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
 
-use crate::asking::Door;
-use crate::desk::Desk;
-use crate::error::EngineError;
-use crate::fleet_size::FleetSize;
-use crate::holds::hold_for;
-use crate::intakes::Intakes;
-use crate::mailbox::Mailbox;
-use crate::place::Place;
-use crate::post::{Post, host_name};
-use crate::projects_here::ProjectsHere;
-use crate::repositories::Repositories;
-use crate::running::Running;
+use crate::asking::AgentGateway;
+use crate::attempt::mailbox::Mailbox;
+use crate::attempt::running::Running;
+use crate::base::error::EngineError;
+use crate::cluster::fleet_size::FleetSize;
+use crate::cluster::node::{Node, host_name};
+use crate::git::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
+use crate::limits::holds::hold_for;
+use crate::limits::intakes::Intakes;
+use crate::projects::availability::ProjectsHere;
+use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
+use crate::settings::place::Place;
+use crate::supervisor::Services;
+use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, UserTasks};
-use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Workshop {
-    pub desk: Desk,
+    pub tasks: TaskService,
     pub settings: Arc<Settings>,
     pub place: Place,
     pub git: Git,
@@ -49,7 +51,7 @@ pub struct Workshop {
     /// Who claims: this machine and this state folder, the same after a restart.
     pub worker: String,
     /// What this process is there for.
-    pub post: Post,
+    pub node: Node,
     /// When it was opened.
     pub opened: Instant,
     /// How many machines share the work.
@@ -60,6 +62,8 @@ pub struct Workshop {
     pub program: PathBuf,
     /// What agents hand in by tool.
     pub mailbox: Mailbox,
+    /// How the background services of this process are.
+    pub services: Services,
     /// The commands of the project's people.
     pub user_tasks: UserTasks,
     /// Where agents reach the tools, while a server runs beside the engine.
@@ -68,15 +72,15 @@ pub struct Workshop {
 
 impl Workshop {
     /// A workshop in which nothing runs yet. Git is looked at when it is first needed.
-    pub fn new(desk: Desk, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
+    pub fn new(tasks: TaskService, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
-            post: Post::default(),
+            node: Node::default(),
             opened: Instant::now(),
             fleet: FleetSize::default(),
             projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
-            desk,
+            tasks,
             settings: Arc::new(settings),
             place,
             git: Git::on_path(),
@@ -86,13 +90,14 @@ impl Workshop {
             say,
             program,
             mailbox: Mailbox::default(),
+            services: Services::default(),
             mcp_url: None,
         }
     }
 
     /// Where the agents at work here ask.
-    pub fn door(&self) -> Door {
-        Door::new(self.desk.clone(), self.settings.asking.expires_after())
+    pub fn gateway(&self) -> AgentGateway {
+        AgentGateway::new(self.tasks.clone(), self.settings.asking.expires_after())
     }
 
     /// Keeps the branch up to date on which work comes together that is for no feature: with the project's base, or else
@@ -103,7 +108,7 @@ impl Workshop {
         base: Option<&BranchName>,
     ) -> Result<(), EngineError> {
         let repository = worktrees.repository();
-        let gathering = BranchName::gathering();
+        let gathering = BranchName::integration();
         let mut base = match base {
             Some(base) => base.clone(),
             None => humans_branch(repository).await?,
@@ -123,8 +128,12 @@ impl Workshop {
         let message = format!("Merge {base} into {gathering}");
         let spec = MergeSpec { branch: base, into: gathering, message };
         // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
-        if let Merged::Already { .. } = worktrees.merge(&spec).await? {
-            self.repositories.note_gathered(stand);
+        match worktrees.merge(&spec).await {
+            Ok(Merged::Already { .. }) => self.repositories.note_gathered(stand),
+            Ok(_) => {}
+            // Somebody has it checked out or locked; work starts from where it stands until they let go.
+            Err(error) if error.is_in_the_way() => {}
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -137,9 +146,9 @@ impl Workshop {
         from: BranchName,
     ) -> Result<Stand, EngineError> {
         match task.spec().purpose {
-            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::for_task(task.id()), from }),
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
-                let branch = worktrees.repository().truth(&BranchName::of_task(replaced), &from).await?;
+                let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &from).await?;
                 Ok(Stand::Reading { branch })
             }
             Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Stand::Reading { branch: from }),
@@ -149,7 +158,7 @@ impl Workshop {
     /// Where an attempt's user tasks come from and run. They get the allow-list's variables and those named, but not
     /// the attempt's token; its id is in their environment, so that they are found and ended with it.
     pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
-        let mut environment = Environment::allowed(std::env::vars_os(), variables);
+        let mut environment = AgentEnvironment::allowed(std::env::vars_os(), variables);
         environment.set(ATTEMPT_ID, attempt.to_string());
         // What a task remembers between runs does not belong into the worktree, where it would look like work.
         environment.set("TASK_TEMP_DIR", self.attempt_folder(attempt).join("user-tasks"));
@@ -170,7 +179,7 @@ impl Workshop {
         self.place.state_dir.join("attempts")
     }
 
-    pub fn clock() -> Clock {
+    pub fn clock() -> RunClock {
         Arc::new(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -179,7 +188,7 @@ impl Workshop {
 
     /// The worktrees of whatever repository an attempt of this task ran in.
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
-        let project = self.project(&self.desk.task(task).await?.value).await?;
+        let project = self.project(&self.tasks.task(task).await?.value).await?;
         self.open_source(&self.source(project.as_ref())).await
     }
 
@@ -188,10 +197,10 @@ impl Workshop {
         let Some(live) = task.state().live_attempt() else { return Ok(()) };
         match result {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
-                let now = self.desk.store.now().await?;
-                let known = self.desk.hold_of(&live.agent).await?;
+                let now = self.tasks.store.now().await?;
+                let known = self.tasks.hold_of(&live.agent).await?;
                 // What is known already needs no counting.
-                if known.is_some_and(|stored| stored.value.is_on(now)) {
+                if known.is_some_and(|stored| stored.value.is_active(now)) {
                     return Ok(());
                 }
                 if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
@@ -212,8 +221,8 @@ impl Workshop {
     }
 
     /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
-    pub async fn note_failure(&self, agent: &AgentName, failure: &Failure) -> Result<(), EngineError> {
-        let now = self.desk.store.now().await?;
+    pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
+        let now = self.tasks.store.now().await?;
         match hold_for(agent, failure, now) {
             Some(hold) => self.hold(&hold).await,
             None => Ok(()),
@@ -221,7 +230,7 @@ impl Workshop {
     }
 
     pub async fn hold(&self, hold: &Hold) -> Result<(), EngineError> {
-        if self.desk.place_hold(hold).await? {
+        if self.tasks.place_hold(hold).await? {
             let until = match hold.until {
                 Some(until) => format!("rests until {until}"),
                 None => format!("is held until you release it (baton hold release {})", hold.agent),
@@ -236,7 +245,7 @@ impl Workshop {
         let (worktrees, branch) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
         let (Some(base), Some(head)) =
-            (repository.tip(&branch).await?, repository.tip(&BranchName::of_task(task.id())).await?)
+            (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)
         else {
             return Ok(String::new());
         };
@@ -245,8 +254,8 @@ impl Workshop {
 
     /// Everything an attempt had, in a new folder.
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
-        let missing = || EngineError::NotFound { kind: "attempt", key: attempt.to_string() };
-        let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
+        let missing = || NotFound::new(Entity::Attempt, attempt);
+        let record = self.tasks.store.attempt(attempt).await?.ok_or_else(missing)?;
         let worktrees = self.worktrees_of(record.task_id).await?;
         if worktrees.repository().is_clone() {
             worktrees.fetch_attempt(attempt).await?;

@@ -1,4 +1,4 @@
-// Ages ("3 min") go on while nobody asks the server.
+// Keeps ages ("3 min") current without asking the server.
 
 const EVERY_MS = 15_000;
 

@@ -1,4 +1,4 @@
-// Terminal colours as spans. Sixteen colours and the usual weights; other codes are left out.
+// Renders ANSI colours as spans: sixteen colours and weights; other codes are dropped.
 
 /** @typedef {{ text: string, class: string }} Piece */
 
@@ -40,7 +40,7 @@ function styled(style, codes) {
     else if (code >= 30 && code <= 37) colour = `a-${code}`;
     else if (code >= 90 && code <= 97) colour = `a-${code - 60}`;
     else if (code === 38 || code === 48) {
-      // 256 colours and true colours: the first sixteen are the usual ones, the rest is left as it is.
+      // 256 colours and true colour: the first sixteen map to the basic ones, others are ignored.
       const value = numbers[at + 2] ?? 0;
       if (code === 38 && numbers[at + 1] === 5 && value < 16) colour = `a-${30 + (value % 8)}`;
       at += numbers[at + 1] === 5 ? 2 : 4;

@@ -1,4 +1,4 @@
-// The page's script: wires the parts. The page works without it; with it, it stays current and follows the keys.
+// Entry point. Pages work without scripts; with them they update live and have keyboard shortcuts.
 
 import { keepAges } from "./ages.js";
 import { commentOnLines } from "./comments.js";
@@ -27,7 +27,7 @@ function switchTheme() {
   try {
     localStorage.setItem("baton-theme", root.dataset.theme);
   } catch {
-    // It holds for this page then.
+    // Without storage the choice lasts for this page only.
   }
 }
 
@@ -36,7 +36,7 @@ document.addEventListener("click", (event) => {
   if (button instanceof HTMLElement) deeds[button.dataset.do ?? ""]?.(button);
 });
 
-// What has to be done again whenever the page was patched.
+// Runs again whenever the page was patched.
 const again = [keepDrafts(), filterRows(), commentOnLines(), offerVoice(deeds), showLog(deeds), stayAtEnd()];
 for (const part of again) part();
 document.addEventListener("baton:changed", () => again.forEach((part) => part()));

@@ -1,4 +1,4 @@
-// Comments on lines of a change. They are gathered into the reason the work is rejected with.
+// Comments on lines of a diff, collected into the rejection reason.
 
 /** @typedef {{ file: string, line: string, code: string, text: string }} Comment */
 
@@ -58,7 +58,7 @@ function open(row, text) {
   const cell = made.insertCell();
   cell.colSpan = 3;
   const area = document.createElement("textarea");
-  Object.assign(area, { rows: 2, value: text, placeholder: "What about this line? It goes into the reason below." });
+  Object.assign(area, { rows: 2, value: text, placeholder: "Comment on this line; it is added to the reason below." });
   area.setAttribute("aria-label", `Comment on line ${row.dataset.line}`);
   area.addEventListener("input", gather);
   area.addEventListener("keydown", (event) => {
@@ -90,7 +90,7 @@ function kept() {
   }
 }
 
-/** Writes the comments into the reason, below what was written there by hand. */
+/** Writes the comments into the reason, below the typed text. */
 function gather() {
   const area = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("reject-reason"));
   if (!area) return;

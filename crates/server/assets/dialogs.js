@@ -1,4 +1,4 @@
-// A decision opens as a sheet over the page instead of a page of its own.
+// Opens decisions as dialogs over the page.
 
 import { toast } from "./notices.js";
 
@@ -35,11 +35,11 @@ async function open(address) {
     sheet().replaceChildren(body);
     sheet().showModal();
   } catch {
-    toast("The server cannot be reached.", true);
+    toast("Cannot reach the server.", true);
   }
 }
 
-/** A form of a sheet leads back to the page under it. */
+/** A dialog's form redirects to the page below it. */
 function comeBack() {
   const field = document.createElement("input");
   Object.assign(field, { type: "hidden", name: "next", value: location.pathname + location.search });

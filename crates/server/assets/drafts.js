@@ -1,4 +1,4 @@
-// Half-typed text is kept, also over a reload, until it is sent.
+// Keeps unsent text across reloads.
 
 const PREFIX = "baton-draft-";
 
@@ -28,7 +28,7 @@ export function keepDrafts() {
   };
 }
 
-/** A question was answered elsewhere while its answer was being written here: the text is shown, not lost. */
+/** A question was answered elsewhere while an answer was being typed here: show the text. */
 function showLate() {
   for (const card of document.querySelectorAll(".question.closed[data-question]")) {
     const name = PREFIX + card.getAttribute("data-question");
@@ -37,7 +37,7 @@ function showLate() {
     const note = document.createElement("p");
     note.className = "muted";
     note.setAttribute("data-own-key", "late");
-    note.textContent = `You had begun to write: ${kept}`;
+    note.textContent = `Draft: ${kept}`;
     card.append(note);
     sessionStorage.removeItem(name);
   }

@@ -1,6 +1,6 @@
-// Rows of the page that do not hold what was typed are left out. On the board, Enter asks the server for all.
+// Hides rows that do not contain the typed text. On the board, Enter searches on the server.
 
-/** The field, made where the page has rows and no field of its own. */
+/** The filter field; created if the page has rows but no field. */
 export function filterField() {
   const own = document.getElementById("filter") ?? document.getElementById("log-search");
   if (own || !document.querySelector("[data-filter]")) return /** @type {HTMLInputElement | null} */ (own);

@@ -1,5 +1,5 @@
-// Forms post without leaving the page where they lead back to it. A form works the same without this. What was sent is
-// told to the others as `baton:sent`.
+// Posts forms without leaving the page if they redirect back to it; they work without this, too. Other scripts are
+// notified by `baton:sent`.
 
 import { clearDraft } from "./drafts.js";
 import { headers, refresh, take } from "./live.js";
@@ -24,7 +24,7 @@ async function send(form, submitter) {
     if (answer.ok) done(form, answer, html);
     else refused(answer, html);
   } catch {
-    toast("The server cannot be reached. What you wrote is still here.", true);
+    toast("Cannot reach the server. Your text is still here.", true);
   } finally {
     form.removeAttribute("aria-busy");
   }

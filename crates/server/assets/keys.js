@@ -1,9 +1,9 @@
-// The keys of the sheet under `?`. Nothing here is needed to use the page; all of it is also a link or a button.
+// The keyboard shortcuts listed under `?`. Each has a link or button, too.
 
 import { filterField } from "./filter.js";
 import { openPalette } from "./palette.js";
 
-/** How long after `g` the second letter may come. */
+/** Timeout for the second letter after `g`. */
 const CHORD_MS = 1200;
 
 let chordUntil = 0;
@@ -68,7 +68,7 @@ function plain(event) {
 
 const rows = () => [...document.querySelectorAll("[data-row]:not(.filtered)")].filter((row) => row instanceof HTMLElement);
 
-/** The row the person is at. */
+/** The current row. */
 function here() {
   const focused = document.activeElement?.closest("[data-row]");
   return focused ?? document.querySelector("[data-row].here");

@@ -1,24 +1,24 @@
-// Keeps the page current. Each event says what it is about; if the page shows that, the page asks again for its changing
-// parts and takes over what differs.
+// Live updates. Each event lists the ids it concerns; if the page shows one of them, it fetches its live part and
+// applies the differences.
 
 import { morph } from "./morph.js";
 import { notify, toast } from "./notices.js";
 import { leave, listen } from "./stream.js";
 
-/** Events that come together are one change of the page. */
+/** Events within this time cause one update. */
 const GATHER_MS = 50;
-/** The page is not asked for more often than this. */
+/** Shortest interval between updates. */
 const EVERY_MS = 250;
-/** Nothing moves under a finger that is down, which may be about to click or mark something; but not for ever. */
+/** Longest time updates wait while the pointer is down, so that nothing moves under a click or selection. */
 const PRESSED_MS = 5000;
 
 let seq = "0";
-/** The number of questions when it was told last. */
+/** The last announced number of questions. */
 let waiting = "";
 let isDue = false;
 let isAsking = false;
 let askedAt = 0;
-/** Since when the pointer is down; 0 while it is up. */
+/** When the pointer went down; 0 while it is up. */
 let pressedAt = 0;
 
 export const main = () => /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -52,11 +52,11 @@ function heard(id, news) {
   if (news.event === "turns" && !document.querySelector("[data-turns]")) return;
   if (news.notice) notify(news.notice);
   const about = (main().dataset.about ?? "").split(" ").filter(Boolean);
-  const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_");
+  const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_") || news.event === "services";
   if (concerns) refresh();
 }
 
-/** Asks for the changing parts soon, once for all that happened until then. */
+/** Schedules one update for all events so far. */
 export function refresh() {
   if (isDue) return;
   isDue = true;
@@ -80,7 +80,7 @@ async function ask() {
       take(html);
     } else if (answer.status === 401) location.reload();
   } catch {
-    // The server is away. The stream notices when it is back, and everything missed leads here again.
+    // The server is unreachable. The stream reconnects and reports what was missed.
   } finally {
     isAsking = false;
   }
@@ -90,7 +90,7 @@ async function released() {
   while (Date.now() - pressedAt < PRESSED_MS) await new Promise((go) => setTimeout(go, GATHER_MS));
 }
 
-/** What tells the server that only the changing parts are wanted, and what is on show. */
+/** Asks for the live part only, and lists the questions shown. */
 export function headers() {
   const shown = [...document.querySelectorAll("#questions [data-question]")].map((card) => card.getAttribute("data-question"));
   return { "x-baton-fragment": "1", "x-baton-shown": shown.slice(0, 200).join(",") };
@@ -101,7 +101,7 @@ function tell(pending) {
   if (pending === waiting) return;
   waiting = pending;
   const place = document.getElementById("told");
-  if (place) place.textContent = pending === "0" ? "No question waits." : pending === "1" ? "1 question waits." : `${pending} questions wait.`;
+  if (place) place.textContent = pending === "0" ? "No pending questions." : pending === "1" ? "1 pending question." : `${pending} pending questions.`;
 }
 
 /** Takes over what differs. @param {string} html */

@@ -1,13 +1,13 @@
-// The log: all of it, however long. Only the lines in sight are on the page; the rest is text in memory.
+// The log viewer. Only visible lines are in the DOM; the rest is text in memory.
 
 import { pieces } from "./ansi.js";
 
 const LINE_PX = 18;
-/** Lines drawn above and below those in sight. */
+/** Lines rendered above and below the visible ones. */
 const MARGIN = 30;
-/** The tallest element browsers lay out reliably; beyond it the place is scaled. */
+/** The tallest element browsers lay out reliably; longer logs are scaled. */
 const HEIGHT_MAX = 8_000_000;
-/** After a failure, until the server is asked again. */
+/** Delay before a retry. */
 const AGAIN_MS = 2000;
 
 const VOICES = /** @type {Record<string, string>} */ ({ out: "out", err: "err", rep: "rep", "***": "own" });
@@ -63,11 +63,11 @@ class Viewer {
     this.isStopped = true;
   }
 
-  /** Reads to the end, then waits for more for as long as the attempt lives. */
+  /** Reads to the end, then follows while the attempt runs. */
   async read() {
     let isLive = true;
     while (isLive && !this.isStopped) {
-      // A browser has few connections to one server; a tab nobody looks at holds none for what may come.
+      // Browsers limit connections per server; hidden tabs do not hold one.
       const isAway = document.hidden;
       try {
         const answer = await fetch(`${this.place.dataset.source}&from=${this.from}${isAway ? "" : "&wait=1"}`);
@@ -81,7 +81,7 @@ class Viewer {
         await new Promise((done) => setTimeout(done, AGAIN_MS));
       }
     }
-    if (this.lines.length === 0) this.place.textContent = "Nothing was written.";
+    if (this.lines.length === 0) this.place.textContent = "No output.";
     this.place.setAttribute("data-own-read", String(this.lines.length));
   }
 
@@ -99,7 +99,7 @@ class Viewer {
     this.draw();
   }
 
-  /** How many pixels of the log one pixel of the place stands for. */
+  /** Pixels of the log per pixel of the element. */
   scale() {
     const [whole, room] = [this.lines.length * LINE_PX - this.place.clientHeight, Math.min(this.lines.length * LINE_PX, HEIGHT_MAX) - this.place.clientHeight];
     return room > 0 ? Math.max(whole / room, 1) : 1;
@@ -107,7 +107,7 @@ class Viewer {
 
   scrolled() {
     const isAtEnd = this.place.scrollTop + this.place.clientHeight >= this.place.scrollHeight - LINE_PX;
-    // Whoever scrolls up wants to read; whoever scrolls to the end wants to follow.
+    // Scrolling up stops following; scrolling to the end resumes it.
     if (this.follow && !this.isJumping) this.follow.checked = isAtEnd;
     this.draw();
   }
@@ -191,7 +191,7 @@ function span(name, text) {
   return made;
 }
 
-/** Until somebody looks at the page. */
+/** Resolves when the page becomes visible. */
 function shown() {
   return new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
 }

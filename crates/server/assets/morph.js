@@ -1,5 +1,5 @@
-// Changes an element into another, touching only what differs. What a person is doing stays: focus, selection,
-// half-typed text, open details, the place they scrolled to.
+// Morphs an element into another, touching only what differs. Keeps focus, selection, unsent text, open details and
+// scroll positions.
 
 /** @param {Element} old @param {Element} fresh */
 export function morph(old, fresh) {
@@ -53,7 +53,7 @@ function place(parent, node, before) {
 /** @param {Element} old @param {Element} fresh */
 function children(old, fresh) {
   const wanted = new Set([...fresh.children].map(key).filter(Boolean));
-  // What is gone goes first, so that what stays need not move.
+  // Remove first, so that remaining nodes need not move.
   for (const child of [...old.children]) {
     const own = key(child);
     if (own && !wanted.has(own) && !child.hasAttribute("data-own-key")) child.remove();

@@ -1,4 +1,4 @@
-// Tells a person something: a line on the page, or a notification when they look elsewhere.
+// Toasts on the page, and desktop notifications while it is hidden.
 
 const SHOWN_MS = 8000;
 
@@ -18,7 +18,7 @@ const isPossible = "Notification" in window;
 /** @param {{ title: string, text: string, address: string }} notice */
 export function notify(notice) {
   if (!isPossible || Notification.permission !== "granted" || !document.hidden) return;
-  // One tag for each address: several open tabs show it once.
+  // One tag per address: several open tabs show it once.
   const shown = new Notification(notice.title, { body: notice.text, tag: notice.address, icon: "/badge/0.svg" });
   shown.onclick = () => {
     window.focus();
@@ -35,6 +35,6 @@ export function offerNotices(deeds) {
   deeds.notify = async () => {
     const answer = await Notification.requestPermission();
     button.hidden = answer !== "default";
-    toast(answer === "granted" ? "You are told when something waits for you." : "Notifications stay off.");
+    toast(answer === "granted" ? "Notifications are on." : "Notifications are off.");
   };
 }

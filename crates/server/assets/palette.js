@@ -1,4 +1,4 @@
-// Ctrl K: one field that leads to every page and every task.
+// Ctrl K: the command palette for pages and tasks.
 
 /** @typedef {{ text: string, hint: string, address: string }} Entry */
 
@@ -64,7 +64,7 @@ function find(text) {
     hint: `g ${link.getAttribute("data-chord")}`,
     address: link.getAttribute("href") ?? "/",
   }));
-  places.push({ text: "New task", hint: "", address: "/tasks/new" }, { text: "Keys", hint: "?", address: "/help" });
+  places.push({ text: "New task", hint: "", address: "/tasks/new" }, { text: "Keyboard shortcuts", hint: "?", address: "/help" });
   entries = places.filter((place) => place.text.toLowerCase().includes(wanted));
   at = 0;
   draw();
@@ -81,7 +81,7 @@ async function search(wanted, mine) {
     entries = [...entries, ...found.entries];
     draw();
   } catch {
-    // The pages can be reached all the same.
+    // Pages are still listed.
   }
 }
 

@@ -1,18 +1,18 @@
-// One stream of events for all the tabs of a browser: it allows few connections to one server, and each stream holds one.
-// Whoever has the lock has the stream, and hands on what it hears; when that tab goes, the next one takes over. Where a
-// browser has no locks, each tab has a stream of its own.
+// One event stream for all tabs of a browser, because browsers limit connections per server. The tab that holds the lock
+// owns the stream and forwards events; when it closes, the next tab takes over. Without the Locks API each tab has its own
+// stream.
 
 /** @typedef {{ event: string, about: string[], notice?: { title: string, text: string, address: string } }} News */
 /**
  * @typedef {object} Listener
- * @property {() => string} seq the number of the last event this tab knows of
+ * @property {() => string} seq sequence number of the last event this tab knows
  * @property {(id: string, news: News) => void} heard
  * @property {() => void} behind something may have been missed
- * @property {(text: string, isOff: boolean) => void} line how the connection is
+ * @property {(text: string, isOff: boolean) => void} line connection state
  */
 
 const NAME = "baton-live";
-/** After the stream was refused, how long until it is tried again; doubled up to the second. */
+/** Delay before reconnecting; doubled up to the second value. */
 const AGAIN_MS = [1000, 15_000];
 
 /** @type {Listener} */
@@ -24,7 +24,7 @@ let others = null;
 /** Gives the lock back, or stops waiting for it. @type {AbortController | null} */
 let turn = null;
 let wait = AGAIN_MS[0];
-/** How the connection is, for tabs that come later. */
+/** Connection state, for tabs that open later. */
 let state = { text: "", isOff: false };
 
 /** @param {Listener} wanted */
@@ -39,11 +39,11 @@ export function listen(wanted) {
   others.postMessage({ ask: true });
   const { signal } = (turn = new AbortController());
   const until = new Promise((done) => signal.addEventListener("abort", done));
-  // Refused when this tab goes before its turn came.
+  // Rejected when this tab closes first.
   navigator.locks.request(NAME, { signal }, () => (open(), until)).catch(() => {});
 }
 
-/** Lets the next tab have it. */
+/** Releases the lock. */
 export function leave() {
   source?.close();
   source = null;
@@ -62,14 +62,14 @@ function open() {
     say("live", false);
   };
   source.onmessage = (event) => {
-    // What is not in the history has no number; the browser repeats the last one.
+    // Messages without an id repeat the last one.
     const news = /** @type {News} */ (JSON.parse(event.data));
     listener.heard(event.lastEventId, news);
     others?.postMessage({ id: event.lastEventId, news });
   };
   source.onerror = () => {
     say("connection lost; trying again…", true);
-    // While it is connecting, the browser tries by itself. A refusal is final for it, not for us.
+    // The browser reconnects by itself, except after an HTTP error; then we do.
     if (mine.readyState !== EventSource.CLOSED) return;
     setTimeout(() => source === mine && open(), wait);
     wait = Math.min(wait * 2, AGAIN_MS[1]);
@@ -93,6 +93,6 @@ function told(message) {
   if (message.news) listener.heard(message.id ?? "", message.news);
   if (!message.state) return;
   listener.line(message.state.text, message.state.isOff);
-  // It was told of more than this tab was, before this tab listened.
+  // The owner is ahead of this tab.
   if (Number(message.seq) > Number(listener.seq())) listener.behind();
 }

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that nothing flickers: light or dark as chosen, and that scripts run at all.
+// Runs before the first paint to avoid flicker: sets the theme, and marks that scripts run.
 (() => {
   const root = document.documentElement;
   root.classList.add("scripts");
@@ -6,6 +6,6 @@
     const chosen = localStorage.getItem("baton-theme");
     if (chosen) root.dataset.theme = chosen;
   } catch {
-    // Storage is forbidden here; the system's choice stands.
+    // Storage is blocked; use the system's theme.
   }
 })();

@@ -1,4 +1,4 @@
-// A conversation is read from its end. It stays there as it grows, unless the person has scrolled up to read.
+// Keeps a conversation scrolled to its end, unless the person scrolled up.
 
 const NEAR_PX = 120;
 

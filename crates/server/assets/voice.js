@@ -1,4 +1,4 @@
-// An answer can be spoken, where the browser understands speech.
+// Dictation, if the browser supports speech recognition.
 
 import { toast } from "./notices.js";
 

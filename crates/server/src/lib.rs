@@ -1,34 +1,33 @@
-//! The outside of Baton: REST, server-sent events and WebSocket, on one small server.
+//! Everything that talks HTTP: REST, server-sent events, WebSocket, MCP and the web pages, on one server.
 //!
-//! Nothing is decided here. A request is read with care, becomes a command at the engine's desk, and what came of
-//! it is told in JSON. Every client follows the same durable log of events.
+//! Nothing is decided here. A handler parses a request, calls the engine and renders the result. Every client follows
+//! the same durable event log.
+//!
+//! | folder | what it is | imports |
+//! | --- | --- | --- |
+//! | `http` | guard, limits, input, errors, roles | nothing |
+//! | `observe` | metrics | nothing |
+//! | `schema` | JSON schemas of values | `http` |
+//! | `state` | what all handlers share, and who makes a request | `http`, `observe` |
+//! | `live` | the event log as a stream | `state` |
+//! | `mcp` | the tools of agents | `state`, `schema` |
+//! | `api` | REST and its OpenAPI document | `live`, `mcp` |
+//! | `socket` | WebSocket | `api`, `live` |
+//! | `pages` | HTML | `api`, `live` |
+//! | `serve` | the router and the listener | all of the above |
+//! | `client` | the other end, for the command line | `serve` |
 
-pub mod app;
+mod api;
 pub mod client;
-pub mod error;
-mod exposition;
-mod follower;
-pub mod guard;
-pub mod guide;
-mod input;
+pub mod http;
 #[cfg(test)]
 #[path = "../../core/tests/it/kept_page.rs"]
 mod kept_page;
-pub mod limits;
+pub mod live;
 pub mod mcp;
-mod metrics;
-pub mod openapi;
-mod pages;
-pub mod report;
-mod roles;
-mod route;
-mod routes;
+mod observe;
+pub mod pages;
+mod schema;
 pub mod serve;
-mod snapshot_metrics;
 mod socket;
-mod sse;
 pub mod state;
-mod views;
-mod visitor;
-pub mod wire;
-mod work_metrics;

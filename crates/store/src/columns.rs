@@ -1,17 +1,19 @@
-//! What a row shows beside its body: the columns that lists, claims and counters are made of.
+//! The columns stored beside each body, which lists, claims and counters use.
 //!
-//! Every one is core's word about the record, taken when the record is written. SQL compares them; it never
-//! works one out.
+//! Core computes every one when the record is written. SQL compares them and never derives one.
 
 use std::collections::BTreeSet;
 
-use baton_core::change::Record;
+use crate::error::StoreError;
+use crate::model::record_kind::RecordKind;
+
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::{Label, NonBlank};
 use baton_core::graph::Standing;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::question_record::QuestionState;
-use baton_core::state::Queue;
+use baton_core::records::change::Record;
 use baton_core::task::Task;
-use baton_core::text::{Label, NonBlank};
+use baton_core::task::state::{QueueName, TaskStatus};
 use serde::Serialize;
 
 /// The columns of a task.
@@ -20,35 +22,35 @@ use serde::Serialize;
     clippy::struct_excessive_bools,
     reason = "each is a column of its own; core's states are the machine"
 )]
-pub struct TaskColumns<'t> {
-    pub id: TaskId,
-    pub session: &'t str,
-    pub project: Option<ProjectId>,
-    /// Who asked for it.
-    pub person: Option<&'t str>,
-    pub queue: &'static str,
-    pub status: &'static str,
-    pub title: &'t str,
-    pub role: &'t str,
-    /// An agent may be set on it as soon as nothing blocks it.
-    pub is_claimable: bool,
-    pub rank: i64,
-    pub created_ms: i64,
-    pub updated_ms: i64,
-    /// Its dependents' edges to it are met.
-    pub is_done: bool,
-    /// Nothing more happens to it, so its old history may be forgotten.
-    pub is_finished: bool,
+pub(crate) struct TaskColumns<'t> {
+    pub(crate) id: TaskId,
+    pub(crate) session: &'t str,
+    pub(crate) project: Option<ProjectId>,
+    /// Who requested it.
+    pub(crate) person: Option<&'t str>,
+    pub(crate) queue: &'static str,
+    pub(crate) status: &'static str,
+    pub(crate) title: &'t str,
+    pub(crate) role: &'t str,
+    /// It can be claimed as soon as nothing blocks it.
+    pub(crate) is_claimable: bool,
+    pub(crate) rank: i64,
+    pub(crate) created_ms: i64,
+    pub(crate) updated_ms: i64,
+    /// Dependencies on it are met.
+    pub(crate) is_done: bool,
+    /// It will not change any more, so its old events may be pruned.
+    pub(crate) is_finished: bool,
     /// It waits to be accepted; counted for backpressure.
-    pub is_provisional: bool,
+    pub(crate) is_provisional: bool,
     /// The labels its worker must have.
-    pub needs: &'t BTreeSet<Label>,
-    /// Edges added to it from now on go to these instead.
-    pub replaced_by: Vec<TaskId>,
+    pub(crate) needs: &'t BTreeSet<Label>,
+    /// New dependencies on it are redirected to these.
+    pub(crate) replaced_by: Vec<TaskId>,
 }
 
 impl<'t> TaskColumns<'t> {
-    pub fn of(task: &'t Task) -> Self {
+    pub(crate) fn new(task: &'t Task) -> Self {
         let standing = task.standing();
         let (is_done, is_finished) = match &standing {
             Standing::Done => (true, true),
@@ -80,46 +82,81 @@ impl<'t> TaskColumns<'t> {
             updated_ms: task.updated_at().ms(),
             is_done,
             is_finished,
-            is_provisional: queue == Queue::Provisional,
+            is_provisional: queue == QueueName::Provisional,
             needs: &spec.needs,
             replaced_by,
         }
     }
 }
 
-/// The table a record lives in and the key it has there.
-pub fn kind_and_key(record: &Record) -> (&'static str, String) {
+/// The kind of a record and its key.
+pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
     match record {
-        Record::Project(project) => ("project", project.id.to_string()),
-        Record::Session(session) => ("session", session.id.to_string()),
-        Record::Message(message) => ("message", format!("{}#{}", message.session_id, message.number)),
-        Record::Task(task) => ("task", task.id().to_string()),
-        Record::Attempt(attempt) => ("attempt", attempt.attempt.id.to_string()),
-        Record::Question(question) => ("question", question.question.id.to_string()),
-        Record::Plan(plan) => ("plan", plan.task_id.to_string()),
-        Record::Run(run) => ("run", run.id().to_string()),
-        Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
-        Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
-        Record::Hold(hold) => ("hold", hold.agent.to_string()),
-        Record::Spending(spending) => ("spending", spending.account.key()),
-        Record::AccessToken(token) => ("access_token", token.name.to_string()),
+        Record::Project(project) => (RecordKind::Project, project.id.to_string()),
+        Record::Session(session) => (RecordKind::Session, session.id.to_string()),
+        Record::Message(message) => {
+            (RecordKind::Message, format!("{}#{}", message.session_id, message.number))
+        }
+        Record::Task(task) => (RecordKind::Task, task.id().to_string()),
+        Record::Attempt(attempt) => (RecordKind::Attempt, attempt.attempt.id.to_string()),
+        Record::Question(question) => (RecordKind::Question, question.question.id.to_string()),
+        Record::Plan(plan) => (RecordKind::Plan, plan.task_id.to_string()),
+        Record::Run(run) => (RecordKind::Run, run.id().to_string()),
+        Record::Loop(phase_loop) => (RecordKind::Loop, phase_loop.session().to_string()),
+        Record::Receipt(receipt) => (RecordKind::Receipt, receipt.key.to_string()),
+        Record::Hold(hold) => (RecordKind::Hold, hold.agent.to_string()),
+        Record::Spending(spending) => (RecordKind::Spending, spending.account.key()),
+        Record::AccessToken(token) => (RecordKind::AccessToken, token.name.to_string()),
     }
 }
 
-pub const fn is_pending(state: &QuestionState) -> bool {
+/// The inverse of [`TaskStatus::as_str`].
+pub(crate) fn parse_status(text: &str) -> Option<TaskStatus> {
+    serde_json::from_value(text.into()).ok()
+}
+
+/// The inverse of [`QueueName::as_str`].
+pub(crate) fn parse_queue(text: &str) -> Option<QueueName> {
+    serde_json::from_value(text.into()).ok()
+}
+
+/// What Rust's `trim` removes, for SQL that tests for blank text.
+pub(crate) const WHITESPACE: &str = "\t\n\u{b}\u{c}\r \u{85}\u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\
+    \u{2007}\u{2008}\u{2009}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
+
+pub(crate) const fn is_pending(state: &QuestionState) -> bool {
     match state {
         QuestionState::Pending => true,
         QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => false,
     }
 }
 
-/// Room for most bodies, so that they need not be moved while they grow.
+/// Enough for most bodies, so that the buffer need not grow.
 const BODY_BYTES_USUAL: usize = 1_024;
 
-/// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
-pub fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
-    let bad = |detail: String| crate::StoreError::BadRow { kind, key: String::new(), detail };
+/// Serialises a body. Core's types always serialise; if one ever does not, the caller gets an error.
+pub(crate) fn body<T: Serialize>(kind: RecordKind, value: &T) -> Result<String, StoreError> {
+    let bad = |detail: String| StoreError::BadRow { kind, key: String::new(), detail };
     let mut text = Vec::with_capacity(BODY_BYTES_USUAL);
     serde_json::to_writer(&mut text, value).map_err(|error| bad(error.to_string()))?;
     String::from_utf8(text).map_err(|error| bad(error.to_string()))
+}
+
+/// Serialises the body of a record.
+pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
+    match record {
+        Record::Project(project) => body(RecordKind::Project, project),
+        Record::Session(session) => body(RecordKind::Session, session),
+        Record::Message(message) => body(RecordKind::Message, message),
+        Record::Task(task) => body(RecordKind::Task, task),
+        Record::Attempt(attempt) => body(RecordKind::Attempt, attempt),
+        Record::Question(question) => body(RecordKind::Question, question),
+        Record::Plan(plan) => body(RecordKind::Plan, plan),
+        Record::Run(run) => body(RecordKind::Run, run),
+        Record::Loop(phase_loop) => body(RecordKind::Loop, phase_loop),
+        Record::Receipt(receipt) => body(RecordKind::Receipt, receipt),
+        Record::Hold(hold) => body(RecordKind::Hold, hold),
+        Record::Spending(spending) => body(RecordKind::Spending, spending),
+        Record::AccessToken(token) => body(RecordKind::AccessToken, token),
+    }
 }

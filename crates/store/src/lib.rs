@@ -1,27 +1,23 @@
-//! Rows that outlive a crash: one small trait, two backends, the same promises.
+//! The durable store: one trait, two backends (SQLite and PostgreSQL), the same guarantees.
 //!
-//! The store keeps what core made. It writes a [`Change`](baton_core::change::Change) whole or not at all,
-//! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
-//! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
+//! The store persists what core decides. It writes a [`Change`](baton_core::records::change::Change) atomically, hands out
+//! claims and notifies readers of new events. It makes no decisions: a task's state, the claim order and what counts
+//! as done come from core and are stored as columns. This is the only crate that contains SQL.
 
 pub mod backend;
-pub mod claim;
+mod call;
 mod columns;
-pub mod commit;
 pub mod error;
-pub mod foreign;
-pub mod lease;
-pub mod onlooker;
-pub mod outbox;
+pub mod external;
+pub mod latency;
+pub mod model;
 pub mod postgres;
-pub mod query;
-pub mod recorded;
 pub mod sqlite;
 pub mod store;
 
+pub use crate::model::progress::{ProgressListener, ProgressStage};
 pub use backend::Backend;
 pub use error::StoreError;
-pub use onlooker::{Onlooker, Stage};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::Store;

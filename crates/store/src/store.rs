@@ -1,216 +1,285 @@
-//! Either backend behind one type, for programs that learn at run time which store they are to use.
+//! Either backend behind one type, for programs that learn at run time which store to use.
 //!
-//! It adds one thing: those who run agents may have their calls wait until a shared server is back. A worker must
-//! outlive a restart of the server and a cut of the network; a person at a terminal wants to be told.
+//! A `Store` can be patient: its calls then wait until an unreachable server is back. A worker must survive a restart
+//! of the server and a network outage; a person at a terminal wants an error.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::access_token::AccessToken;
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::{Change, Guard, Stored};
-use baton_core::hold::Hold;
-use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::plan_record::PlanRecord;
-use baton_core::project::Project;
-use baton_core::question_record::QuestionRecord;
-use baton_core::receipt::{Receipt, ReceiptKey};
-use baton_core::run::Run;
-use baton_core::session::{Message, Session};
-use baton_core::spending::{Account, Spending};
-use baton_core::state::Queue;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
+use baton_core::limits::spending::{Spending, SpendingAccount};
+use baton_core::people::access_token::AccessToken;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::recipe::run::Run;
+use baton_core::records::change::{Change, Versioned, WriteGuard};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{Receipt, ReceiptKey};
+use baton_core::records::session::{Message, Session};
+use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
-use baton_core::worker::{Sighting, Worker};
+use baton_core::task::attempt_record::AttemptRecord;
+use baton_core::task::state::QueueName;
 use tokio::sync::watch;
 use tokio::time::sleep;
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span, warn};
 
 use crate::backend::Backend;
-use crate::claim::{ClaimRequest, Claimed};
-use crate::columns::kind_and_key;
-use crate::commit::{Commit, Conflict};
+use crate::call::StoreCall;
+use crate::columns::record_key;
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::outbox::PendingEffect;
-use crate::postgres::LogLine;
-use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
-use crate::recorded::Recorded;
+use crate::latency::{Histogram, OperationLatency};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
+use crate::model::commit::{Commit, Conflict};
+use crate::model::event::StoredEvent;
+use crate::model::lease::Lease;
+use crate::model::outbox::PendingEffect;
+use crate::model::query::{
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
+};
+use crate::postgres::LogChannel;
 use crate::{PostgresStore, SqliteStore};
 
-/// Between tries while a shared server is away. The store itself has waited a while before it says so.
+/// Between retries while the server is unreachable. The backend has already retried for a while before it reports
+/// that.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub struct Store {
-    kind: Kind,
-    /// Whether calls wait for a server that cannot be reached, however long it takes.
+    kind: AnyBackend,
+    /// Calls retry for as long as the server is unreachable.
     is_patient: bool,
+    latencies: Arc<Latencies>,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum AnyBackend {
     /// One file, for one machine.
     Sqlite(SqliteStore),
-    /// A schema of a shared server, for many.
+    /// A schema on a shared server, for many machines.
     Postgres(PostgresStore),
 }
 
 impl From<SqliteStore> for Store {
     fn from(store: SqliteStore) -> Self {
-        Self { kind: Kind::Sqlite(store), is_patient: false }
+        Self { kind: AnyBackend::Sqlite(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
 impl From<PostgresStore> for Store {
     fn from(store: PostgresStore) -> Self {
-        Self { kind: Kind::Postgres(store), is_patient: false }
+        Self { kind: AnyBackend::Postgres(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
 impl Store {
-    /// The same store for whoever works through an outage: a call that was not carried out because the server is away is
-    /// made again until it is. A change whose fate is unknown counts as one that came too late: whoever made it reads
-    /// the rows again and decides again.
+    /// The same store for callers that must survive an outage: a call that failed because the server is unreachable
+    /// is retried until it succeeds. A commit whose fate is unknown is reported as a conflict, so that the caller
+    /// reads the rows and decides again.
     pub fn patient(&self) -> Self {
         Self { is_patient: true, ..self.clone() }
     }
 
-    /// The same store for whoever has somebody waiting, and would rather tell them.
+    /// The same store for callers that want an error rather than a wait.
     pub fn impatient(&self) -> Self {
         Self { is_patient: false, ..self.clone() }
     }
 }
 
-/// What a patient caller makes of an answer: none to ask again.
-fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T, StoreError>> {
-    match answer {
-        Err(StoreError::Unreachable { .. }) if is_patient => None,
-        answer => Some(answer),
-    }
+/// Whether a patient caller should retry.
+fn is_unreachable<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unreachable { .. }))
 }
 
-/// Its own function, because the arguments of most calls are copied anyway.
+/// Reports a failed call and waits before the next try.
+async fn pause(operation: &'static str) {
+    warn!(operation, "the store is unreachable; retrying");
+    sleep(PAUSE).await;
+}
+
+/// A function of its own so that reference arguments are copied and values cloned by the same expression.
 fn again<T: Clone>(argument: &T) -> T {
     argument.clone()
 }
 
-/// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
-fn overtaken(change: &Change) -> Option<Conflict> {
-    let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
-    let (kind, key) = kind_and_key(&put.record);
+/// The conflict to report for a commit of unknown fate, if the change replaces a row: had it been written, the row's
+/// version would have changed.
+fn version_conflict(change: &Change) -> Option<Conflict> {
+    let put = change.puts.iter().find(|put| matches!(put.guard, WriteGuard::Version(_)))?;
+    let (kind, key) = record_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
 
-/// The trait's calls, each handed on as it is. A call the trait gains and this list lacks does not compile.
-macro_rules! handed_on {
+/// Calls the backend once, inside a span, and records how long it took.
+macro_rules! observed {
+    ($self:ident, $name:ident, $store:ident => $call:expr) => {{
+        let call = StoreCall::start(concat!("store.", stringify!($name)), &$self.latencies.$name);
+        let span = debug_span!(concat!("store.", stringify!($name)), rows = Empty, duration_ms = Empty);
+        let result = async {
+            match &$self.kind {
+                AnyBackend::Sqlite($store) => $call.await,
+                AnyBackend::Postgres($store) => $call.await,
+            }
+        }
+        .instrument(span.clone())
+        .await;
+        call.finish(&span, &result);
+        result
+    }};
+}
+
+impl Store {
+    /// See [`Backend::commit`].
+    pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
+        if !self.is_patient {
+            return observed!(self, commit, store => store.commit(change));
+        }
+        loop {
+            let result = observed!(self, commit, store => store.commit(change.clone()));
+            match result {
+                Err(StoreError::CommitUnknown { detail }) => {
+                    warn!(detail, "the fate of a commit is unknown");
+                    let conflict = version_conflict(&change).map(Commit::Conflict);
+                    return conflict.ok_or(StoreError::CommitUnknown { detail });
+                }
+                Err(StoreError::Unreachable { .. }) => pause("store.commit").await,
+                result => return result,
+            }
+        }
+    }
+
+    /// See [`Backend::claim`].
+    pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
+        match observed!(self, claim, store => store.claim(request)) {
+            // Nothing was claimed, or the claim is unknown: in that case the lease expires and the task becomes ready
+            // again.
+            Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {
+                Ok(Vec::new())
+            }
+            result => result,
+        }
+    }
+
+    /// The channel to logs on other machines; `None` for a store of one machine.
+    pub fn log_channel(&self) -> Option<LogChannel> {
+        match &self.kind {
+            AnyBackend::Sqlite(_) => None,
+            AnyBackend::Postgres(store) => Some(store.log_channel()),
+        }
+    }
+
+    /// See [`Backend::subscribe`].
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        match &self.kind {
+            AnyBackend::Sqlite(store) => store.subscribe(),
+            AnyBackend::Postgres(store) => store.subscribe(),
+        }
+    }
+
+    /// How long the calls made so far took, for every operation that was called. Shared by all clones.
+    pub fn latency(&self) -> Vec<OperationLatency> {
+        self.latencies.snapshot()
+    }
+}
+
+/// Forwards calls to the backend, and gives each a histogram.
+macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
         impl Store {
-            $(pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
-                loop {
-                    let answer = match &self.kind {
-                        Kind::Sqlite(store) => store.$name($(again(&$argument)),*).await,
-                        Kind::Postgres(store) => store.$name($(again(&$argument)),*).await,
-                    };
-                    match heard(answer, self.is_patient) {
-                        Some(answer) => return answer,
-                        None => sleep(PAUSE).await,
-                    }
-                }
-            })*
-
-            pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
-                loop {
-                    let answer = match &self.kind {
-                        Kind::Sqlite(store) => store.commit(change.clone()).await,
-                        Kind::Postgres(store) => store.commit(change.clone()).await,
-                    };
-                    match heard(answer, self.is_patient) {
-                        Some(Err(StoreError::Unknown { detail })) if self.is_patient => {
-                            let conflict = overtaken(&change).map(Commit::Conflict);
-                            return conflict.ok_or(StoreError::Unknown { detail });
+            $(
+                #[doc = concat!("See [`Backend::", stringify!($name), "`].")]
+                pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
+                    loop {
+                        let result = observed!(self, $name, store => store.$name($(again(&$argument)),*));
+                        if !(self.is_patient && is_unreachable(&result)) {
+                            return result;
                         }
-                        Some(answer) => return answer,
-                        None => sleep(PAUSE).await,
+                        pause(concat!("store.", stringify!($name))).await;
                     }
                 }
-            }
+            )*
+        }
 
-            pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<Claimed>, StoreError> {
-                let answer = match &self.kind {
-                    Kind::Sqlite(store) => store.claim(request).await,
-                    Kind::Postgres(store) => store.claim(request).await,
-                };
-                match answer {
-                    // Nothing was claimed, or nobody knows of it: such a lease runs out, and the task comes back.
-                    Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. }) if self.is_patient => {
-                        Ok(Vec::new())
-                    }
-                    answer => answer,
-                }
-            }
+        #[derive(Default)]
+        struct Latencies {
+            commit: Histogram,
+            claim: Histogram,
+            $($name: Histogram,)*
+        }
 
-            pub fn log_line(&self) -> Option<LogLine> {
-                match &self.kind {
-                    Kind::Sqlite(store) => store.log_line(),
-                    Kind::Postgres(store) => store.log_line(),
-                }
-            }
-
-            pub fn subscribe(&self) -> watch::Receiver<u64> {
-                match &self.kind {
-                    Kind::Sqlite(store) => store.subscribe(),
-                    Kind::Postgres(store) => store.subscribe(),
-                }
+        impl Latencies {
+            fn snapshot(&self) -> Vec<OperationLatency> {
+                let all = [
+                    self.commit.snapshot("commit"),
+                    self.claim.snapshot("claim"),
+                    $(self.$name.snapshot(stringify!($name)),)*
+                ];
+                all.into_iter().filter(|latency| latency.count > 0).collect()
             }
         }
     };
 }
 
-handed_on! {
+forward! {
     fn now() -> Timestamp;
     fn renew(worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Vec<AttemptId>;
     fn leases() -> Vec<Lease>;
     fn expired_leases(limit: u32) -> Vec<Lease>;
     fn beat(worker: &Worker) -> ();
-    fn workers() -> Vec<Sighting>;
+    fn workers() -> Vec<WorkerSighting>;
     fn forget_worker(name: &str) -> ();
     fn lock(name: &str, holder: &str, lock_ms: i64) -> bool;
     fn unlock(name: &str, holder: &str) -> ();
-    fn project(id: ProjectId) -> Option<Stored<Project>>;
+    fn project(id: ProjectId) -> Option<Versioned<Project>>;
     fn projects(cursor: Option<Cursor>, limit: u32) -> Page<Project>;
-    fn session(id: &SessionId) -> Option<Stored<Session>>;
+    fn session(id: &SessionId) -> Option<Versioned<Session>>;
     fn messages(session: &SessionId, after: u32, limit: u32) -> Vec<Message>;
-    fn task(id: TaskId) -> Option<Stored<Task>>;
-    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<Task>>;
-    fn ready(limit: u32) -> Vec<Stored<Task>>;
+    fn last_messages(session: &SessionId, before: Option<u32>, limit: u32) -> Vec<Message>;
+    fn task(id: TaskId) -> Option<Versioned<Task>>;
+    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<Task>>;
+    fn ready(limit: u32) -> Vec<Versioned<Task>>;
     fn ready_count() -> u64;
-    fn queue_counts() -> BTreeMap<Queue, u64>;
+    fn tasks_by_ids(ids: &[TaskId]) -> Vec<Versioned<Task>>;
+    fn count_tasks(filter: &TaskFilter, max: u32) -> u64;
+    fn queue_depths() -> BTreeMap<QueueName, u64>;
     fn tasks_by_prefix(prefix: &str, limit: u32) -> Vec<TaskId>;
     fn dependencies(task: TaskId) -> Vec<TaskDependency>;
     fn dependents(task: TaskId, after: Option<TaskId>, limit: u32) -> Vec<TaskDependency>;
+    fn dependencies_of_many(tasks: &[TaskId]) -> Vec<TaskDependency>;
+    fn dependents_of_many(tasks: &[TaskId], limit_each: u32) -> Vec<TaskDependency>;
     fn task_groups(cursor: Option<Cursor>, limit: u32) -> Page<TaskGroup>;
+    fn recent_task_groups(limit: u32) -> Vec<TaskGroup>;
     fn attempts(task: TaskId) -> Vec<AttemptRecord>;
+    fn attempts_of_many(tasks: &[TaskId]) -> Vec<AttemptRecord>;
+    fn last_attempts(tasks: &[TaskId]) -> Vec<AttemptRecord>;
     fn attempt(id: AttemptId) -> Option<AttemptRecord>;
     fn workers_of(attempts: &[AttemptId]) -> BTreeMap<AttemptId, String>;
-    fn question(id: QuestionId) -> Option<Stored<QuestionRecord>>;
-    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<QuestionRecord>>;
-    fn plan(breakdown: TaskId) -> Option<Stored<PlanRecord>>;
-    fn run(id: RunId) -> Option<Stored<Run>>;
-    fn open_runs() -> Vec<Stored<Run>>;
-    fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
-    fn holds() -> Vec<Stored<Hold>>;
-    fn spending(account: Account) -> Option<Stored<Spending>>;
-    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
-    fn access_tokens() -> Vec<Stored<AccessToken>>;
+    fn question(id: QuestionId) -> Option<Versioned<QuestionRecord>>;
+    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<QuestionRecord>>;
+    fn questions_by_ids(ids: &[QuestionId]) -> Vec<Versioned<QuestionRecord>>;
+    fn questions_of_many(tasks: &[TaskId], is_pending: Option<bool>) -> Vec<Versioned<QuestionRecord>>;
+    fn count_questions(filter: &QuestionFilter, max: u32) -> u64;
+    fn plan(breakdown: TaskId) -> Option<Versioned<PlanRecord>>;
+    fn run(id: RunId) -> Option<Versioned<Run>>;
+    fn open_runs() -> Vec<Versioned<Run>>;
+    fn phase_loop(session: &SessionId) -> Option<Versioned<PhaseLoop>>;
+    fn holds() -> Vec<Versioned<Hold>>;
+    fn spending(account: SpendingAccount) -> Option<Versioned<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Versioned<AccessToken>>;
+    fn access_tokens() -> Vec<Versioned<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
-    fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
-    fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;
+    fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
+    fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;
     fn pending_effects(after: Option<EffectId>, limit: u32) -> Vec<PendingEffect>;
     fn finish_effects(ids: &[EffectId]) -> ();
-    fn prune(retention: &Retention) -> Pruned;
+    fn prune(retention: &EventRetention) -> PruneResult;
     fn backup(to: &Path) -> ();
     fn close() -> ();
 }

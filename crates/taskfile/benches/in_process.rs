@@ -1,6 +1,6 @@
-//! What a Taskfile costs inside a program: opening and listing four tasks, and running one that prints.
+//! The in-process cost of a Taskfile: opening and listing four tasks, and running one that prints.
 //!
-//! `cargo bench -p baton-taskfile`. Each row is the smallest and the middle of a thousand times, with the goal.
+//! `cargo bench -p baton-taskfile`. Each row is the minimum and median of a thousand runs, with the goal.
 //! `scripts/bench-taskfile` compares the command line with go-task's.
 
 #![expect(
@@ -12,7 +12,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use baton_taskfile::{Cache, Call, Io, Taskfile};
+use baton_taskfile::{OutputTarget, TaskInvocation, Taskfile, TaskfileCache};
 
 const FILE: &str = "version: '3'
 tasks:
@@ -41,12 +41,16 @@ fn main() {
     measure("open and list 4 tasks", "0.3 ms", || {
         black_box(Taskfile::open(dir.path(), path).unwrap().list(false).unwrap());
     });
-    let cache = Cache::default();
+    let cache = TaskfileCache::default();
     measure("list 4 tasks of an unchanged file", "0.3 ms", || {
         black_box(cache.open(dir.path(), path).unwrap().list(false).unwrap());
     });
     let run = |name: &str| {
-        let outcome = Taskfile::open(dir.path(), path).unwrap().run(&Call::new(name), &Io::Apart, None);
+        let outcome = Taskfile::open(dir.path(), path).unwrap().run(
+            &TaskInvocation::new(name),
+            &OutputTarget::Separate,
+            None,
+        );
         assert!(outcome.is_success());
         black_box(outcome);
     };

@@ -1,30 +1,31 @@
-//! Taskfile.yml, parsed, listed and run: go-task's Taskfile v3.
+//! Parses, lists and runs Taskfile.yml, compatible with go-task's Taskfile v3.
 //!
-//! [`Taskfile::open`] reads a file with everything it includes, [`Taskfile::list`] tells its tasks and
-//! [`Taskfile::run`] runs one. [`cli::main`] is go-task's command line. Nothing here is asynchronous:
-//! tasks that run at once do so on threads, and a run ends with everything it started when its
-//! [`Cancel`] is thrown or its time is over.
+//! [`Taskfile::open`] reads a file with everything it includes, [`Taskfile::list`] lists its tasks and
+//! [`Taskfile::run`] runs one. [`cli::main`] is go-task's command line. Nothing here is asynchronous: concurrent
+//! tasks run on threads, and cancelling a run or hitting its timeout ends every process it started.
+//!
+//! Folders, each using only those after it: `cli`, `listing` and `run`, `compile`, `context`, `fingerprint` and
+//! `load`, `template`, `shell`, `output`, `ast`, `yaml`, `go`.
 
 pub mod ast;
 pub mod cli;
 mod compile;
-mod escape;
+mod context;
 mod fingerprint;
+mod go;
 mod listing;
 mod load;
 mod output;
 mod run;
 mod shell;
-mod suggest;
 mod taskfile;
 pub mod template;
-pub mod value;
-mod vars;
 pub mod yaml;
 
-pub use listing::Listed;
+pub use context::{RunError, RunErrorKind, TaskEnvironment};
+pub use go::{Map, Value};
+pub use listing::ListedTask;
 pub use load::LoadError;
-pub use run::{Cause, RunError};
-pub use shell::{Cancel, Capture, Console, SelfCall, Stream, split as split_args};
-pub use taskfile::{Cache, Call, Io, Outcome, Taskfile};
-pub use vars::Environment;
+pub use output::{Capture, Console, Stream};
+pub use shell::{CancelToken, TaskShim, split as split_args};
+pub use taskfile::{InvocationResult, OutputTarget, TaskInvocation, Taskfile, TaskfileCache};

@@ -1,4 +1,4 @@
-//! `baton-task`: go-task's command line on this engine.
+//! `baton-task`: go-task's command line.
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,78 +1,82 @@
-//! A Taskfile to list and run: the face of this crate.
+//! The crate's API: opening, listing and running a Taskfile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::ast::{Var, Vars, Warning};
-use crate::listing::{Listed, Order};
-use crate::load::{FileStamp, LoadError, Loaded, join, load};
-use crate::run::{self, Cause, Engine, Options, Place, RunError};
-use crate::shell::{Cancel, Capture, Console, Ended, Scope, SelfCall, Terminal};
+use crate::ast::{TaskfileWarning, Var, Vars};
+use crate::context::{
+    ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
+};
+use crate::go::path::join;
+use crate::listing::{self, ListOrder, ListedTask};
+use crate::load::{FileStamp, LoadError, LoadedTaskfile, load};
+use crate::output::{Capture, Console, ProcessConsole};
+use crate::run::TaskRunner;
+use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
 use crate::template::System;
-use crate::vars::Environment;
 
-/// A Taskfile with everything it includes, as it was when it was opened.
+/// A Taskfile with everything it includes, as of when it was opened.
 #[derive(Debug)]
 pub struct Taskfile {
-    place: Place,
-    loaded: Loaded,
-    environment: Environment,
-    self_call: Option<SelfCall>,
+    place: ProjectPaths,
+    loaded: LoadedTaskfile,
+    environment: TaskEnvironment,
+    task_shim: Option<TaskShim>,
 }
 
-/// A task to run.
+/// A task to run, and how.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
-pub struct Call {
+pub struct TaskInvocation {
     pub name: String,
-    /// The words templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
+    /// Arguments that templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
     pub args: Vec<String>,
-    /// Variables over those of the Taskfile, as `NAME=value` on a command line.
+    /// Variables that override the Taskfile's, as `NAME=value` on a command line does.
     pub vars: Vec<(String, String)>,
-    /// How long the whole run may take.
+    /// Time limit for the whole run.
     pub timeout: Option<Duration>,
-    /// Commands are not shown before they run.
+    /// Do not print commands before they run.
     pub silent: bool,
-    /// Questions of tasks are answered with yes; else a task with one does not run.
+    /// Answer prompts with yes; otherwise a task with a prompt fails.
     pub assume_yes: bool,
-    /// Show commands, run none.
+    /// Print commands without running them.
     pub dry: bool,
-    /// Run what is up to date too.
+    /// Run tasks that are up to date too.
     pub force: bool,
 }
 
-impl Call {
-    pub fn new(name: impl Into<String>) -> Call {
-        Call { name: name.into(), ..Call::default() }
+impl TaskInvocation {
+    pub fn new(name: impl Into<String>) -> TaskInvocation {
+        TaskInvocation { name: name.into(), ..TaskInvocation::default() }
     }
 }
 
 /// Where the output of a run goes.
 #[derive(Clone, Default)]
-pub enum Io {
-    /// Kept, the streams apart.
+pub enum OutputTarget {
+    /// Captured, stdout and stderr separately.
     #[default]
-    Apart,
-    /// Kept as one text in its order, as [`Outcome::stdout`].
+    Separate,
+    /// Captured in the order written, all in [`InvocationResult::stdout`].
     Interleaved,
-    /// To the process's own streams; commands read its standard input.
+    /// The process's own streams; commands read its standard input.
     Inherit,
-    /// Handed on as it comes.
+    /// Passed on as it arrives.
     Streamed(Arc<dyn Console>),
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct InvocationResult {
     pub stdout: String,
     pub stderr: String,
-    /// Zero, or the code of the command that failed, or go-task's code for what went wrong.
+    /// Zero, the exit code of the failed command, or go-task's code for the error.
     pub exit_code: i32,
     pub error: Option<RunError>,
 }
 
-impl Outcome {
+impl InvocationResult {
     pub fn is_success(&self) -> bool {
         self.error.is_none()
     }
@@ -81,14 +85,14 @@ impl Outcome {
 impl Taskfile {
     /// Opens a Taskfile. Its tasks run in `project_dir`, whatever directory the file is in.
     pub fn open(project_dir: &Path, taskfile: &Path) -> Result<Taskfile, LoadError> {
-        Taskfile::open_with(project_dir, taskfile, Environment::of_process())
+        Taskfile::open_with(project_dir, taskfile, TaskEnvironment::from_process())
     }
 
-    /// The same with an environment of the caller's making.
+    /// Like [`Taskfile::open`], with an explicit environment.
     pub fn open_with(
         project_dir: &Path,
         taskfile: &Path,
-        environment: Environment,
+        environment: TaskEnvironment,
     ) -> Result<Taskfile, LoadError> {
         let read = |path: &Path| {
             std::path::absolute(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
@@ -103,23 +107,23 @@ impl Taskfile {
             });
         }
         let loaded = load(&path, &dir, &environment.values(), &System::new(dir.clone()))?;
-        let place = Place { user_dir: dir.clone(), dir, taskfile: path };
-        Ok(Taskfile { place, loaded, environment, self_call: SelfCall::current() })
+        let place = ProjectPaths { user_dir: dir.clone(), dir, taskfile: path };
+        Ok(Taskfile { place, loaded, environment, task_shim: TaskShim::current() })
     }
 
-    /// Says which executable is `task` inside commands; it must act as `task` when called by that name.
-    pub fn with_self_call(mut self, self_call: Option<SelfCall>) -> Taskfile {
-        self.self_call = self_call;
+    /// Sets the executable that commands find as `task`; it must act as `task` when called by that name.
+    pub fn with_task_shim(mut self, task_shim: Option<TaskShim>) -> Taskfile {
+        self.task_shim = task_shim;
         self
     }
 
-    /// Whether every file that took part still looks the same.
+    /// Whether every file read is unchanged on disk.
     pub fn is_current(&self) -> bool {
         self.loaded.files.iter().all(FileStamp::is_current)
     }
 
-    /// What a person should know though the file works, with the file it is in.
-    pub fn warnings(&self) -> &[(PathBuf, Warning)] {
+    /// Problems that do not keep the Taskfile from working, with the file each is in.
+    pub fn warnings(&self) -> &[(PathBuf, TaskfileWarning)] {
         &self.loaded.warnings
     }
 
@@ -127,67 +131,73 @@ impl Taskfile {
         &self.place.taskfile
     }
 
-    /// Every file that took part, the Taskfile itself among them.
+    /// Every file read, including the Taskfile itself.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.loaded.files.iter().map(|stamp| stamp.path.as_path())
     }
 
-    /// Whether a call by this name means a task people may call: by its name, an alias or a pattern.
+    /// Checks that a name, alias or wildcard match denotes a task that is not internal.
     pub fn find(&self, name: &str) -> Result<(), RunError> {
-        let options = Options::default();
-        let console = Capture::apart();
-        let engine = self.engine(&options, &console, Scope::default())?;
-        let task = engine.find(&mut run::Call::new(name))?;
-        if task.internal { Err(Cause::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
+        let options = RunOptions::default();
+        let console = Capture::separate();
+        let context = self.context(&options, &console, CancelScope::default())?;
+        let task = context.find(&mut TaskCall::new(name))?;
+        if task.internal { Err(RunErrorKind::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
     }
 
-    /// The tasks people may call, in the order of the file: not internal and with a description, or
-    /// `all` that are not internal. No command is started.
-    pub fn list(&self, all: bool) -> Result<Vec<Listed>, RunError> {
-        let options = Options::default();
-        let console = Capture::apart();
-        let engine = self.engine(&options, &console, Scope::default())?;
-        engine.listed(&engine.tasks(all, Order::AsWritten))
+    /// The tasks that are not internal, in file order: those with a description, or `all`. Runs no command.
+    pub fn list(&self, all: bool) -> Result<Vec<ListedTask>, RunError> {
+        let options = RunOptions::default();
+        let console = Capture::separate();
+        let context = self.context(&options, &console, CancelScope::default())?;
+        listing::list_tasks(&context, &listing::select_tasks(&context, all, ListOrder::AsWritten))
     }
 
-    /// Runs a task to its end. Runs share nothing; any number may go on at once.
-    pub fn run(&self, call: &Call, io: &Io, cancel: Option<&Cancel>) -> Outcome {
+    /// Runs a task to completion. Runs share nothing, so any number may run concurrently.
+    pub fn run(
+        &self,
+        call: &TaskInvocation,
+        io: &OutputTarget,
+        cancel: Option<&CancelToken>,
+    ) -> InvocationResult {
         let capture = match io {
-            Io::Apart => Some(Capture::apart()),
-            Io::Interleaved => Some(Capture::together()),
-            Io::Inherit | Io::Streamed(_) => None,
+            OutputTarget::Separate => Some(Capture::separate()),
+            OutputTarget::Interleaved => Some(Capture::combined()),
+            OutputTarget::Inherit | OutputTarget::Streamed(_) => None,
         };
         let console: &dyn Console = match (&capture, io) {
             (Some(capture), _) => capture,
-            (None, Io::Streamed(console)) => console.as_ref(),
-            (None, _) => &Terminal,
+            (None, OutputTarget::Streamed(console)) => console.as_ref(),
+            (None, _) => &ProcessConsole,
         };
-        let mut scope = cancel.map_or_else(Scope::default, |c| Scope::default().under(c.clone()));
+        let mut scope =
+            cancel.map_or_else(CancelScope::default, |c| CancelScope::default().with_token(c.clone()));
         if let Some(limit) = call.timeout {
-            scope = scope.within(limit);
+            scope = scope.with_timeout(limit);
         }
-        let result = self.run_on(call, matches!(io, Io::Inherit), console, &scope);
-        let error = result.err().map(|error| match scope.ended() {
-            Some(Ended::Cancelled) => Cause::Cancelled { task: call.name.clone() }.into(),
-            Some(Ended::DeadlinePassed) => {
-                Cause::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }.into()
+        let result = self.run_on(call, matches!(io, OutputTarget::Inherit), console, &scope);
+        let error = result.err().map(|error| match scope.cancel_reason() {
+            Some(CancelReason::Cancelled) => RunErrorKind::Cancelled { task: call.name.clone() }.into(),
+            Some(CancelReason::DeadlinePassed) => {
+                RunErrorKind::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }
+                    .into()
             }
             None => error,
         });
         let (stdout, stderr) = capture.map(|c| c.take()).unwrap_or_default();
-        Outcome { stdout, stderr, exit_code: error.as_ref().map_or(0, RunError::exit_code), error }
+        InvocationResult { stdout, stderr, exit_code: error.as_ref().map_or(0, RunError::exit_code), error }
     }
 
     fn run_on(
         &self,
-        call: &Call,
+        call: &TaskInvocation,
         inherit: bool,
         console: &dyn Console,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         let globals: Vars =
-            call.vars.iter().map(|(name, value)| (name.clone(), Var::of(value.as_str()))).collect();
-        let options = Options {
+            call.vars.iter().map(|(name, value)| (name.clone(), Var::from_value(value.as_str()))).collect();
+        let options = RunOptions {
             silent: call.silent,
             assume_yes: call.assume_yes,
             dry: call.dry,
@@ -195,59 +205,59 @@ impl Taskfile {
             cli_args: call.args.clone(),
             stdin: inherit,
             globals,
-            ..Options::default()
+            ..RunOptions::default()
         };
-        let engine = self.engine(&options, console, scope.clone())?;
-        engine.run(&mut [run::Call::new(&call.name)])
+        let context = self.context(&options, console, scope.clone())?;
+        TaskRunner::new(&context).run(&mut [TaskCall::new(&call.name)])
     }
 
-    fn engine<'e>(
+    fn context<'e>(
         &'e self,
-        options: &'e Options,
+        options: &'e RunOptions,
         console: &'e dyn Console,
-        scope: Scope,
-    ) -> Result<Engine<'e>, RunError> {
-        Engine::new(
+        scope: CancelScope,
+    ) -> Result<TaskfileContext<'e>, RunError> {
+        TaskfileContext::new(
             &self.loaded.taskfile,
             &self.place,
             options,
             console,
             &self.environment,
-            self.self_call.as_ref(),
+            self.task_shim.as_ref(),
             scope,
         )
     }
 }
 
-/// A Taskfile with the project and the path it was opened by.
+/// A Taskfile with the project directory and path it was opened by.
 type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
 
-/// Opened Taskfiles by path, read again only when a file changed.
+/// Opened Taskfiles by path, re-read only when a file changed.
 #[derive(Debug, Default)]
-pub struct Cache {
+pub struct TaskfileCache {
     opened: Mutex<Vec<Opened>>,
 }
 
-/// How many Taskfiles are kept open; the oldest goes first.
+/// How many Taskfiles are cached; the oldest is evicted first.
 const MAX_OPENED: usize = 64;
 
-impl Cache {
-    /// The Taskfile as it is now.
+impl TaskfileCache {
+    /// The current Taskfile.
     pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
-        self.open_with(project_dir, taskfile, Environment::of_process())
+        self.open_with(project_dir, taskfile, TaskEnvironment::from_process())
     }
 
-    /// The same with an environment of the caller's making. It is part of what was read: another one reads anew.
+    /// Like [`TaskfileCache::open`], with an explicit environment, which is part of the cache key.
     pub fn open_with(
         &self,
         project_dir: &Path,
         taskfile: &Path,
-        environment: Environment,
+        environment: TaskEnvironment,
     ) -> Result<Arc<Taskfile>, LoadError> {
         let key = (project_dir.to_owned(), taskfile.to_owned());
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         opened.retain(|(k, known)| *k != key || known.is_current());
-        let is_same = |known: &Taskfile| known.environment.given() == environment.given();
+        let is_same = |known: &Taskfile| known.environment.overrides() == environment.overrides();
         if let Some((_, known)) = opened.iter().find(|(k, known)| *k == key && is_same(known)) {
             return Ok(Arc::clone(known));
         }

@@ -1,4 +1,4 @@
-//! What was really written, and what it is taken for.
+//! Real error messages and their classification.
 
 use super::*;
 use FailureKind::{Authentication, ContextOverflow, CrashAtStart, Network, Overload, Quota, RateLimit};
@@ -6,8 +6,8 @@ use FailureKind::{Authentication, ContextOverflow, CrashAtStart, Network, Overlo
 /// 2026-11-15T09:30:00Z.
 const NOW: Timestamp = Timestamp::from_ms(1_794_735_000_000);
 
-fn of_error(error: &str) -> Option<Failure> {
-    Failure::classify(&Symptoms { error, was_prompted: true, ..Symptoms::default() }, NOW)
+fn of_error(error: &str) -> Option<AgentFailure> {
+    AgentFailure::classify(&Symptoms { error, was_prompted: true, ..Symptoms::default() }, NOW)
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_time_it_is_over_is_read_where_it_can_be_meant() {
         ("hit your limit, resets 3pm (UTC)", Some("2026-11-15T15:00:00Z".parse().unwrap())),
         ("hit your limit, resets 9:15 UTC", Some("2026-11-16T09:15:00Z".parse().unwrap())),
         ("hit your limit, resets 12am (UTC)", Some("2026-11-16T00:00:00Z".parse().unwrap())),
-        // Not a moment anyone could mean, or not one we can tell.
+        // Implausible, or not unambiguous.
         ("rate limit; try again in 900 days", None),
         ("hit your limit, resets 3pm (Europe/Berlin)", None),
         ("rate limit; try again later", None),
@@ -99,7 +99,7 @@ fn the_time_it_is_over_is_read_where_it_can_be_meant() {
 
 #[test]
 fn each_kind_has_its_remedy() {
-    let failure = |kind, until| Failure { kind, until, said: String::new() };
+    let failure = |kind, until| AgentFailure { kind, until, message: String::new() };
     let later = NOW.plus_ms(1_000);
     for (failure, remedy) in [
         (failure(RateLimit, Some(later)), Remedy::HoldUntil(later)),
@@ -118,10 +118,10 @@ fn each_kind_has_its_remedy() {
 #[test]
 fn before_the_prompt_an_end_is_a_crash_at_start_unless_it_says_more() {
     let symptoms = Symptoms { stderr: "Cannot find module 'x'", ..Symptoms::default() };
-    let failure = Failure::classify(&symptoms, NOW).unwrap();
-    assert_eq!((failure.kind, failure.said.as_str()), (CrashAtStart, "Cannot find module 'x'"));
+    let failure = AgentFailure::classify(&symptoms, NOW).unwrap();
+    assert_eq!((failure.kind, failure.message.as_str()), (CrashAtStart, "Cannot find module 'x'"));
     let symptoms = Symptoms { stderr: "Please run /login", ..Symptoms::default() };
-    assert_eq!(Failure::classify(&symptoms, NOW).unwrap().kind, Authentication);
+    assert_eq!(AgentFailure::classify(&symptoms, NOW).unwrap().kind, Authentication);
     let symptoms = Symptoms { stderr: "bye", was_prompted: true, ..Symptoms::default() };
-    assert_eq!(Failure::classify(&symptoms, NOW), None);
+    assert_eq!(AgentFailure::classify(&symptoms, NOW), None);
 }

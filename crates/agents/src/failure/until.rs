@@ -1,15 +1,15 @@
-//! When a limit is over, out of the words that announce it.
+//! Extracts the time at which a limit ends from the message that announces it.
 //!
-//! Spans, moments since 1970, RFC 3339 and times of day in UTC are read. A time of day in another zone is not:
-//! to come back at the wrong hour is worse than to try again in a few minutes.
+//! Understands durations, Unix timestamps, RFC 3339 and times of day in UTC. A time of day in another zone is ignored:
+//! retrying in a few minutes beats waiting until the wrong hour.
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 
-/// Announced spans beyond this are a mistake or a different matter.
+/// Longer durations are mistakes.
 const MS_MAX: i64 = 32 * DAY_MS;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Behind these a span follows.
+/// Words that precede a duration.
 const SPAN_BEHIND: [&str; 8] = [
     "try again in",
     "retry in",
@@ -20,11 +20,11 @@ const SPAN_BEHIND: [&str; 8] = [
     "resets in",
     "available in",
 ];
-/// Behind these a moment follows.
+/// Words that precede a point in time.
 const MOMENT_BEHIND: [&str; 6] =
     ["limit reached|", "resets_at", "reset_at", "resets at", "try again at", "resets"];
 
-pub fn find(text: &str, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn find(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.to_lowercase();
     let behind = |mark: &&str| text.find(*mark).map(|at| &text[at + mark.len()..]);
     let span = SPAN_BEHIND.iter().filter_map(behind).find_map(span_ms).map(|ms| now.plus_ms(ms));
@@ -50,7 +50,7 @@ fn span_ms(rest: &str) -> Option<i64> {
         let Some(_) = unit else { break };
         rest = behind[letters..].trim_start_matches([' ', ',']).trim_start_matches("and ");
     }
-    // Rounded up: a moment too late is better than a moment too early.
+    // Rounded up: slightly too late beats slightly too early.
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and what is beyond bounds is refused")]
     total.map(|ms| ms.ceil() as i64)
 }
@@ -71,7 +71,7 @@ fn moment(rest: &str, now: Timestamp) -> Option<Timestamp> {
     let word: &str = rest.split([' ', '"', ',', ')', '}', '\n']).next().unwrap_or_default();
     let word = word.trim_end_matches('.');
     if let Ok(number) = word.parse::<i64>() {
-        // Seconds since 1970, or milliseconds; anything smaller is an hour of the day.
+        // Unix seconds or milliseconds; smaller numbers are hours of the day.
         return match number {
             1_000_000_000..10_000_000_000 => Some(Timestamp::from_ms(number * 1000)),
             1_000_000_000_000..10_000_000_000_000 => Some(Timestamp::from_ms(number)),
@@ -81,7 +81,7 @@ fn moment(rest: &str, now: Timestamp) -> Option<Timestamp> {
     word.to_uppercase().parse().ok().or_else(|| time_of_day(rest, now))
 }
 
-/// "3pm (utc)", "15:30 utc": the next time the clock says so.
+/// "3pm (utc)", "15:30 utc": the next occurrence.
 fn time_of_day(rest: &str, now: Timestamp) -> Option<Timestamp> {
     let clock_end = rest.find("utc")?;
     let clock = rest[..clock_end].trim_end_matches([' ', '(']);

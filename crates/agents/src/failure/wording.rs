@@ -1,9 +1,8 @@
-//! The words by which failures are known: what providers and agents were seen to write.
+//! The wording of failures, as observed from providers and agents.
 
-use super::FailureKind;
+use crate::failure::FailureKind;
 
-/// In order: the first line that fits decides. What names a cause comes before what names a symptom; a used-up
-/// quota, for example, also comes with the status of a rate limit.
+/// The first match decides. Causes come before symptoms: a used-up quota, for example, also has a rate limit's status.
 const WORDS: [(FailureKind, &[&str]); 6] = [
     (
         FailureKind::ContextOverflow,
@@ -129,7 +128,7 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
     ),
 ];
 
-/// Statuses of HTTP that say the same without words.
+/// HTTP statuses, for messages without such words.
 const STATUSES: [(&str, FailureKind); 10] = [
     ("402", FailureKind::Quota),
     ("401", FailureKind::Authentication),
@@ -143,12 +142,12 @@ const STATUSES: [(&str, FailureKind); 10] = [
     ("529", FailureKind::Overload),
 ];
 
-/// A number is a status only close behind one of these.
+/// A number is a status only shortly after one of these words.
 const BEFORE_STATUS: [&str; 5] = ["status", "error", "http", "code", "response"];
 /// How close, in bytes.
 const NEAR: usize = 24;
 
-pub fn kind(text: &str) -> Option<FailureKind> {
+pub(super) fn kind(text: &str) -> Option<FailureKind> {
     let text = text.to_lowercase();
     let by_words = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
     by_words.map(|(kind, _)| *kind).or_else(|| by_status(&text))

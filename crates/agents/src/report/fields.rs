@@ -1,56 +1,52 @@
-//! The fields of each kind of report. A mistake is named in a sentence that its author can act on.
+//! Parses the fields of each kind of report. Errors are sentences that the author can act on.
 
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::breakdown::PlanDraft;
-use baton_core::discovered::{DISCOVERED_MAX, DiscoveredTask};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::vagueness::Rubric;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::text::NonBlank;
+use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
+use baton_core::phase::vagueness::Rubric;
+use baton_core::recycle::plan::PlanDraft;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{OutcomeReport, ResultReport, Usage, quote};
-use crate::excerpt::excerpt;
+use crate::output::excerpt::excerpt;
+use crate::report::{OutcomeReport, ResultReport, Usage, quote};
 
-/// A longer question is a report that nobody will read to its end.
+/// A longer question is cut.
 pub const QUESTION_BYTES_MAX: usize = 16 * 1024;
-/// Answers offered as buttons. More is a form.
+/// Answers offered as buttons; further ones are dropped.
 pub const OPTIONS_MAX: usize = 20;
-/// A reason is a word or a sentence.
 const REASON_BYTES_MAX: usize = 1024;
 
 fn read<T: for<'de> Deserialize<'de>>(object: Map<String, Value>) -> Result<T, String> {
     serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
 }
 
-/// Taken as core takes every plan; what is wrong with its items is named when it is checked.
-pub fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
+/// Core validates the items when it checks the plan.
+pub(super) fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
     read(object)
 }
 
-/// Core reads the rubric: every point is there, with a judgement and a reason.
-pub fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
+/// Core requires a judgement and a reason for every point.
+pub(super) fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
     read(object)
 }
 
-pub fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
+pub(super) fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct DiscoveredFields {
         tasks: Vec<DiscoveredTask>,
     }
-    let Fields { tasks } = read(object)?;
+    let DiscoveredFields { tasks } = read(object)?;
     if tasks.len() > DISCOVERED_MAX {
-        return Err(format!(
-            "{} tasks are more than the {DISCOVERED_MAX} that can be asked about",
-            tasks.len()
-        ));
+        return Err(format!("{} tasks exceed the limit of {DISCOVERED_MAX}", tasks.len()));
     }
     Ok(tasks)
 }
 
-pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
+pub(super) fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct UsageFields {
         #[serde(default)]
         input_tokens: Option<u64>,
         #[serde(default)]
@@ -58,7 +54,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
         #[serde(default)]
         cost_usd: Option<f64>,
     }
-    let Fields { input_tokens, output_tokens, cost_usd } = read(object)?;
+    let UsageFields { input_tokens, output_tokens, cost_usd } = read(object)?;
     if input_tokens.is_none() && output_tokens.is_none() && cost_usd.is_none() {
         return Err("it names none of input_tokens, output_tokens, cost_usd".to_owned());
     }
@@ -69,8 +65,8 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     })
 }
 
-pub fn micro_usd(usd: f64) -> Result<u64, String> {
-    /// No attempt costs a billion dollars; a number beyond is not a cost.
+pub(crate) fn micro_usd(usd: f64) -> Result<u64, String> {
+    /// Larger numbers are mistakes.
     const USD_MAX: f64 = 1e9;
     if !(0.0..=USD_MAX).contains(&usd) {
         return Err(format!("{usd} is not a cost in dollars"));
@@ -84,33 +80,33 @@ pub fn micro_usd(usd: f64) -> Result<u64, String> {
     Ok(micro_usd)
 }
 
-pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
+pub(super) fn question(object: Map<String, Value>) -> Result<QuestionDraft, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct QuestionFields {
         question: String,
         #[serde(default)]
         options: Option<Vec<String>>,
     }
-    let Fields { question, options } = read(object)?;
+    let QuestionFields { question, options } = read(object)?;
     let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
         .map_err(|_| "the question is blank".to_owned())?;
-    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     let options = options.unwrap_or_default().into_iter();
     draft.options =
         options.filter_map(|option| NonBlank::new(option.trim()).ok()).take(OPTIONS_MAX).collect();
     Ok(draft)
 }
 
-pub fn result(object: Map<String, Value>) -> Result<ResultReport, String> {
+pub(super) fn result(object: Map<String, Value>) -> Result<ResultReport, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct ResultFields {
         status: String,
         #[serde(default)]
         reason: Option<String>,
         #[serde(default)]
         output: Option<String>,
     }
-    let Fields { status, reason, output } = read(object)?;
+    let ResultFields { status, reason, output } = read(object)?;
     let reason =
         reason.map(|reason| excerpt(reason.trim(), REASON_BYTES_MAX)).filter(|reason| !reason.is_empty());
     let result = match status.trim().to_ascii_uppercase().as_str() {
@@ -139,7 +135,7 @@ fn block_reason(reason: Option<String>) -> BlockReason {
     }
 }
 
-/// An agent may say that an error is not the task's: what stopped it would have stopped any other task too.
+/// An agent may report that an error is not the task's fault: it would have hit any other task too.
 fn error(reason: Option<String>, output: Option<&str>) -> AttemptResult {
     let cause = match reason.as_deref().map(str::to_ascii_uppercase).as_deref() {
         Some("SYSTEMIC" | "RATE_LIMIT" | "NETWORK") => ErrorCause::Systemic,
@@ -151,19 +147,19 @@ fn error(reason: Option<String>, output: Option<&str>) -> AttemptResult {
     AttemptResult::Error { cause, message }
 }
 
-pub fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
+pub(super) fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct OutcomeFields {
         outcome: String,
         #[serde(default, alias = "otherDescription")]
         description: Option<String>,
     }
-    let Fields { outcome, description } = read(object)?;
+    let OutcomeFields { outcome, description } = read(object)?;
     let name = outcome.trim().to_owned();
     if name.is_empty() {
         return Err("the outcome is blank".to_owned());
     }
     let description =
-        description.map(|text| excerpt(text.trim(), baton_core::outcome::DESCRIPTION_BYTES_MAX));
+        description.map(|text| excerpt(text.trim(), baton_core::recipe::outcome::DESCRIPTION_BYTES_MAX));
     Ok(OutcomeReport { name: quote(&name), description: description.filter(|text| !text.is_empty()) })
 }

@@ -1,39 +1,37 @@
-//! The scripted agent: a program that does what a script says, through the same door as any other agent.
+//! The scripted agent: a program that follows a script instead of a model, for demos and tests.
 //!
-//! The demo and the tests run it. It is a command agent like any other: prompt on standard input, text and
-//! reports on standard output, files and commits in its working directory. The form of a script is described
-//! in `docs/scripted-agent.md`. It works for tests what a model does in earnest, misbehaviour included, and
-//! is never part of Baton's own process.
+//! It is a command agent like any other: prompt on standard input, text and reports on standard output, files and commits
+//! in its working directory. `docs/scripted-agent.md` describes scripts, which can misbehave like real agents. It always
+//! runs as its own process.
 
 mod player;
 mod script;
-
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use player::Player;
-pub use script::{Cue, Script, ScriptError};
+use player::ScriptPlayer;
+pub use script::{Script, ScriptCue, ScriptError};
 
-/// The number of the attempt, counted from 1, where the caller tells it.
+/// The number of the attempt, counted from 1.
 pub const ATTEMPT_NUMBER: &str = "BATON_ATTEMPT_NUMBER";
 
-/// Exit code for a script that cannot be followed, as for any wrong use of a command.
+/// Exit code for an invalid script: a usage error.
 const BAD_SCRIPT: u8 = 2;
-/// Exit code for a step that did not work.
+/// Exit code for a failed step.
 const STEP_FAILED: u8 = 1;
 
-/// Where a script is played.
-pub struct Stage<'a> {
+/// Where and when a script runs.
+pub struct ScriptStage<'a> {
     pub worktree: PathBuf,
     pub task: String,
-    pub cue: Cue,
+    pub cue: ScriptCue,
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
 }
 
-/// Follows `script` for `prompt`, and returns the exit code.
-pub fn run(script: &str, prompt: &str, stage: Stage<'_>) -> u8 {
+/// Runs `script` for `prompt` and returns the exit code.
+pub fn run(script: &str, prompt: &str, stage: ScriptStage<'_>) -> u8 {
     let script = match Script::parse(script) {
         Ok(script) => script,
         Err(error) => {
@@ -42,7 +40,7 @@ pub fn run(script: &str, prompt: &str, stage: Stage<'_>) -> u8 {
         }
     };
     let (scene, steps) = script.choose(prompt, &stage.cue);
-    let mut player = Player::new(stage, prompt);
+    let mut player = ScriptPlayer::new(stage, prompt);
     for (number, step) in steps.iter().enumerate() {
         match player.play(step, (scene, number)) {
             Ok(None) => {}
@@ -67,13 +65,13 @@ pub fn program(script: &Path) -> ExitCode {
         }
     };
     let mut prompt = Vec::new();
-    // A prompt that breaks off is followed as far as it came.
+    // A truncated prompt is used as far as it goes.
     let _ = io::stdin().read_to_end(&mut prompt);
     let variable = |name| std::env::var(name).unwrap_or_default();
-    let stage = Stage {
+    let stage = ScriptStage {
         worktree: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         task: variable("BATON_TASK_ID"),
-        cue: Cue {
+        cue: ScriptCue {
             attempt: variable(ATTEMPT_NUMBER).parse().unwrap_or(1),
             resumed: variable("BATON_RESUME") == "1",
             step: variable("BATON_STEP"),

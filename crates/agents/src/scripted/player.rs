@@ -1,4 +1,4 @@
-//! Plays one step after another: the only part of the scripted agent that does anything.
+//! Executes the steps of a script.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -9,59 +9,67 @@ use std::time::Duration;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::Stage;
-use super::script::{Crash, CrashSignal, Spawn, Step, TextFile};
+use crate::scripted::ScriptStage;
+use crate::scripted::script::{Crash, CrashSignal, ScriptStep, SpawnChildren, TextFile};
 
-/// Grandchildren outlive every test, and no more than that.
+/// Long enough to outlive every test.
 const GRANDCHILD_SLEEP_S: &str = "3600";
-/// Stands in later texts for the answer that was read.
+/// Placeholder for the answer that was read.
 const ANSWER: &str = "{{answer}}";
-/// Stands in texts for the task's id.
+/// Placeholder for the task id.
 const TASK: &str = "{{task}}";
-/// One line of a flood, with its end.
+/// One line of a flood, including its line end.
 const FLOOD_LINE: &[u8; 80] =
     b"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n";
 const FLOOD_LINES_AT_ONCE: usize = 1000;
 
-pub struct Player<'a> {
-    stage: Stage<'a>,
+pub(super) struct ScriptPlayer<'a> {
+    stage: ScriptStage<'a>,
     prompt: String,
     answer: Option<String>,
 }
 
-impl<'a> Player<'a> {
-    pub fn new(stage: Stage<'a>, prompt: &str) -> Self {
+impl<'a> ScriptPlayer<'a> {
+    pub(super) fn new(stage: ScriptStage<'a>, prompt: &str) -> Self {
         Self { stage, prompt: prompt.to_owned(), answer: None }
     }
 
-    pub fn complain(&mut self, text: &str) {
+    pub(super) fn complain(&mut self, text: &str) {
         let _ = writeln!(self.stage.err, "scripted agent: {text}");
     }
 
-    /// Takes one step; an exit code when it was the last.
-    pub fn play(&mut self, step: &Step, place: (Option<usize>, usize)) -> io::Result<Option<u8>> {
+    /// Executes one step; returns an exit code if it ends the script.
+    pub(super) fn play(
+        &mut self,
+        step: &ScriptStep,
+        place: (Option<usize>, usize),
+    ) -> io::Result<Option<u8>> {
         match step {
-            Step::Write(TextFile { path, text }) => self.write(path, text)?,
-            Step::Append(TextFile { path, text }) => self.append(path, text)?,
-            Step::Delete(path) => fs::remove_file(self.stage.worktree.join(path))?,
-            Step::Commit(message) => self.commit(message)?,
-            Step::Say(text) => self.say(&self.fill_in(text))?,
-            Step::Log(text) => {
+            ScriptStep::Write(TextFile { path, text }) => self.write(path, text)?,
+            ScriptStep::Append(TextFile { path, text }) => self.append(path, text)?,
+            ScriptStep::Delete(path) => fs::remove_file(self.stage.worktree.join(path))?,
+            ScriptStep::Commit(message) => self.commit(message)?,
+            ScriptStep::Say(text) => self.say(&self.fill_in(text))?,
+            ScriptStep::Log(text) => {
                 let text = self.fill_in(text);
                 writeln!(self.stage.err, "{text}")?;
             }
-            Step::Turns(count) => (0..*count).try_for_each(|_| self.say(r#"{"baton":"turn"}"#))?,
-            Step::Usage(_) | Step::Ask(_) | Step::Result(_) | Step::Outcome(_) | Step::Plan(_) => {
+            ScriptStep::Turns(count) => (0..*count).try_for_each(|_| self.say(r#"{"baton":"turn"}"#))?,
+            ScriptStep::Usage(_)
+            | ScriptStep::Ask(_)
+            | ScriptStep::Result(_)
+            | ScriptStep::Outcome(_)
+            | ScriptStep::Plan(_) => {
                 self.report(step)?;
             }
-            Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
-            Step::Hang => hang(),
-            Step::Crash(crash) => return crash_with(*crash).map(Some),
-            Step::Flood(bytes) => self.flood(*bytes)?,
-            Step::Spawn(spawn) => self.spawn(*spawn)?,
-            Step::IgnoreTerm => ignore_term()?,
-            Step::ReadAnswer(mark) => self.read_answer(mark)?,
-            Step::FailOnce(crash) => {
+            ScriptStep::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
+            ScriptStep::Hang => hang(),
+            ScriptStep::Crash(crash) => return crash_with(*crash).map(Some),
+            ScriptStep::Flood(bytes) => self.flood(*bytes)?,
+            ScriptStep::Spawn(spawn) => self.spawn(*spawn)?,
+            ScriptStep::IgnoreTerm => ignore_term()?,
+            ScriptStep::ReadAnswer(mark) => self.read_answer(mark)?,
+            ScriptStep::FailOnce(crash) => {
                 if self.is_first_time(place)? {
                     return crash_with(*crash).map(Some);
                 }
@@ -79,9 +87,9 @@ impl<'a> Player<'a> {
         self.stage.out.flush()
     }
 
-    fn report(&mut self, step: &Step) -> io::Result<()> {
+    fn report(&mut self, step: &ScriptStep) -> io::Result<()> {
         match step.report_line() {
-            // Filled in as text inside JSON, so what is put in must not end the text it is put into.
+            // Placeholders are inside JSON strings, so their values must be escaped.
             Some(line) => {
                 let answer = self.answer.as_deref().unwrap_or_default();
                 let line =
@@ -109,7 +117,7 @@ impl<'a> Player<'a> {
         Ok(path)
     }
 
-    /// Nothing to commit is no failure: an attempt that is made again finds its work done.
+    /// Nothing to commit is not an error: a repeated attempt finds its work done.
     fn commit(&mut self, message: &str) -> io::Result<()> {
         self.git(&["add", "--all"])?;
         if self.git(&["status", "--porcelain"])?.is_empty() {
@@ -121,7 +129,7 @@ impl<'a> Player<'a> {
 
     fn git(&self, arguments: &[&str]) -> io::Result<String> {
         let output = Command::new("git")
-            // Neither a key to unlock nor a clean-up in the background belongs in a script.
+            // No signing key and no background maintenance.
             .args(["-c", "commit.gpgsign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(&self.stage.worktree)
@@ -149,8 +157,8 @@ impl<'a> Player<'a> {
         self.stage.out.flush()
     }
 
-    /// They inherit the streams, and hold them open as long as they live.
-    fn spawn(&self, spawn: Spawn) -> io::Result<()> {
+    /// The children inherit the streams and hold them open.
+    fn spawn(&self, spawn: SpawnChildren) -> io::Result<()> {
         let sleep = format!("exec sleep {GRANDCHILD_SLEEP_S}");
         let line = if spawn.ignore_term { format!("trap '' TERM; {sleep}") } else { sleep };
         for _ in 0..spawn.count {
@@ -162,7 +170,7 @@ impl<'a> Player<'a> {
                 .stdin(Stdio::null())
                 .spawn()?;
             if spawn.detached {
-                // The program that let go of it ends at once.
+                // `setsid --fork` exits at once.
                 child.wait()?;
             }
         }
@@ -173,12 +181,12 @@ impl<'a> Player<'a> {
         let behind = self.prompt.rfind(mark).map(|at| &self.prompt[at + mark.len()..]);
         match behind.and_then(find_answer) {
             Some(answer) => self.answer = Some(answer),
-            None => return Err(io::Error::other(format!("the prompt has no answer behind \"{mark}\""))),
+            None => return Err(io::Error::other(format!("the prompt has no answer after \"{mark}\""))),
         }
         Ok(())
     }
 
-    /// Kept in the repository's own folder, because each attempt may have a worktree of its own.
+    /// Kept in the repository's git folder, because each attempt may have its own worktree.
     fn is_first_time(&self, (scene, step): (Option<usize>, usize)) -> io::Result<bool> {
         let folder = self.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
         let folder = PathBuf::from(folder).join("baton-scripted");
@@ -197,7 +205,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// On the rest of the mark's line, or below a line that ends in a colon: fenced, or the next line that says anything.
+/// The answer is the rest of the line, or, after a colon, the fenced block or the next non-empty line below.
 fn find_answer(behind: &str) -> Option<String> {
     let (line, below) = behind.split_once('\n').unwrap_or((behind, ""));
     let line = line.trim();
@@ -214,7 +222,7 @@ fn find_answer(behind: &str) -> Option<String> {
     Some(inside.join("\n"))
 }
 
-/// `text` as it stands between the quotes of a JSON text.
+/// `text` escaped for use inside a JSON string.
 fn json_inside(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -239,7 +247,7 @@ fn crash_with(crash: Crash) -> io::Result<u8> {
     hang()
 }
 
-/// A handler that does nothing, for as long as the process lives.
+/// Installs a handler that does nothing.
 fn ignore_term() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();

@@ -1,15 +1,15 @@
-//! A script: which steps to take for which prompt. Checked as a whole before its first step.
+//! A script: which steps to execute for which prompt. Validated as a whole before the first step.
 
 use std::path::{Component, Path};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::report::{self, Spoken};
+use crate::report::{self, ParsedLine};
 
-/// Grandchildren of one step: enough for any test, too few to hurt the machine it runs on.
+/// Children per step.
 const SPAWN_MAX: u32 = 100;
-/// Bytes of one flood.
+/// Bytes per flood.
 const FLOOD_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -17,12 +17,12 @@ const FLOOD_MAX: u64 = 4 * 1024 * 1024 * 1024;
 pub struct Script {
     #[serde(default)]
     scripts: Vec<Scene>,
-    /// For a prompt that none of them fits.
+    /// For prompts that match no scene.
     #[serde(default)]
-    otherwise: Vec<Step>,
+    otherwise: Vec<ScriptStep>,
 }
 
-/// Steps, and when they are taken. What is left out fits everything.
+/// Steps and their conditions. A missing condition matches everything.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scene {
@@ -37,21 +37,21 @@ struct Scene {
     step: Option<String>,
     #[serde(default)]
     visit: Option<u32>,
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
 }
 
-/// When it is: what the agent's environment says of the moment.
+/// The conditions of this run, from the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cue {
+pub struct ScriptCue {
     pub attempt: u32,
     pub resumed: bool,
     /// The step of a recipe; empty outside of one.
     pub step: String,
-    /// How often the step was entered, this time included.
+    /// How often the step was entered, including this time.
     pub visit: u32,
 }
 
-impl Default for Cue {
+impl Default for ScriptCue {
     fn default() -> Self {
         Self { attempt: 1, resumed: false, step: String::new(), visit: 1 }
     }
@@ -59,7 +59,7 @@ impl Default for Cue {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum ScriptStep {
     Write(TextFile),
     Append(TextFile),
     Delete(String),
@@ -80,11 +80,11 @@ pub enum Step {
     Crash(Crash),
     /// This many bytes of text.
     Flood(u64),
-    Spawn(Spawn),
+    Spawn(SpawnChildren),
     IgnoreTerm,
-    /// Finds the answer in the prompt, behind the last occurrence of this text.
+    /// Finds the answer in the prompt after the last occurrence of this text.
     ReadAnswer(String),
-    /// Crashes, but only the first time this task comes here.
+    /// Crashes, but only the first time for each task.
     FailOnce(Crash),
 }
 
@@ -114,9 +114,9 @@ pub enum CrashSignal {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spawn {
+pub struct SpawnChildren {
     pub count: u32,
-    /// Out of the agent's process group and away from its parent.
+    /// In a new session, without the agent as parent.
     #[serde(default)]
     pub detached: bool,
     #[serde(default)]
@@ -126,9 +126,9 @@ pub struct Spawn {
 /// What is wrong with a script, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
-    #[error("the script cannot be read: {0}")]
+    #[error("invalid script: {0}")]
     Json(String),
-    #[error("the script cannot be followed: {place}: {reason}")]
+    #[error("invalid script: {place}: {reason}")]
     Step { place: String, reason: String },
 }
 
@@ -144,8 +144,8 @@ impl Script {
         Ok(script)
     }
 
-    /// The first scene that fits, with its number; none for `otherwise`.
-    pub fn choose(&self, prompt: &str, cue: &Cue) -> (Option<usize>, &[Step]) {
+    /// The first matching scene and its number; None for `otherwise`.
+    pub fn choose(&self, prompt: &str, cue: &ScriptCue) -> (Option<usize>, &[ScriptStep]) {
         let fits = |scene: &Scene| {
             prompt.contains(&scene.when)
                 && scene.attempt.is_none_or(|number| number == cue.attempt)
@@ -159,21 +159,21 @@ impl Script {
         }
     }
 
-    fn scenes(&self) -> impl Iterator<Item = (Option<usize>, &[Step])> {
+    fn scenes(&self) -> impl Iterator<Item = (Option<usize>, &[ScriptStep])> {
         let scenes = self.scripts.iter().enumerate().map(|(number, scene)| (Some(number), &scene.steps[..]));
         scenes.chain([(None, &self.otherwise[..])])
     }
 }
 
-/// As a JSON path, the way the script's author sees it.
-pub fn place(scene: Option<usize>, step: usize) -> String {
+/// The position as a JSON path.
+pub(super) fn place(scene: Option<usize>, step: usize) -> String {
     match scene {
         Some(scene) => format!("scripts[{scene}].steps[{step}]"),
         None => format!("otherwise[{step}]"),
     }
 }
 
-impl Step {
+impl ScriptStep {
     fn check(&self) -> Result<(), String> {
         match self {
             Self::Write(TextFile { path, .. }) | Self::Append(TextFile { path, .. }) | Self::Delete(path) => {
@@ -203,15 +203,15 @@ impl Step {
         }
     }
 
-    /// A script's mistake must not look like the driver's. Malformed reports are made with `say`, on purpose.
+    /// Rejects invalid reports here, so that they do not look like a bug of the driver. Use `say` for malformed reports.
     fn check_report(&self) -> Result<(), String> {
         match self.report_line().map(|line| report::read(&line)) {
-            Some(Spoken::Unreadable(fault)) => Err(fault.reason),
-            Some(Spoken::Report(_) | Spoken::Text) | None => Ok(()),
+            Some(ParsedLine::Unreadable(fault)) => Err(fault.reason),
+            Some(ParsedLine::Report(_) | ParsedLine::Text) | None => Ok(()),
         }
     }
 
-    /// The line of a step that is a report.
+    /// The output line of a report step.
     pub fn report_line(&self) -> Option<String> {
         let (kind, fields) = match self {
             Self::Usage(fields) => ("usage", fields.clone()),
@@ -243,7 +243,7 @@ impl Step {
     }
 }
 
-/// A script writes in its worktree and nowhere else.
+/// A script may write in its worktree only.
 fn check_path(path: &str) -> Result<(), String> {
     let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if is_inside && !path.is_empty() {

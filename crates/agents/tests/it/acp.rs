@@ -4,25 +4,25 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::driver::{Driver, Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::{Exit, How};
+use baton_agents::asking::permission::PermissionDecision;
+use baton_agents::driver::run_result::{EndReason, ProcessExit};
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::driver::{AgentEvent, Driver, Launch};
 use baton_agents::failure::FailureKind;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::Decision;
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
-use baton_agents::stop_reason::StopReason;
-use baton_agents::tool_call::{ToolEnd, ToolKind};
-use baton_agents::usage::UsageKind;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::time::Timestamp;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
+use baton_agents::report::stop_reason::StopReason;
+use baton_agents::report::tool_call::{ToolKind, ToolOutcome};
+use baton_agents::report::usage::UsageKind;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, clock, drive, says};
 
-pub fn agent(preset: Preset) -> Box<dyn Driver> {
-    let setup = Setup::new(clock(), preset).permissions(Arc::new(Decision::Allow));
-    drivers::for_kind(AgentKind::Acp, setup)
+pub(crate) fn agent(preset: Preset) -> Box<dyn Driver> {
+    let setup = AgentSetup::new(clock(), preset).permissions(Arc::new(PermissionDecision::Allow));
+    protocols::for_kind(AgentKind::Acp, setup)
 }
 
 async fn run(launch: Launch) -> Ran {
@@ -47,30 +47,30 @@ async fn a_turn_becomes_events_and_an_end() {
     ))
     .await;
     let ended = &ran.ended;
-    assert_eq!((ended.how, &ended.stop), (How::Finished, &Some(StopReason::EndTurn)));
+    assert_eq!((ended.reason, &ended.stop_reason), (EndReason::Finished, &Some(StopReason::EndTurn)));
     assert_eq!(ended.reported.result, AttemptResult::Complete);
     assert_eq!(ended.reported.output, "I will begin.\nDone.");
     assert_eq!((ended.turns, ended.input_tokens, ended.output_tokens), (2, 100, 20));
-    assert_eq!((ended.cost_micro_usd, ended.cost_is), (500_000, UsageKind::PerSession));
-    assert_eq!(ended.exit, Some(Exit::Code(0)), "it ends by itself when its input is closed");
+    assert_eq!((ended.cost_micro_usd, ended.cost_kind), (500_000, UsageKind::PerSession));
+    assert_eq!(ended.exit, Some(ProcessExit::Code(0)), "it ends by itself when its input is closed");
     assert_eq!(ended.problems, [] as [&str; 0]);
     assert!(ended.agent_session.as_deref().unwrap().starts_with("session-"));
     assert_eq!(bench.git(&["log", "-1", "--format=%s"]), "by the agent");
 
-    assert!(matches!(ran.events[0], Event::Started(_)));
+    assert!(matches!(ran.events[0], AgentEvent::Started(_)));
     assert!(
-        matches!(&ran.events[1], Event::Session(session) if Some(session) == ended.agent_session.as_ref())
+        matches!(&ran.events[1], AgentEvent::Session(session) if Some(session) == ended.agent_session.as_ref())
     );
-    let has = |wanted: fn(&Event) -> bool| ran.events.iter().any(wanted);
+    let has = |wanted: fn(&AgentEvent) -> bool| ran.events.iter().any(wanted);
     assert!(has(|event| says(event, "I will begin.")));
     assert!(has(
-        |event| matches!(event, Event::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
+        |event| matches!(event, AgentEvent::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
     ));
-    assert!(has(|event| matches!(event, Event::ToolEnded(_, ToolEnd::Done))));
+    assert!(has(|event| matches!(event, AgentEvent::ToolEnded(_, ToolOutcome::Done))));
     assert!(has(
-        |event| matches!(event, Event::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)
+        |event| matches!(event, AgentEvent::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)
     ));
-    assert!(has(|event| matches!(event, Event::Stopped(StopReason::EndTurn))));
+    assert!(has(|event| matches!(event, AgentEvent::Stopped(StopReason::EndTurn))));
     let log = bench.log();
     for line in
         ["out I will begin.", "rep tool (execute): git commit", "out Done.", "*** the turn ended (end_turn)"]
@@ -84,19 +84,20 @@ async fn the_limit_is_ours_and_exact() {
     let bench = Bench::new();
     // It sends them all before it looks; one that obeys, one that does not, one that is just done.
     for (steps, how, turns) in [
-        (r#"[{"calls": 60}, "hang"]"#, How::TurnLimit, 3),
-        (r#"[{"calls": 60}, "hang_forever"]"#, How::TurnLimit, 3),
-        (r#"[{"same_id": 60}, "hang"]"#, How::TurnLimit, 3),
-        (r#"[{"calls": 3}, {"text": "done"}]"#, How::Finished, 3),
+        (r#"[{"calls": 60}, "hang"]"#, EndReason::TurnLimit, 3),
+        (r#"[{"calls": 60}, "hang_forever"]"#, EndReason::TurnLimit, 3),
+        (r#"[{"same_id": 60}, "hang"]"#, EndReason::TurnLimit, 3),
+        (r#"[{"calls": 3}, {"text": "done"}]"#, EndReason::Finished, 3),
     ] {
         let mut launch = bench.acp_steps(steps);
         launch.limits.turns_max = 3;
         let ran = run(launch).await;
-        assert_eq!((ran.ended.how, ran.ended.turns), (how, turns), "{steps}");
-        let result = if how == How::TurnLimit { AttemptResult::TurnLimit } else { AttemptResult::Complete };
+        assert_eq!((ran.ended.reason, ran.ended.turns), (how, turns), "{steps}");
+        let result =
+            if how == EndReason::TurnLimit { AttemptResult::TurnLimit } else { AttemptResult::Complete };
         assert_eq!(ran.ended.reported.result, result);
         assert_eq!(bench.alive(), [] as [&str; 0]);
-        let counted = ran.events.iter().filter(|event| matches!(event, Event::ToolStarted(_))).count();
+        let counted = ran.events.iter().filter(|event| matches!(event, AgentEvent::ToolStarted(_))).count();
         assert_eq!(counted, 3);
     }
 }
@@ -107,7 +108,7 @@ async fn it_is_cancelled_first_and_then_killed_with_everything_it_started() {
     for steps in [r#"[{"text": "ready\n"}, "hang"]"#, r#"["spawn", {"text": "ready\n"}, "hang_forever"]"#] {
         let launch = bench.acp_steps(steps);
         let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |event| says(event, "ready")).await;
-        assert_eq!(ran.ended.how, How::Cancelled);
+        assert_eq!(ran.ended.reason, EndReason::Cancelled);
         assert_eq!(ran.ended.reported.output, "ready");
         assert!(ran.ended.agent_session.is_some());
         assert_eq!(bench.alive(), [] as [&str; 0]);
@@ -123,12 +124,12 @@ async fn too_long_and_too_quiet_are_timeouts() {
     let mut launch = bench.acp_steps(r#"["hang"]"#);
     launch.limits.idle_timeout = Some(Duration::from_millis(300));
     let ran = run(launch).await;
-    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::Idle, &timed_out));
+    assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::Idle, &timed_out));
 
     let mut launch = bench.acp_steps(r#"["hang_forever"]"#);
     launch.limits.timeout = Some(Duration::from_millis(500));
     let ran = run(launch).await;
-    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::TimedOut, &timed_out));
+    assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::TimedOut, &timed_out));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
 
@@ -142,7 +143,7 @@ async fn what_a_stop_reason_says_is_weighed() {
         ("cancelled", incomplete),
         (
             "refusal",
-            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to go on".to_owned()) },
+            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to continue".to_owned()) },
         ),
         ("a_word_of_tomorrow", AttemptResult::Complete),
     ] {
@@ -156,7 +157,7 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     let bench = Bench::new();
     let ran = run(bench.acp(r#"{"stderr": "Cannot find module 'left-pad'", "exit": 7}"#)).await;
     let said = systemic(&ran);
-    assert!(said.contains("before it could be given its prompt (exited with code 7)"), "{said}");
+    assert!(said.contains("before it received its prompt (exited with code 7)"), "{said}");
     assert!(said.contains("Cannot find module 'left-pad'"), "{said}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::CrashAtStart);
 
@@ -165,20 +166,20 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     let said = systemic(&ran);
     assert!(said.contains("Log in with a browser"), "{said}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Authentication);
-    assert_eq!(ran.ended.how, How::FailedToStart);
+    assert_eq!(ran.ended.reason, EndReason::FailedToStart);
 
     let ran = run(bench.acp(r#"{"protocol": 2}"#)).await;
-    assert!(systemic(&ran).contains("speaks version 2"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("protocol version 2"), "{}", systemic(&ran));
 
     let mut launch = bench.acp(r#"{"mute": true, "stderr": "downloading itself"}"#);
     launch.limits.startup_timeout = Duration::from_secs(2);
     let ran = run(launch).await;
-    assert!(systemic(&ran).contains("was not ready for its prompt within 2s"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("was not ready within 2s"), "{}", systemic(&ran));
     assert!(systemic(&ran).contains("downloading itself"));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 
     let ran = run(bench.launch(&["no-such-agent"])).await;
-    assert_eq!(ran.ended.how, How::FailedToStart);
+    assert_eq!(ran.ended.reason, EndReason::FailedToStart);
 }
 
 #[tokio::test]
@@ -246,6 +247,6 @@ async fn mode_and_model_are_set_where_the_agent_has_them() {
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
     assert_eq!(
         ran.ended.problems,
-        ["the agent has no mode \"agent\"", "the agent cannot be told to use the model large"]
+        ["the agent has no mode \"agent\"", "the agent has no setting for the model large"]
     );
 }

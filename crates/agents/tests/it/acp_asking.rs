@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Reply};
-use baton_agents::driver::{Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::How;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::{Decision, PermissionRequest, Permissions};
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
-use baton_core::attempt::{AttemptResult, BlockReason};
-use baton_core::question::{Draft, QuestionKind};
+use baton_agents::asking::asker::{AskFuture, AskReply, Asker};
+use baton_agents::asking::permission::{PermissionDecision, PermissionPolicy, PermissionRequest};
+use baton_agents::driver::run_result::EndReason;
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::driver::{AgentEvent, Launch};
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::task::attempt::{AttemptResult, BlockReason};
 
 use crate::bench::{Bench, Ran, clock, drive};
 
@@ -20,9 +20,9 @@ use crate::bench::{Bench, Ran, clock, drive};
 struct Human(Option<&'static str>);
 
 impl Asker for Human {
-    fn ask(&self, _: Draft) -> Asking {
+    fn ask(&self, _: QuestionDraft) -> AskFuture {
         match self.0 {
-            Some(answer) => Box::pin(async move { Reply::Answer(answer.to_owned()) }),
+            Some(answer) => Box::pin(async move { AskReply::Answer(answer.to_owned()) }),
             None => Box::pin(std::future::pending()),
         }
     }
@@ -30,16 +30,20 @@ impl Asker for Human {
 
 struct DenyPush;
 
-impl Permissions for DenyPush {
-    fn decide(&self, request: &PermissionRequest) -> Decision {
-        if request.input.starts_with("git push") { Decision::Deny } else { Decision::Allow }
+impl PermissionPolicy for DenyPush {
+    fn decide(&self, request: &PermissionRequest) -> PermissionDecision {
+        if request.input.starts_with("git push") {
+            PermissionDecision::Deny
+        } else {
+            PermissionDecision::Allow
+        }
     }
 }
 
-async fn run(launch: Launch, permissions: impl Permissions + 'static, human: Human) -> Ran {
+async fn run(launch: Launch, permissions: impl PermissionPolicy + 'static, human: Human) -> Ran {
     let setup =
-        Setup::new(clock(), Preset::GENERIC).permissions(Arc::new(permissions)).asker(Arc::new(human));
-    drive(drivers::for_kind(AgentKind::Acp, setup).as_ref(), launch, |_| false).await
+        AgentSetup::new(clock(), Preset::GENERIC).permissions(Arc::new(permissions)).asker(Arc::new(human));
+    drive(protocols::for_kind(AgentKind::Acp, setup).as_ref(), launch, |_| false).await
 }
 
 const PUSH: &str = r#"[{"permission": {"command": "git push", "always": true}}, {"text": " went on"}]"#;
@@ -47,15 +51,15 @@ const PUSH: &str = r#"[{"permission": {"command": "git push", "always": true}}, 
 #[tokio::test]
 async fn the_policy_decides_and_is_on_record() {
     let bench = Bench::new();
-    let ran = run(bench.acp_steps(PUSH), Decision::Allow, Human(None)).await;
+    let ran = run(bench.acp_steps(PUSH), PermissionDecision::Allow, Human(None)).await;
     assert!(ran.ended.reported.output.contains(r#""optionId":"yes""#), "{}", ran.ended.reported.output);
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
     assert_eq!(ran.ended.turns, 1, "a call that is first heard of by its request is a turn");
     let asked = ran.events.iter().find_map(|event| match event {
-        Event::PermissionAsked(request, decision) => Some((request.input.as_str(), *decision)),
+        AgentEvent::PermissionAsked(request, decision) => Some((request.input.as_str(), *decision)),
         _ => None,
     });
-    assert_eq!(asked, Some(("git push", Decision::Allow)));
+    assert_eq!(asked, Some(("git push", PermissionDecision::Allow)));
 }
 
 #[tokio::test]
@@ -67,7 +71,7 @@ async fn an_agent_that_was_refused_everything_has_not_succeeded_whatever_it_says
     let AttemptResult::Blocked { reason: BlockReason::Other(reason) } = &ran.ended.reported.result else {
         panic!("{:?}", ran.ended)
     };
-    assert_eq!(reason, "every tool the agent wanted to use was refused: git push");
+    assert_eq!(reason, "every tool call of the agent was refused: git push");
 
     // One that did something else beside it has done something.
     let steps = r#"[{"tool": "edit"}, {"permission": {"command": "git push"}}, {"text": "done"}]"#;
@@ -78,7 +82,7 @@ async fn an_agent_that_was_refused_everything_has_not_succeeded_whatever_it_says
     // One that stops when it is refused something did not end by our hand.
     let steps = r#"[{"tool": "edit"}, {"permission": {"command": "git push"}}, {"stop": "cancelled"}]"#;
     let ran = run(bench.acp_steps(steps), DenyPush, Human(None)).await;
-    assert_eq!(ran.ended.how, How::Finished);
+    assert_eq!(ran.ended.reason, EndReason::Finished);
     assert!(matches!(&ran.ended.reported.result, AttemptResult::Blocked { .. }), "{:?}", ran.ended);
 }
 
@@ -86,13 +90,13 @@ async fn an_agent_that_was_refused_everything_has_not_succeeded_whatever_it_says
 async fn a_human_who_answers_in_time_is_heard_at_once() {
     let bench = Bench::new();
     for (answer, option) in [("Allow", "yes"), ("Always allow", "always"), ("Deny", "no")] {
-        let ran = run(bench.acp_steps(PUSH), Decision::AskHuman, Human(Some(answer))).await;
+        let ran = run(bench.acp_steps(PUSH), PermissionDecision::AskHuman, Human(Some(answer))).await;
         assert!(ran.ended.reported.output.contains(&format!(r#""optionId":"{option}""#)), "{answer}");
         assert!(ran.ended.reported.output.ends_with("went on"));
         let asked = ran
             .events
             .iter()
-            .any(|event| matches!(event, Event::Question(draft) if draft.options.len() == 3));
+            .any(|event| matches!(event, AgentEvent::Question(draft) if draft.options.len() == 3));
         assert!(asked);
     }
 }
@@ -101,14 +105,12 @@ async fn a_human_who_answers_in_time_is_heard_at_once() {
 async fn what_a_human_says_instead_of_no_reaches_the_agent() {
     let bench = Bench::new();
     let script = r#"{"turns": [[{"permission": {"command": "git push"}}], [{"tool": "branch"}, {"text": "on a branch"}]]}"#;
-    let ran = run(bench.acp(script), Decision::AskHuman, Human(Some("not to main; use a branch"))).await;
+    let ran =
+        run(bench.acp(script), PermissionDecision::AskHuman, Human(Some("not to main; use a branch"))).await;
     assert!(ran.ended.reported.output.ends_with("on a branch"), "{}", ran.ended.reported.output);
     let session = bench.path("acp.sessions").join(ran.ended.agent_session.unwrap());
     let told = std::fs::read_to_string(session).unwrap();
-    assert!(
-        told.contains(r#"About \"git push\", which was not allowed: not to main; use a branch"#),
-        "{told}"
-    );
+    assert!(told.contains(r#"About \"git push\", which was refused: not to main; use a branch"#), "{told}");
 }
 
 #[tokio::test]
@@ -117,14 +119,14 @@ async fn nobody_there_ends_the_turn_with_the_question_to_be_resumed() {
     for human in [Human(None), Human(None)] {
         let mut launch = bench.acp_steps(PUSH);
         launch.limits.answer_wait = Duration::from_millis(200);
-        let ran = run(launch, Decision::AskHuman, human).await;
-        assert_eq!(ran.ended.how, How::Finished);
+        let ran = run(launch, PermissionDecision::AskHuman, human).await;
+        assert_eq!(ran.ended.reason, EndReason::Finished);
         let AttemptResult::Asked { question } = &ran.ended.reported.result else { panic!("{:?}", ran.ended) };
         assert_eq!(question.kind, QuestionKind::Permission);
         assert!(question.text.as_str().contains("git push"), "{}", question.text);
         assert!(ran.ended.agent_session.is_some(), "it can be resumed");
         assert!(!ran.ended.reported.output.contains("went on"));
-        assert!(ran.events.iter().any(|event| matches!(event, Event::Asked(_))));
+        assert!(ran.events.iter().any(|event| matches!(event, AgentEvent::Asked(_))));
         assert_eq!(bench.alive(), [] as [&str; 0]);
     }
     assert!(bench.log().contains("the turn ended (cancelled)"), "{}", bench.log());
@@ -136,7 +138,7 @@ async fn waiting_for_a_human_is_not_idleness() {
     let mut launch = bench.acp_steps(PUSH);
     launch.limits.answer_wait = Duration::from_secs(4);
     launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
-    let ran = run(launch, Decision::AskHuman, Human(None)).await;
+    let ran = run(launch, PermissionDecision::AskHuman, Human(None)).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
 }
 
@@ -145,14 +147,14 @@ async fn a_form_goes_through_the_same_door() {
     let bench = Bench::new();
     let form = r#"{"message": "Which colour?", "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}}}"#;
     let steps = format!(r#"[{{"elicit": {form}}}, {{"text": " went on"}}]"#);
-    let ran = run(bench.acp_steps(&steps), Decision::Allow, Human(Some("blue"))).await;
+    let ran = run(bench.acp_steps(&steps), PermissionDecision::Allow, Human(Some("blue"))).await;
     assert!(ran.ended.reported.output.contains(r#"{"colour":"blue"}"#), "{}", ran.ended.reported.output);
 
     let mut launch = bench.acp_steps(&steps);
     launch.limits.answer_wait = Duration::from_millis(200);
-    let ran = run(launch, Decision::Allow, Human(None)).await;
+    let ran = run(launch, PermissionDecision::Allow, Human(None)).await;
     let AttemptResult::Asked { question } = &ran.ended.reported.result else { panic!("{:?}", ran.ended) };
     assert_eq!(question.kind, QuestionKind::Clarification);
-    assert!(question.text.as_str().starts_with("Which colour?\n\nThe agent asks"), "{}", question.text);
+    assert!(question.text.as_str().starts_with("Which colour?\n\nThe agent waits"), "{}", question.text);
     assert_eq!(question.options.len(), 2);
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use baton_agents::driver::{Event, Resume};
-use baton_agents::preset::{Preset, ToolsBy};
-use baton_agents::tool_server::ToolServer;
-use baton_core::attempt::AttemptResult;
+use baton_agents::driver::tool_server::ToolServer;
+use baton_agents::driver::{AgentEvent, SessionResume};
+use baton_agents::presets::preset::{Preset, ToolTransport};
+use baton_core::task::attempt::AttemptResult;
 use serde_json::Value;
 
 use crate::acp::agent;
@@ -18,8 +18,8 @@ fn session_file(bench: &Bench, session: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn resume(session: &str) -> Resume {
-    Resume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() }
+fn resume(session: &str) -> SessionResume {
+    SessionResume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() }
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothin
     assert_eq!(again.ended.agent_session.as_deref(), Some(session.as_str()));
     assert_eq!(again.ended.reported.output, "hello");
     assert_eq!(again.ended.turns, 1, "the calls of the replay are not counted");
-    let started = again.events.iter().filter(|event| matches!(event, Event::ToolStarted(_))).count();
+    let started = again.events.iter().filter(|event| matches!(event, AgentEvent::ToolStarted(_))).count();
     assert_eq!(started, 1);
     let prompts: Vec<Value> = session_file(&bench, &session)
         .into_iter()
@@ -57,7 +57,7 @@ async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
         let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await;
         assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
         assert_eq!(ran.ended.problems.len(), 1, "{:?}", ran.ended.problems);
-        assert!(ran.ended.problems[0].ends_with("a new session is told the conversation so far"));
+        assert!(ran.ended.problems[0].ends_with("starting a new session with the conversation so far"));
         let session = session_file(&bench, &ran.ended.agent_session.unwrap());
         assert_eq!(session[1]["prompt"], "everything so far");
     }
@@ -72,7 +72,7 @@ async fn tools_come_by_http_where_the_agent_can_and_by_the_shim_elsewhere() {
         token: "s3cret".to_owned(),
         shim: vec!["/opt/baton".to_owned(), "mcp".to_owned()],
     };
-    let shim_only = Preset { tools_by: ToolsBy::Shim, ..Preset::GENERIC };
+    let shim_only = Preset { tool_transport: ToolTransport::Shim, ..Preset::GENERIC };
     for (script, preset, is_http) in [
         (r#"{"http": true}"#, Preset::GENERIC, true),
         (r#"{"http": false}"#, Preset::GENERIC, false),

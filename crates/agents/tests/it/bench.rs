@@ -7,31 +7,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_agents::command::CommandAgent;
-use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
-use baton_agents::ended::Ended;
-use baton_agents::environment::Environment;
-use baton_agents::tree::Tree;
-use baton_core::id::AttemptId;
-use baton_core::time::Timestamp;
+use baton_agents::driver::run_result::RunResult;
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, RunClock, RunLimits, SessionSetup};
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::process::tree::ProcessTree;
+use baton_agents::protocols::command::CommandAgent;
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
 /// Longer than anything here takes on a busy machine, shorter than anyone's patience.
-pub const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
-pub struct Bench {
+pub(crate) struct Bench {
     pub folder: TempDir,
     pub attempt: AttemptId,
 }
 
-pub struct Ran {
-    pub ended: Ended,
-    pub events: Vec<Event>,
+pub(crate) struct Ran {
+    pub ended: RunResult,
+    pub events: Vec<AgentEvent>,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let attempt = AttemptId::from_bits(u64::from(std::process::id()) << 32 | u64::from(number));
@@ -40,71 +40,71 @@ impl Bench {
         Self { folder, attempt }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn worktree(&self) -> PathBuf {
+    pub(crate) fn worktree(&self) -> PathBuf {
         self.path("worktree")
     }
 
-    pub fn launch(&self, command: &[&str]) -> Launch {
+    pub(crate) fn launch(&self, command: &[&str]) -> Launch {
         Launch {
             attempt: self.attempt,
             command: command.iter().map(|&word| word.to_owned()).collect(),
             worktree: self.worktree(),
             prompt: "the prompt".to_owned(),
-            environment: Environment::allowed(std::env::vars_os(), &[]),
-            limits: Limits { grace: Duration::from_millis(200), ..Limits::default() },
+            environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+            limits: RunLimits { grace: Duration::from_millis(200), ..RunLimits::default() },
             session: SessionSetup::default(),
             log_path: self.path("attempt.log"),
         }
     }
 
-    pub fn shell(&self, script: &str) -> Launch {
+    pub(crate) fn shell(&self, script: &str) -> Launch {
         self.launch(&["sh", "-c", script])
     }
 
     /// The scripted agent with these steps for every prompt.
-    pub fn steps(&self, steps: &str) -> Launch {
+    pub(crate) fn steps(&self, steps: &str) -> Launch {
         self.script(&format!(r#"{{"otherwise": {steps}}}"#))
     }
 
-    pub fn script(&self, script: &str) -> Launch {
+    pub(crate) fn script(&self, script: &str) -> Launch {
         let path = self.path("script.json");
         fs::write(&path, script).unwrap();
         self.launch(&[env!("CARGO_BIN_EXE_scripted-agent"), path.to_str().unwrap()])
     }
 
     /// The fake agent that speaks the Agent Client Protocol.
-    pub fn acp(&self, script: &str) -> Launch {
+    pub(crate) fn acp(&self, script: &str) -> Launch {
         let path = self.path("acp.json");
         fs::write(&path, script).unwrap();
         self.launch(&[env!("CARGO_BIN_EXE_fake-acp-agent"), path.to_str().unwrap()])
     }
 
     /// The same with these steps for its only prompt.
-    pub fn acp_steps(&self, steps: &str) -> Launch {
+    pub(crate) fn acp_steps(&self, steps: &str) -> Launch {
         self.acp(&format!(r#"{{"turns": [{steps}]}}"#))
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("attempt.log")).unwrap()
     }
 
     /// Makes the worktree a repository.
-    pub fn init_git(&self) {
+    pub(crate) fn init_git(&self) {
         self.git(&["init", "--quiet"]);
     }
 
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let output = Command::new("git").args(arguments).current_dir(self.worktree()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Living processes that carry this attempt's id, found without any of the code under test.
-    pub fn alive(&self) -> Vec<String> {
+    pub(crate) fn alive(&self) -> Vec<String> {
         let mark = format!("BATON_ATTEMPT_ID={}", self.attempt);
         let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
         processes
@@ -121,34 +121,38 @@ impl Bench {
 impl Drop for Bench {
     /// A test that failed leaves nothing behind either.
     fn drop(&mut self) {
-        Tree::new(self.attempt, None).kill_at_once();
+        ProcessTree::new(self.attempt, None).kill_now();
     }
 }
 
-pub fn clock() -> Clock {
+pub(crate) fn clock() -> RunClock {
     Arc::new(|| Timestamp::from_ms(0))
 }
 
 /// Runs an agent to its end.
-pub async fn run(launch: Launch) -> Ran {
+pub(crate) async fn run(launch: Launch) -> Ran {
     run_until(launch, |_| false).await
 }
 
 /// Runs an agent, and cancels it as soon as an event is the one that was waited for.
-pub async fn run_until(launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+pub(crate) async fn run_until(launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
     drive(&CommandAgent::new(clock()), launch, is_awaited).await
 }
 
 /// The same with any driver.
-pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+pub(crate) async fn drive(
+    agent: &dyn Driver,
+    launch: Launch,
+    is_awaited: impl Fn(&AgentEvent) -> bool,
+) -> Ran {
     drive_within(DEADLINE, agent, launch, is_awaited).await
 }
 
-pub async fn drive_within(
+pub(crate) async fn drive_within(
     deadline: Duration,
     agent: &dyn Driver,
     launch: Launch,
-    is_awaited: impl Fn(&Event) -> bool,
+    is_awaited: impl Fn(&AgentEvent) -> bool,
 ) -> Ran {
     let (sender, mut receiver) = mpsc::channel(EVENTS_MAX);
     let (cancel, cancelled) = watch::channel(false);
@@ -167,12 +171,12 @@ pub async fn drive_within(
     Ran { ended, events }
 }
 
-pub fn says(event: &Event, text: &str) -> bool {
-    matches!(event, Event::Text(said) if said.contains(text))
+pub(crate) fn says(event: &AgentEvent, text: &str) -> bool {
+    matches!(event, AgentEvent::Text(said) if said.contains(text))
 }
 
 /// Looks until it is so.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < DEADLINE, "waited in vain until {what}");

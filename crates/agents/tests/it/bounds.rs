@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use baton_agents::command::CommandAgent;
-use baton_agents::driver::{Driver, Event};
-use baton_agents::log::{AttemptLog, Voice};
-use baton_core::attempt::AttemptResult;
-use baton_core::time::Timestamp;
+use baton_agents::driver::{AgentEvent, Driver};
+use baton_agents::output::log::{AttemptLogWriter, LineSource};
+use baton_agents::protocols::command::CommandAgent;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::AttemptResult;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
@@ -34,7 +34,7 @@ async fn a_flood_stays_bounded_in_memory_and_log() {
     let counting = async {
         let mut bytes = 0;
         while let Some(event) = receiver.recv().await {
-            if let Event::Text(text) = event {
+            if let AgentEvent::Text(text) = event {
                 bytes += text.len() as u64;
             }
         }
@@ -61,7 +61,7 @@ async fn a_receiver_that_never_looks_does_not_stop_the_agent() {
     let ended =
         CommandAgent::new(clock()).run(bench.steps(r#"[{"flood": 5000000}]"#), sender, cancelled).await;
     assert_eq!(ended.reported.result, AttemptResult::Complete);
-    assert!(matches!(receiver.recv().await, Some(Event::Started(_))));
+    assert!(matches!(receiver.recv().await, Some(AgentEvent::Started(_))));
 }
 
 #[tokio::test]
@@ -104,9 +104,9 @@ async fn a_log_marks_who_spoke_and_is_never_overwritten() {
 fn a_full_log_keeps_both_ends_and_counts_the_rest() {
     let bench = Bench::new();
     let path = bench.path("small.log");
-    let mut log = AttemptLog::create(&path, 1000).unwrap();
+    let mut log = AttemptLogWriter::create(&path, 1000).unwrap();
     for number in 0..100 {
-        log.line(Timestamp::from_ms(0), Voice::Out, &format!("line {number}"));
+        log.line(Timestamp::from_ms(0), LineSource::Out, &format!("line {number}"));
     }
     log.finish().unwrap();
     let text = fs::read_to_string(&path).unwrap();
@@ -123,7 +123,7 @@ async fn a_log_that_cannot_be_made_is_no_start() {
     let mut launch = bench.shell("true");
     launch.log_path = bench.path("no/such/folder/attempt.log");
     let ended = run(launch).await.ended;
-    assert!(ended.problems[0].contains("cannot make the log"), "{:?}", ended.problems);
+    assert!(ended.problems[0].contains("cannot create the log"), "{:?}", ended.problems);
 }
 
 proptest! {

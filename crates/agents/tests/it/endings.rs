@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use baton_agents::driver::Event;
-use baton_agents::ended::{Exit, How};
-use baton_agents::environment::Environment;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_agents::driver::AgentEvent;
+use baton_agents::driver::run_result::{EndReason, ProcessExit};
+use baton_agents::process::environment::AgentEnvironment;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, run, run_until, says};
 
@@ -26,13 +26,13 @@ fn systemic_message(ran: &Ran) -> String {
 async fn exit_code_0_without_a_result_is_complete_with_the_text_as_output() {
     let bench = Bench::new();
     let ran = run(bench.shell("read -r prompt; echo \"got: $prompt\"; pwd")).await;
-    assert_eq!(ran.ended.how, How::Finished);
-    assert_eq!(ran.ended.exit, Some(Exit::Code(0)));
+    assert_eq!(ran.ended.reason, EndReason::Finished);
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Code(0)));
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
     let worktree = bench.worktree().canonicalize().unwrap();
     assert_eq!(ran.ended.reported.output, format!("got: the prompt\n{}", worktree.display()));
     assert_eq!(ran.ended.problems, [] as [&str; 0]);
-    assert!(matches!(&ran.events[0], Event::Started(identity) if identity.started.is_some()));
+    assert!(matches!(&ran.events[0], AgentEvent::Started(identity) if identity.started.is_some()));
 }
 
 #[tokio::test]
@@ -55,8 +55,9 @@ async fn a_result_says_it_all() {
     assert_eq!(ended.outcome.unwrap().description.as_deref(), Some("all of it"));
     assert_eq!((ended.turns, ended.input_tokens, ended.output_tokens), (2, 11, 1));
     assert_eq!(ended.cost_micro_usd, 500_000);
-    let turns: Vec<&Event> = ran.events.iter().filter(|event| matches!(event, Event::Turn(_))).collect();
-    assert_eq!(turns, [&Event::Turn(1), &Event::Turn(2)]);
+    let turns: Vec<&AgentEvent> =
+        ran.events.iter().filter(|event| matches!(event, AgentEvent::Turn(_))).collect();
+    assert_eq!(turns, [&AgentEvent::Turn(1), &AgentEvent::Turn(2)]);
     assert!(ran.events.iter().any(|event| says(event, "thinking")));
 }
 
@@ -68,11 +69,11 @@ async fn a_question_ends_the_attempt_at_once() {
             {"result": {"status": "COMPLETE"}}, "hang"]"#,
     ))
     .await;
-    assert_eq!(ran.ended.how, How::Finished);
+    assert_eq!(ran.ended.reason, EndReason::Finished);
     let AttemptResult::Asked { question } = ran.ended.reported.result else { panic!("{:?}", ran.ended) };
     assert_eq!(question.text.as_str(), "Which one?");
     assert_eq!(question.options.len(), 2);
-    assert!(ran.events.iter().any(|event| matches!(event, Event::Asked(_))));
+    assert!(ran.events.iter().any(|event| matches!(event, AgentEvent::Asked(_))));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
 
@@ -92,7 +93,7 @@ async fn the_turn_limit_ends_at_exactly_its_turn() {
         let mut launch = bench.steps(steps);
         launch.limits.turns_max = 7;
         let ran = run(launch).await;
-        assert_eq!(ran.ended.how, How::TurnLimit);
+        assert_eq!(ran.ended.reason, EndReason::TurnLimit);
         assert_eq!(ran.ended.reported.result, AttemptResult::TurnLimit);
         assert_eq!(ran.ended.turns, 7);
     }
@@ -106,12 +107,12 @@ async fn a_failing_agent_says_why_with_the_end_of_its_log() {
     let bench = Bench::new();
     let ran =
         run(bench.steps(r#"[{"say": "text"}, {"log": "no such table"}, {"crash": {"exit": 3}}]"#)).await;
-    assert_eq!(ran.ended.exit, Some(Exit::Code(3)));
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Code(3)));
     assert_eq!(ran.ended.reported.result, own("the agent exited with code 3\nno such table"));
     assert_eq!(ran.ended.reported.output, "text");
 
     let ran = run(bench.steps(r#"[{"crash": {"signal": "KILL"}}]"#)).await;
-    assert_eq!(ran.ended.exit, Some(Exit::Signal(9)));
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Signal(9)));
     assert_eq!(ran.ended.reported.result, own("the agent was ended by signal 9"));
 }
 
@@ -145,7 +146,7 @@ async fn what_could_not_be_read_is_never_taken_for_success() {
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
     assert_eq!(ran.ended.problems.len(), 2);
     assert_eq!(ran.ended.reported.output, "{\"baton\":\"wave\"}\n{\"baton\":\"turn\"");
-    assert_eq!(ran.events.iter().filter(|event| matches!(event, Event::Problem(_))).count(), 2);
+    assert_eq!(ran.events.iter().filter(|event| matches!(event, AgentEvent::Problem(_))).count(), 2);
 
     let ran =
         run(bench.shell(&format!(r#"echo '{bad_result}'; echo '{{"baton":"result","status":"COMPLETE"}}'"#)))
@@ -161,13 +162,13 @@ async fn too_long_and_too_quiet_are_timeouts() {
     let mut launch = bench.shell("while :; do echo tick; sleep 0.01; done");
     launch.limits.timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
-    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::TimedOut, &timed_out));
+    assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::TimedOut, &timed_out));
     assert!(ran.ended.reported.output.starts_with("tick"));
 
     let mut launch = bench.steps(r#"[{"say": "ready"}, "hang"]"#);
     launch.limits.idle_timeout = Some(Duration::from_millis(300));
     let ran = run(launch).await;
-    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::Idle, &timed_out));
+    assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::Idle, &timed_out));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
 
@@ -185,7 +186,7 @@ async fn a_result_outlives_a_program_that_does_not_get_to_its_end() {
     let mut launch = bench.steps(r#"[{"result": {"status": "COMPLETE", "output": "done"}}, "hang"]"#);
     launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
-    assert_eq!((ran.ended.how, ran.ended.reported.result), (How::Idle, AttemptResult::Complete));
+    assert_eq!((ran.ended.reason, ran.ended.reported.result), (EndReason::Idle, AttemptResult::Complete));
 }
 
 #[tokio::test]
@@ -193,7 +194,7 @@ async fn a_cancelled_attempt_says_so() {
     let bench = Bench::new();
     let launch = bench.steps(r#"[{"say": "ready"}, "hang"]"#);
     let ran = run_until(launch, |event| says(event, "ready")).await;
-    assert_eq!(ran.ended.how, How::Cancelled);
+    assert_eq!(ran.ended.reason, EndReason::Cancelled);
     assert_eq!(ran.ended.reported.output, "ready");
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
@@ -202,9 +203,9 @@ async fn a_cancelled_attempt_says_so() {
 async fn a_program_that_cannot_start_is_nobodys_fault_and_names_what_was_tried() {
     let bench = Bench::new();
     let ran = run(bench.launch(&["no-such-agent", "--flag"])).await;
-    assert_eq!((ran.ended.how, ran.ended.exit), (How::FailedToStart, None));
+    assert_eq!((ran.ended.reason, ran.ended.exit), (EndReason::FailedToStart, None));
     let said = systemic_message(&ran);
-    assert!(said.starts_with("cannot start `no-such-agent`: there is no such program on PATH (/"), "{said}");
+    assert!(said.starts_with("cannot start `no-such-agent`: no such program on PATH (/"), "{said}");
     assert!(bench.log().contains("no-such-agent"));
 
     let file = bench.path("agent.sh");
@@ -219,7 +220,7 @@ async fn a_program_that_cannot_start_is_nobodys_fault_and_names_what_was_tried()
     let mut launch = bench.shell("true");
     launch.worktree = bench.path("nowhere");
     let said = systemic_message(&run(launch).await);
-    assert!(said.ends_with("there is no such folder"), "{said}");
+    assert!(said.ends_with("no such folder"), "{said}");
 
     assert!(systemic_message(&run(bench.launch(&[])).await).contains("command is empty"));
 }
@@ -230,7 +231,7 @@ async fn a_secret_stays_outside() {
     let host = [("PATH", std::env::var("PATH").unwrap()), ("MY_SECRET", "s3cret".to_owned())];
     let host = host.map(|(name, value)| (name.into(), value.into()));
     let mut launch = bench.shell("env");
-    launch.environment = Environment::allowed(host, &[]);
+    launch.environment = AgentEnvironment::allowed(host, &[]);
     launch.environment.set("BATON_TOKEN", "token");
     launch.environment.set("BATON_ATTEMPT_ID", "forged");
     let output = run(launch).await.ended.reported.output;

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-pub struct Model {
+pub(crate) struct Model {
     child: Child,
     pub port: u16,
     log: std::path::PathBuf,
 }
 
 impl Model {
-    pub fn start(bench: &Bench, steps: &Value) -> Self {
+    pub(crate) fn start(bench: &Bench, steps: &Value) -> Self {
         let script = bench.path("model.json");
         fs::write(&script, json!({"steps": steps}).to_string()).unwrap();
         let log = bench.path("model.log");
@@ -30,18 +30,18 @@ impl Model {
         Self { child, port: line.trim().parse().unwrap(), log }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Every request so far.
-    pub fn requests(&self) -> Vec<Value> {
+    pub(crate) fn requests(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Those of the conversation: agents also ask for titles and the like.
-    pub fn turns(&self) -> Vec<Value> {
+    pub(crate) fn turns(&self) -> Vec<Value> {
         self.requests().into_iter().filter(|one| !one["tools"].as_array().unwrap().is_empty()).collect()
     }
 }

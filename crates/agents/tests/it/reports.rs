@@ -1,49 +1,52 @@
 //! Every report line, and every way to get one wrong.
 
-use baton_agents::report::{OutcomeReport, Report, ResultReport, Spoken, Usage, read};
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::text::NonBlank;
+use baton_agents::report::{AgentReport, OutcomeReport, ParsedLine, ResultReport, Usage, read};
+use baton_core::base::text::NonBlank;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 use proptest::prelude::*;
 
-fn report(line: &str) -> Report {
+fn report(line: &str) -> AgentReport {
     match read(line) {
-        Spoken::Report(report) => report,
+        ParsedLine::Report(report) => report,
         other => panic!("{line}: {other:?}"),
     }
 }
 
 fn result(line: &str) -> AttemptResult {
     match report(line) {
-        Report::Result(report) => report.result,
+        AgentReport::Result(report) => report.result,
         other => panic!("{line}: {other:?}"),
     }
 }
 
 #[test]
 fn a_turn() {
-    assert_eq!(report(r#"{"baton":"turn"}"#), Report::Turn);
-    assert_eq!(report(r#"  { "n": 3, "baton" : "turn" }  "#), Report::Turn);
+    assert_eq!(report(r#"{"baton":"turn"}"#), AgentReport::Turn);
+    assert_eq!(report(r#"  { "n": 3, "baton" : "turn" }  "#), AgentReport::Turn);
 }
 
 #[test]
 fn usage_is_exact_to_the_millionth_of_a_dollar() {
     let line = r#"{"baton":"usage","input_tokens":1200,"output_tokens":34,"cost_usd":0.012345}"#;
     let usage = Usage { input_tokens: 1200, output_tokens: 34, cost_micro_usd: 12_345 };
-    assert_eq!(report(line), Report::Usage(usage));
+    assert_eq!(report(line), AgentReport::Usage(usage));
     let tokens_alone = Usage { output_tokens: 5, ..Usage::default() };
-    assert_eq!(report(r#"{"baton":"usage","output_tokens":5,"cost_usd":null}"#), Report::Usage(tokens_alone));
+    assert_eq!(
+        report(r#"{"baton":"usage","output_tokens":5,"cost_usd":null}"#),
+        AgentReport::Usage(tokens_alone)
+    );
 }
 
 #[test]
 fn a_question_with_and_without_options() {
-    let Report::Ask(draft) = report(r#"{"baton":"ask","question":" Which? ","options":["A"," ","B"]}"#)
+    let AgentReport::Ask(draft) = report(r#"{"baton":"ask","question":" Which? ","options":["A"," ","B"]}"#)
     else {
         panic!("not a question");
     };
     assert_eq!(draft.text.as_str(), "Which?");
     assert_eq!(draft.options.iter().map(NonBlank::as_str).collect::<Vec<_>>(), ["A", "B"]);
     assert!(
-        matches!(report(r#"{"baton":"ask","question":"Which?"}"#), Report::Ask(draft) if draft.options.is_empty())
+        matches!(report(r#"{"baton":"ask","question":"Which?"}"#), AgentReport::Ask(draft) if draft.options.is_empty())
     );
 }
 
@@ -77,7 +80,7 @@ fn every_reason_to_be_blocked() {
 fn a_blank_output_is_no_output_and_nul_is_replaced() {
     let complete = |output: Option<&str>| {
         let output = output.map(str::to_owned);
-        Report::Result(ResultReport { result: AttemptResult::Complete, output })
+        AgentReport::Result(ResultReport { result: AttemptResult::Complete, output })
     };
     assert_eq!(report(r#"{"baton":"result","status":"COMPLETE","output":" "}"#), complete(None));
     let line = r#"{"baton":"result","status":"COMPLETE","output":"a\u0000b"}"#;
@@ -87,7 +90,10 @@ fn a_blank_output_is_no_output_and_nul_is_replaced() {
 #[test]
 fn an_outcome_is_taken_as_it_was_said() {
     let outcome = |name: &str, description: Option<&str>| {
-        Report::Outcome(OutcomeReport { name: name.to_owned(), description: description.map(str::to_owned) })
+        AgentReport::Outcome(OutcomeReport {
+            name: name.to_owned(),
+            description: description.map(str::to_owned),
+        })
     };
     assert_eq!(report(r#"{"baton":"outcome","outcome":"complete"}"#), outcome("complete", None));
     let line = r#"{"baton":"outcome","outcome":" other ","description":"why"}"#;
@@ -96,7 +102,7 @@ fn an_outcome_is_taken_as_it_was_said() {
 
 #[test]
 fn a_plan_is_cores_own_draft() {
-    let Report::Plan(plan) =
+    let AgentReport::Plan(plan) =
         report(r#"{"baton":"plan","items":[{"title":"one"},{"title":"two","depends_on":1}]}"#)
     else {
         panic!("not a plan");
@@ -116,16 +122,16 @@ fn what_is_not_for_baton_is_text() {
         r#"{"a":{"baton":"turn"}}"#,
         "{\"baton\"",
     ] {
-        assert!(!matches!(read(line), Spoken::Report(_)), "{line}");
+        assert!(!matches!(read(line), ParsedLine::Report(_)), "{line}");
     }
-    assert_eq!(read(r#"{"a":{"baton":"turn"}}"#), Spoken::Text);
+    assert_eq!(read(r#"{"a":{"baton":"turn"}}"#), ParsedLine::Text);
 }
 
 #[test]
 fn a_bad_report_is_a_fault_that_names_the_mistake() {
     for (line, mistake) in [
         (r#"{"baton":"trun"}"#, "\"trun\" is none of turn, usage, ask, result, outcome, plan"),
-        (r#"{"baton":3}"#, "`baton` must be a text"),
+        (r#"{"baton":3}"#, "`baton` must be a string"),
         (r#"{"baton":"turn""#, "it is not JSON"),
         (r#"{"baton":"usage"}"#, "it names none of input_tokens, output_tokens, cost_usd"),
         (r#"{"baton":"usage","input_tokens":-1}"#, "expected u64"),
@@ -139,7 +145,7 @@ fn a_bad_report_is_a_fault_that_names_the_mistake() {
         (r#"{"baton":"plan","items":7}"#, "invalid type"),
     ] {
         match read(line) {
-            Spoken::Unreadable(fault) => assert!(fault.to_string().contains(mistake), "{fault}"),
+            ParsedLine::Unreadable(fault) => assert!(fault.to_string().contains(mistake), "{fault}"),
             other => panic!("{line}: {other:?}"),
         }
     }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use baton_agents::driver::Launch;
-use baton_agents::ended::Exit;
-use baton_agents::scripted::{Cue, Script, Stage};
-use baton_core::attempt::AttemptResult;
+use baton_agents::driver::run_result::ProcessExit;
+use baton_agents::scripted::{Script, ScriptCue, ScriptStage};
+use baton_core::task::attempt::AttemptResult;
 
 use crate::bench::{Bench, run};
 
@@ -90,16 +90,16 @@ async fn fail_once_fails_once_for_each_task() {
         launch.environment.set("BATON_TASK_ID", task);
         exits.push(run(launch).await.ended.exit);
     }
-    assert_eq!(exits, [Some(Exit::Code(9)), Some(Exit::Code(0)), Some(Exit::Code(9))]);
+    assert_eq!(exits, [Some(ProcessExit::Code(9)), Some(ProcessExit::Code(0)), Some(ProcessExit::Code(9))]);
 }
 
 /// What the scripted agent says and how it exits, in this process.
 fn play(script: &str, prompt: &str, attempt: u32, resumed: bool) -> (String, String, u8) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let stage = Stage {
+    let stage = ScriptStage {
         worktree: std::env::temp_dir(),
         task: "TASK-00000001".to_owned(),
-        cue: Cue { attempt, resumed, ..Cue::default() },
+        cue: ScriptCue { attempt, resumed, ..ScriptCue::default() },
         out: &mut out,
         err: &mut err,
     };
@@ -134,7 +134,7 @@ fn an_answer_is_put_into_texts_and_reports() {
     let (out, _, _) = play(&script.replace("Answer:", "Answer"), fenced, 1, true);
     assert!(out.starts_with("<a\n```\nb>\n"), "{out}");
     let (_, err, exit) = play(script, "no such thing", 1, true);
-    assert_eq!(err, "scripted agent: otherwise[0]: the prompt has no answer behind \"Answer:\"\n");
+    assert_eq!(err, "scripted agent: otherwise[0]: the prompt has no answer after \"Answer:\"\n");
     assert_eq!(exit, 1);
 }
 
@@ -173,10 +173,10 @@ fn a_scene_can_be_for_one_step_of_a_recipe_and_one_visit_of_it() {
     ], "otherwise": [{"say": "something else"}]}"#;
     let said = |step: &str, visit| {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let stage = Stage {
+        let stage = ScriptStage {
             worktree: std::env::temp_dir(),
             task: "TASK-00000001".to_owned(),
-            cue: Cue { step: step.to_owned(), visit, ..Cue::default() },
+            cue: ScriptCue { step: step.to_owned(), visit, ..ScriptCue::default() },
             out: &mut out,
             err: &mut err,
         };

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use baton_agents::asker::Nobody;
-use baton_agents::driver::{Event, Launch, Resume};
-use baton_agents::drivers;
-use baton_agents::ended::How;
+use baton_agents::asking::asker::NoAsker;
+use baton_agents::asking::permission::PermissionDecision;
+use baton_agents::driver::run_result::EndReason;
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::driver::tool_server::ToolServer;
+use baton_agents::driver::{AgentEvent, Launch, SessionResume};
 use baton_agents::failure::FailureKind;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::Decision;
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
-use baton_agents::stop_reason::StopReason;
-use baton_agents::tool_server::ToolServer;
-use baton_agents::usage::UsageKind;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
+use baton_agents::report::stop_reason::StopReason;
+use baton_agents::report::usage::UsageKind;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, clock, drive};
 
-async fn run(kind: AgentKind, launch: Launch, decision: Decision) -> Ran {
+async fn run(kind: AgentKind, launch: Launch, decision: PermissionDecision) -> Ran {
     let preset = Preset { kind, ..Preset::GENERIC };
-    let setup = Setup::new(clock(), preset).permissions(Arc::new(decision)).asker(Arc::new(Nobody));
-    drive(drivers::for_kind(kind, setup).as_ref(), launch, |_| false).await
+    let setup = AgentSetup::new(clock(), preset).permissions(Arc::new(decision)).asker(Arc::new(NoAsker));
+    drive(protocols::for_kind(kind, setup).as_ref(), launch, |_| false).await
 }
 
 /// A program that takes its prompt, then writes these lines, and then waits for the end of its input.
@@ -42,17 +42,21 @@ async fn claude_tells_of_its_work() {
     let bench = Bench::new();
     let done = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#;
     let lines = [r#"{"type":"of_tomorrow"}"#, "Warning: no colour", INIT, BASH, BASH_RESULT, done, SUCCESS];
-    let ran = run(AgentKind::Claude, writes(&bench, &lines), Decision::Allow).await;
+    let ran = run(AgentKind::Claude, writes(&bench, &lines), PermissionDecision::Allow).await;
     let ended = &ran.ended;
-    assert_eq!((ended.how, &ended.reported.result), (How::Finished, &AttemptResult::Complete), "{ended:?}");
+    assert_eq!(
+        (ended.reason, &ended.reported.result),
+        (EndReason::Finished, &AttemptResult::Complete),
+        "{ended:?}"
+    );
     assert_eq!(ended.reported.output, "I look.\nDone.");
     assert_eq!((ended.turns, ended.agent_session.as_deref()), (1, Some("s-1")));
-    assert_eq!((ended.input_tokens, ended.output_tokens, ended.tokens_are), (10, 5, UsageKind::PerTurn));
-    assert_eq!((ended.cost_micro_usd, ended.cost_is), (250_000, UsageKind::PerSession));
+    assert_eq!((ended.input_tokens, ended.output_tokens, ended.token_kind), (10, 5, UsageKind::PerTurn));
+    assert_eq!((ended.cost_micro_usd, ended.cost_kind), (250_000, UsageKind::PerSession));
     assert!(
         ran.events
             .iter()
-            .any(|event| matches!(event, Event::ToolStarted(call) if call.title == "Bash: git status"))
+            .any(|event| matches!(event, AgentEvent::ToolStarted(call) if call.title == "Bash: git status"))
     );
     assert!(bench.log().contains("not a message: Warning: no colour"));
 }
@@ -62,17 +66,17 @@ async fn claudes_success_is_not_believed() {
     let bench = Bench::new();
     let limited =
         r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 429 rate_limit_error"}"#;
-    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limited]), Decision::Allow).await;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limited]), PermissionDecision::Allow).await;
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::RateLimit);
-    assert_eq!(ran.ended.stop, Some(StopReason::Error));
+    assert_eq!(ran.ended.stop_reason, Some(StopReason::Error));
 
     let denied = r#"{"type":"result","subtype":"success","is_error":false,"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"git status"}}]}"#;
-    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, BASH, denied]), Decision::Allow).await;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, BASH, denied]), PermissionDecision::Allow).await;
     assert_eq!(ran.ended.refusals, ["Bash: git status"]);
     assert!(matches!(ran.ended.reported.result, AttemptResult::Blocked { reason: BlockReason::Other(_) }));
 
     let limit = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":4}"#;
-    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limit]), Decision::Allow).await;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limit]), PermissionDecision::Allow).await;
     assert_eq!(ran.ended.reported.result, AttemptResult::Incomplete);
 }
 
@@ -80,15 +84,15 @@ async fn claudes_success_is_not_believed() {
 async fn claude_asks_us_and_is_answered() {
     let bench = Bench::new();
     let ask = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"git push"}}}"#;
-    for (decision, behaviour) in [(Decision::Allow, "allow"), (Decision::Deny, "deny")] {
+    for (decision, behaviour) in [(PermissionDecision::Allow, "allow"), (PermissionDecision::Deny, "deny")] {
         // What it is answered is what it says.
         let script = format!(
             r#"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
                case $answer in *'"behavior":"{behaviour}"'*) printf '%s\n' '{SUCCESS}';; *) exit 9;; esac; cat >/dev/null"#
         );
         let ran = run(AgentKind::Claude, bench.shell(&script), decision).await;
-        assert_eq!(ran.ended.stop, Some(StopReason::EndTurn), "{:?}", ran.ended);
-        assert_eq!(ran.ended.refusals.len(), usize::from(decision == Decision::Deny));
+        assert_eq!(ran.ended.stop_reason, Some(StopReason::EndTurn), "{:?}", ran.ended);
+        assert_eq!(ran.ended.refusals.len(), usize::from(decision == PermissionDecision::Deny));
     }
     // Nobody is there: it is interrupted, and the question is kept.
     let interrupted = r#"{"type":"result","subtype":"error_during_execution","is_error":true}"#;
@@ -96,9 +100,9 @@ async fn claude_asks_us_and_is_answered() {
         r"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
            case $answer in *interrupt*) printf '%s\n' '{interrupted}';; *) exit 9;; esac; cat >/dev/null"
     );
-    let ran = run(AgentKind::Claude, bench.shell(&script), Decision::AskHuman).await;
+    let ran = run(AgentKind::Claude, bench.shell(&script), PermissionDecision::AskHuman).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
-    assert_eq!((ran.ended.how, ran.ended.stop), (How::Finished, Some(StopReason::Cancelled)));
+    assert_eq!((ran.ended.reason, ran.ended.stop_reason), (EndReason::Finished, Some(StopReason::Cancelled)));
 }
 
 #[tokio::test]
@@ -112,9 +116,11 @@ async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
     let mut launch = bench.shell(&script);
     // In `sh -c` the first argument behind the script is its name.
     launch.command.push("claude".to_owned());
-    launch.session.resume =
-        Some(Resume { agent_session: "s-0".to_owned(), prompt_without: "everything so far".to_owned() });
-    let ran = run(AgentKind::Claude, launch, Decision::Allow).await;
+    launch.session.resume = Some(SessionResume {
+        agent_session: "s-0".to_owned(),
+        prompt_without: "everything so far".to_owned(),
+    });
+    let ran = run(AgentKind::Claude, launch, PermissionDecision::Allow).await;
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete, "{:?}", ran.ended);
     assert_eq!(ran.ended.agent_session.as_deref(), Some("s-1"));
     assert!(ran.ended.problems[0].contains("No conversation found"), "{:?}", ran.ended.problems);
@@ -130,9 +136,11 @@ async fn codex_that_begins_a_new_thread_unasked_is_told_everything() {
            case $prompt in *"everything so far"*) printf '%s\n' '{said}';; esac; printf '%s\n' '{end}'; cat >/dev/null"#
     );
     let mut launch = bench.shell(&script);
-    launch.session.resume =
-        Some(Resume { agent_session: "th-0".to_owned(), prompt_without: "everything so far".to_owned() });
-    let ran = run(AgentKind::Codex, launch, Decision::Allow).await;
+    launch.session.resume = Some(SessionResume {
+        agent_session: "th-0".to_owned(),
+        prompt_without: "everything so far".to_owned(),
+    });
+    let ran = run(AgentKind::Codex, launch, PermissionDecision::Allow).await;
     assert_eq!(ran.ended.reported.output, "Told.", "{:?}", ran.ended);
     assert!(ran.ended.problems[0].contains("there is no session th-0"), "{:?}", ran.ended.problems);
     assert_eq!(ran.ended.agent_session.as_deref(), Some("th-1"));
@@ -157,14 +165,14 @@ async fn codex_tells_of_its_work() {
     let ran = run(
         AgentKind::Codex,
         writes(&bench, &[THREAD, TURN, note, started, &codex(1), said, r#"{"type":"x"}"#, end]),
-        Decision::Allow,
+        PermissionDecision::Allow,
     )
     .await;
     let ended = &ran.ended;
     assert_eq!(ended.reported.result, AttemptResult::Complete, "{ended:?}");
     assert_eq!((ended.reported.output.as_str(), ended.turns), ("Done.", 1));
     assert_eq!(ended.agent_session.as_deref(), Some("th-1"));
-    assert_eq!((ended.input_tokens, ended.output_tokens, ended.tokens_are), (400, 80, UsageKind::PerSession));
+    assert_eq!((ended.input_tokens, ended.output_tokens, ended.token_kind), (400, 80, UsageKind::PerSession));
 }
 
 #[tokio::test]
@@ -175,12 +183,12 @@ async fn codex_has_no_limit_so_it_is_ended_and_its_failures_are_known() {
     lines.extend(many.iter().map(String::as_str));
     let mut launch = writes(&bench, &lines);
     launch.limits.turns_max = 3;
-    let ran = run(AgentKind::Codex, launch, Decision::Allow).await;
-    assert_eq!((ran.ended.how, ran.ended.turns), (How::TurnLimit, 3));
+    let ran = run(AgentKind::Codex, launch, PermissionDecision::Allow).await;
+    assert_eq!((ran.ended.reason, ran.ended.turns), (EndReason::TurnLimit, 3));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 
     let failed = r#"{"type":"turn.failed","error":{"message":"exceeded retry limit, last status: 500 Internal Server Error"}}"#;
-    let ran = run(AgentKind::Codex, writes(&bench, &[THREAD, TURN, failed]), Decision::Allow).await;
+    let ran = run(AgentKind::Codex, writes(&bench, &[THREAD, TURN, failed]), PermissionDecision::Allow).await;
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Overload);
     assert!(matches!(ran.ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. }));
 }
@@ -198,7 +206,7 @@ async fn both_are_told_of_the_tools_and_the_git_folders() {
         token: "s3cret".to_owned(),
         shim: Vec::new(),
     });
-    let ran = run(AgentKind::Codex, launch.clone(), Decision::Allow).await;
+    let ran = run(AgentKind::Codex, launch.clone(), PermissionDecision::Allow).await;
     let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
     for word in [
         r#"sandbox_workspace_write.writable_roots=["/repo/.git"]"#,
@@ -210,7 +218,7 @@ async fn both_are_told_of_the_tools_and_the_git_folders() {
     ] {
         assert!(message.contains(word), "{word} is not in {message}");
     }
-    let ran = run(AgentKind::Claude, launch, Decision::Allow).await;
+    let ran = run(AgentKind::Claude, launch, PermissionDecision::Allow).await;
     let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
     for word in [
         "--strict-mcp-config",

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use baton_agents::command::CommandAgent;
 use baton_agents::driver::Driver;
-use baton_agents::ended::{Exit, How};
-use baton_core::attempt::AttemptResult;
+use baton_agents::driver::run_result::{EndReason, ProcessExit};
+use baton_agents::protocols::command::CommandAgent;
+use baton_core::task::attempt::AttemptResult;
 use tokio::sync::{mpsc, watch};
 
 use crate::bench::{Bench, clock, run, run_until, says, wait_until};
@@ -21,7 +21,7 @@ async fn nothing_is_left_after_a_cancel() {
     let bench = Bench::new();
     let launch = bench.steps(&format!(r#"[{FAMILY}, {{"say": "ready"}}, "hang"]"#));
     let ran = run_until(launch, |event| says(event, "ready")).await;
-    assert_eq!(ran.ended.how, How::Cancelled);
+    assert_eq!(ran.ended.reason, EndReason::Cancelled);
     assert_eq!(bench.alive(), NOBODY);
     assert_eq!(ran.ended.problems, NOBODY);
 }
@@ -32,7 +32,7 @@ async fn nothing_is_left_after_a_timeout() {
     let mut launch = bench.steps(&format!(r#"[{FAMILY}, "hang"]"#));
     launch.limits.timeout = Some(Duration::from_millis(500));
     let ran = run(launch).await;
-    assert_eq!(ran.ended.how, How::TimedOut);
+    assert_eq!(ran.ended.reason, EndReason::TimedOut);
     assert_eq!(bench.alive(), NOBODY);
 }
 
@@ -41,7 +41,7 @@ async fn nothing_is_left_after_a_normal_end_and_open_pipes_do_not_hold_it_up() {
     let bench = Bench::new();
     let begun = Instant::now();
     let ran = run(bench.steps(&format!(r#"[{FAMILY}, {{"say": "done"}}]"#))).await;
-    assert_eq!((ran.ended.how, ran.ended.exit), (How::Finished, Some(Exit::Code(0))));
+    assert_eq!((ran.ended.reason, ran.ended.exit), (EndReason::Finished, Some(ProcessExit::Code(0))));
     assert_eq!(
         (ran.ended.reported.result, ran.ended.reported.output.as_str()),
         (AttemptResult::Complete, "done")
@@ -56,7 +56,7 @@ async fn term_ignored_is_killed_after_the_grace() {
     let bench = Bench::new();
     let launch = bench.steps(r#"["ignore_term", {"say": "ready"}, "hang"]"#);
     let ran = run_until(launch, |event| says(event, "ready")).await;
-    assert_eq!(ran.ended.exit, Some(Exit::Signal(9)));
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Signal(9)));
     assert_eq!(bench.alive(), NOBODY);
 }
 
@@ -66,7 +66,7 @@ async fn term_heeded_has_its_last_word() {
     let mut launch = bench.shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
     launch.limits.grace = Duration::from_secs(20);
     let ran = run_until(launch, |event| says(event, "ready")).await;
-    assert_eq!(ran.ended.exit, Some(Exit::Code(0)));
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Code(0)));
     assert_eq!(ran.ended.reported.output, "ready\nbye");
 }
 
@@ -76,7 +76,7 @@ async fn a_stopped_agent_is_ended_too() {
     let mut launch = bench.shell("echo ready; kill -STOP $$");
     launch.limits.idle_timeout = Some(Duration::from_millis(300));
     let ran = run(launch).await;
-    assert_eq!(ran.ended.how, How::Idle);
+    assert_eq!(ran.ended.reason, EndReason::Idle);
     assert_eq!(bench.alive(), NOBODY);
 }
 
@@ -104,7 +104,7 @@ async fn a_chain_that_never_stands_still_is_ended() {
 async fn closed_pipes_are_no_end() {
     let bench = Bench::new();
     let ran = run(bench.shell("exec >&- 2>&-; sleep 0.2; exit 4")).await;
-    assert_eq!(ran.ended.exit, Some(Exit::Code(4)));
+    assert_eq!(ran.ended.exit, Some(ProcessExit::Code(4)));
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn a_cleared_environment_does_not_hide_a_member_of_the_group() {
     let bench = Bench::new();
     let script = "env -i sleep 600 & echo $! > pid; echo ready; wait";
     let ran = run_until(bench.shell(script), |event| says(event, "ready")).await;
-    assert_eq!(ran.ended.how, How::Cancelled);
+    assert_eq!(ran.ended.reason, EndReason::Cancelled);
     let pid = std::fs::read_to_string(bench.worktree().join("pid")).unwrap();
     let is_there = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
     assert!(is_there.is_err() || is_there.unwrap().contains(") Z "));

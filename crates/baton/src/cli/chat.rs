@@ -1,19 +1,19 @@
 //! `baton chat`
 
-use baton_core::task_type::TaskType;
+use baton_core::base::task_type::TaskType;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Chat {
+pub(crate) struct ChatArgs {
     /// The message; it becomes a task
     pub text: String,
-    /// The conversation it belongs to [default: the project's own]
+    /// Session to post to [default: the project's own]
     #[arg(long)]
     pub session: Option<String>,
-    /// What kind of work it is [default: guessed from the words]
+    /// Task type [default: guessed from the text]
     #[arg(long = "type", value_name = "TYPE")]
     pub task_type: Option<TaskType>,
-    /// The recipe it is done by [default: work]
+    /// Recipe to run [default: work]
     #[arg(long)]
     pub recipe: Option<String>,
 }

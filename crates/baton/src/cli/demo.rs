@@ -1,21 +1,21 @@
-//! What is typed to see Baton at work.
+//! `baton demo`
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Demo {
-    /// Print the story instead of showing it in a browser; nobody has to do anything
+pub(crate) struct DemoArgs {
+    /// Print the tour instead of opening a browser; needs no input
     #[arg(long)]
     pub headless: bool,
-    /// Where to play it; a demo that was interrupted there goes on [default: a new folder]
+    /// Directory to run in; continues a demo that was interrupted there [default: a new directory]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Only print where the pages are, and leave the browser closed
+    /// Print the URL and do not open a browser
     #[arg(long, conflicts_with = "headless")]
     pub no_open: bool,
-    /// The port of the pages on this machine [default: one that is free]
+    /// Port of the web UI [default: any free port]
     #[arg(
         long,
         value_name = "PORT",
@@ -24,10 +24,10 @@ pub struct Demo {
         conflicts_with = "headless"
     )]
     pub port: u16,
-    /// Milliseconds an agent takes for one task; for tests
+    /// Milliseconds an agent spends on a task; for tests
     #[arg(long, value_name = "MS", hide = true)]
     pub agent_ms: Option<u64>,
-    /// Milliseconds a decision waits for a person before the demo takes it; for tests
+    /// Milliseconds before the demo decides by itself; for tests
     #[arg(long, value_name = "MS", hide = true)]
     pub patience_ms: Option<u64>,
 }

@@ -1,33 +1,33 @@
-//! What is typed to change what a task says.
+//! `baton task edit`
 
-use baton_core::priority::Priority;
+use baton_core::base::priority::Priority;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Args)]
-pub struct Edit {
-    /// The task, by id or the beginning of it
-    #[arg(add = ArgValueCompleter::new(completing::tasks))]
+pub(crate) struct EditArgs {
+    /// Task id, or a unique prefix of it
+    #[arg(add = ArgValueCompleter::new(completion::tasks))]
     pub task: String,
-    /// Its title
+    /// New title
     #[arg(long)]
     pub title: Option<String>,
-    /// What there is to do, or - for standard input
+    /// New description, or - for standard input
     #[arg(long, alias = "instruction", value_name = "TEXT")]
     pub description: Option<String>,
-    /// How much it matters, P0 first, P3 last
+    /// New priority: P0 is the most urgent, P3 the least
     #[arg(long)]
     pub priority: Option<Priority>,
-    /// A task it has to wait for, too; may be given more than once, as long as nobody has begun
-    #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completing::tasks))]
+    /// Add a dependency on this task; repeatable, until the first attempt starts
+    #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
     pub after: Vec<String>,
 }
 
-impl Edit {
-    /// Whether it is all said on the command line.
-    pub fn has_flags(&self) -> bool {
+impl EditArgs {
+    /// Whether the flags say everything, so that no editor is needed.
+    pub(crate) fn has_flags(&self) -> bool {
         self.title.is_some()
             || self.description.is_some()
             || self.priority.is_some()

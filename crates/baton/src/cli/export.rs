@@ -1,29 +1,29 @@
-//! What is typed to take everything out.
+//! `baton export`
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Export {
-    /// In which form
+pub(crate) struct ExportArgs {
+    /// Output format
     #[arg(long, value_enum, default_value = "jsonl")]
-    pub format: Format,
-    /// Only this project; a report is always of one
+    pub format: ExportFormat,
+    /// Only this project; required for html
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// Where it goes [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The whole history too, event by event
+    /// Include all events
     #[arg(long)]
     pub events: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// One JSON object on each line
+pub(crate) enum ExportFormat {
+    /// One JSON object per line
     Jsonl,
-    /// A page that needs nothing else: what was done, by whom, evidence, cost, timeline
+    /// A self-contained page: work done, agents, evidence, cost, timeline
     Html,
 }

@@ -3,14 +3,14 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub enum HoldCommand {
-    /// List what is held, why, and until when
+pub(crate) enum HoldCommand {
+    /// List held agents, with the reason and the end of each hold
     #[command(after_help = "Examples:\n  baton hold list")]
     List,
-    /// Give the agent work again
+    /// Release a hold, so that the agent gets work again
     #[command(after_help = "Examples:\n  baton hold release claude")]
     Release {
-        /// The agent, as the settings name it
+        /// Name of the agent in the settings
         agent: String,
     },
 }

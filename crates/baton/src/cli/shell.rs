@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Completions {
-    /// Which shell [default: yours, by $SHELL]
+pub(crate) struct CompletionsArgs {
+    /// Shell [default: from $SHELL]
     #[arg(value_enum)]
     pub shell: Option<Shell>,
-    /// Put them where the shell finds them, instead of printing them
+    /// Install them instead of printing them
     #[arg(long)]
     pub install: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
+pub(crate) enum Shell {
     Bash,
     Zsh,
     Fish,
@@ -23,9 +23,9 @@ pub enum Shell {
 }
 
 impl Shell {
-    pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Elvish];
+    pub(crate) const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Elvish];
 
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
             Self::Zsh => "zsh",
@@ -36,8 +36,8 @@ impl Shell {
 }
 
 #[derive(Debug, Args)]
-pub struct Man {
-    /// Write a page for every command into this folder, instead of printing the first
+pub(crate) struct ManArgs {
+    /// Write one page per command into this directory, instead of printing the main page
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 }

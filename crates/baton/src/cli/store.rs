@@ -1,29 +1,29 @@
-//! `baton store`, as people type it.
+//! `baton store`
 
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
-pub enum StoreCommand {
-    /// Make the shared store ready, or bring it up to date; as the role that owns its tables
+pub(crate) enum StoreCommand {
+    /// Create or upgrade the shared store; connect as the role that owns its tables
     #[command(
         after_help = "Examples:\n  baton store init --print-sql | psql -v ON_ERROR_STOP=1 postgres\n  baton store init \
                       --store postgres://baton_owner@db.example/baton"
     )]
-    Init(Init),
+    Init(StoreInitArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
-    /// Print the SQL that makes the database and its two roles, and change nothing
+pub(crate) struct StoreInitArgs {
+    /// Print the SQL that creates the database and its two roles; change nothing
     #[arg(long)]
     pub print_sql: bool,
-    /// What that SQL calls the database
+    /// Name of the database in that SQL
     #[arg(long, value_name = "NAME", default_value = "baton", requires = "print_sql")]
     pub database: String,
-    /// The role that owns the tables and changes them
+    /// Role that owns and migrates the tables
     #[arg(long, value_name = "NAME", default_value = "baton_owner", requires = "print_sql")]
     pub owner: String,
-    /// The role that works with them every day
+    /// Role that Baton connects as
     #[arg(long, value_name = "NAME", default_value = "baton", requires = "print_sql")]
     pub role: String,
 }

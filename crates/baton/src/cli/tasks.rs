@@ -2,49 +2,48 @@
 
 use std::path::PathBuf;
 
-use baton_core::priority::Priority;
-use baton_core::task_type::TaskType;
-use baton_core::text::Label;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::Label;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::edit::Edit;
-use crate::completing;
+use crate::cli::completion;
+use crate::cli::edit::EditArgs;
 
 #[derive(Debug, Subcommand)]
-pub enum TaskCommand {
-    /// Put a task into the queue
-    // Projects, tokens and much else are created; whoever types that here means the same.
+pub(crate) enum TaskCommand {
+    /// Add a task to the queue
+    // Other nouns have `create`; accept it here too.
     #[command(
         alias = "create",
         after_help = "Examples:\n  baton task add \"Fix the login\" --description \"It fails on Mondays.\" --priority P1"
     )]
     Add {
-        /// What is to be done, in a line
+        /// Title, one line
         title: String,
-        /// What its machine must have, as `baton worker --label` says; may be given more than once
+        /// Label the machine must have (see `baton worker --label`); repeatable
         #[arg(long = "needs", value_name = "LABEL")]
         needs: Vec<Label>,
-        /// The project it belongs to
-        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completing::projects))]
+        /// Project the task belongs to
+        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completion::projects))]
         project: Option<String>,
-        /// More of it, for the agent
+        /// Description, for the agent
         #[arg(long, default_value = "")]
         description: String,
-        /// What kind of work it is
+        /// Task type
         #[arg(long = "type", value_name = "TYPE", default_value = "IMPLEMENTATION")]
         task_type: TaskType,
-        /// How urgent it is: P0 first, P3 last
+        /// Priority: P0 is the most urgent, P3 the least
         #[arg(long, default_value = "P2")]
         priority: Priority,
-        /// A task it has to wait for; may be given more than once
+        /// Task that must be done first; repeatable
         #[arg(long = "after", value_name = "TASK")]
         depends_on: Vec<String>,
-        /// The conversation it belongs to
-        /// [default: cli, or the project's own]
+        /// Session the task belongs to [default: cli, or the project's own]
         #[arg(long)]
         session: Option<String>,
-        /// The recipe it is done by [default: work]
+        /// Recipe to run [default: work]
         #[arg(long)]
         recipe: Option<String>,
     },
@@ -56,86 +55,86 @@ pub enum TaskCommand {
         /// Only this queue: incoming, claimed, provisional, done, …
         #[arg(long)]
         queue: Option<String>,
-        /// How many at most
+        /// Most tasks to list
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Go on where the previous page ended
+        /// Cursor of the next page, as printed by the previous one
         #[arg(long)]
         cursor: Option<String>,
     },
     /// Show everything about one task
     #[command(
-        after_help = "Examples:\n  baton task show TASK-9a69e916\n  baton task show 9a69            the beginning is enough"
+        after_help = "Examples:\n  baton task show TASK-9a69e916\n  baton task show 9a69            a unique prefix is enough"
     )]
     Show {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
-    /// Change what a task says, in your editor or by flags; nobody may be at work on it
+    /// Edit a task in your editor or by flags; it must not be running
     #[command(
-        after_help = "What you wrote is never lost: where it cannot be used, it stays in a file that is named, and the \
-                      next edit goes on with it.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
+        after_help = "If the edit cannot be applied, your text stays in a file that is named, and the next edit continues \
+                      from there.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
                       TASK-9a69e916 --priority P0\n  baton task edit TASK-9a69e916 --description - < goal.md"
     )]
-    Edit(Edit),
-    /// What could be started now, in the order it would be
+    Edit(EditArgs),
+    /// List the tasks that can start now, in order
     #[command(after_help = "Examples:\n  baton task ready\n  baton task ready --limit 1 --json")]
     Ready {
-        /// How many at most
+        /// Most tasks to list
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
-    /// Answer the question a task waits on
+    /// Answer the question a task waits for
     #[command(after_help = "Examples:\n  baton task reply TASK-9a69e916 \"Use the second one.\"")]
     Reply {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
         /// The answer
         text: String,
     },
-    /// Give a task up; what it wrote is kept
+    /// Cancel a task; its work is kept
     #[command(after_help = "Examples:\n  baton task cancel TASK-9a69e916 --reason \"Not needed any more\"")]
     Cancel {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
-        /// Why; it is kept in the history
+        /// Reason, recorded in the history
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Try a failed task again
+    /// Retry a failed task
     #[command(after_help = "Examples:\n  baton task retry TASK-9a69e916")]
     Retry {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
-    /// What the agent of a task's last attempt wrote
+    /// Print the agent's log of the last attempt
     #[command(
         after_help = "Examples:\n  baton task log TASK-9a69e916\n  baton task log TASK-9a69e916 | tail"
     )]
     Log {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
-    /// What a task changed
+    /// Print the changes a task made
     #[command(
         after_help = "Examples:\n  baton task diff TASK-9a69e916\n  baton task diff TASK-9a69e916 | git apply --stat"
     )]
     Diff {
-        /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
-    /// Bring back everything an attempt had in its worktree
+    /// Restore the files of an attempt's worktree
     #[command(after_help = "Examples:\n  baton task restore ATT-0123456789abcdef ./found")]
     Restore {
-        /// The attempt, as `baton task show --json` names it
+        /// Attempt id, as printed by `baton task show --json`
         attempt: String,
-        /// A folder that does not exist yet
+        /// New directory to restore into
         into: PathBuf,
     },
 }

@@ -1,45 +1,44 @@
-//! `baton token`, as people type it.
+//! `baton token`
 
 use std::str::FromStr;
 
-use baton_core::person_role::PersonRole;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::people::role::PersonRole;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub enum TokenCommand {
-    /// Make a token for a person; it is shown once
+pub(crate) enum TokenCommand {
+    /// Create a token for a person; it is printed once
     #[command(
-        after_help = "viewer reads; responder also answers questions, replies and chats; operator may do \
+        after_help = "A viewer reads; a responder also answers questions, replies and chats; an operator may do \
                       everything.\n\nExamples:\n  baton token create ada --role responder\n  baton token create \
                       ci --role viewer --expires 90d"
     )]
     Create {
-        /// Who it is for; what they do is recorded under this name
+        /// Name of the person, recorded with everything they do
         name: PersonName,
-        /// What they may do: viewer, responder or operator
+        /// viewer, responder or operator
         #[arg(long)]
         role: PersonRole,
-        /// When it ends: after a time such as 12h, 30d or 8w, or at a moment such as 2027-01-31T00:00:00Z
-        /// [default: when it is revoked]
+        /// Expiry: a duration such as 12h, 30d or 8w, or a time such as 2027-01-31T00:00:00Z [default: never]
         #[arg(long, value_name = "WHEN")]
-        expires: Option<Expiry>,
+        expires: Option<TokenExpiry>,
     },
-    /// List who has a token, as what, and until when
+    /// List tokens with name, role and expiry
     #[command(after_help = "Examples:\n  baton token list")]
     List,
-    /// Take a person's token back, at once and for good
+    /// Revoke a token
     #[command(after_help = "Examples:\n  baton token revoke ada")]
     Revoke {
-        /// Whose it is
+        /// Name of the person
         name: PersonName,
     },
 }
 
-/// When a token ends.
+/// When a token expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
+pub(crate) enum TokenExpiry {
     AfterMs(i64),
     At(Timestamp),
 }
@@ -47,8 +46,8 @@ pub enum Expiry {
 const UNITS_MS: [(char, i64); 4] =
     [('m', 60_000), ('h', 3_600_000), ('d', 24 * 3_600_000), ('w', 7 * 24 * 3_600_000)];
 
-impl Expiry {
-    pub fn at(self, now: Timestamp) -> Timestamp {
+impl TokenExpiry {
+    pub(crate) fn at(self, now: Timestamp) -> Timestamp {
         match self {
             Self::AfterMs(ms) => now.plus_ms(ms),
             Self::At(moment) => moment,
@@ -56,7 +55,7 @@ impl Expiry {
     }
 }
 
-impl FromStr for Expiry {
+impl FromStr for TokenExpiry {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -68,7 +67,7 @@ impl FromStr for Expiry {
             i64::from(count).checked_mul(*ms)
         });
         span.filter(|ms| *ms > 0).map(Self::AfterMs).ok_or_else(|| {
-            "it is neither a time such as 12h, 30d or 8w nor a moment such as 2027-01-31T00:00:00Z".to_owned()
+            "expected a duration such as 12h, 30d or 8w, or a time such as 2027-01-31T00:00:00Z".to_owned()
         })
     }
 }
@@ -78,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_a_span_or_a_moment() {
+    fn an_expiry_is_a_duration_or_a_time() {
         let now = Timestamp::from_ms(1_000);
-        let ends = |text: &str| text.parse::<Expiry>().map(|expiry| expiry.at(now).ms());
+        let ends = |text: &str| text.parse::<TokenExpiry>().map(|expiry| expiry.at(now).ms());
         assert_eq!(ends("2h"), Ok(1_000 + 7_200_000));
         assert_eq!(ends("8w"), Ok(1_000 + 8 * 7 * 86_400_000));
         assert_eq!(ends("1970-01-01T00:01:00Z"), Ok(60_000));

@@ -7,15 +7,15 @@ use clap::Args;
 use crate::telemetry::LogFormat;
 
 #[derive(Debug, Args)]
-pub struct Up {
-    /// How many agents at once [default: what the settings say]
+pub(crate) struct UpArgs {
+    /// Most agents to run at once [default: from the settings]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,
-    /// Where the server listens; port 0 picks a free one. Anywhere but on this machine alone, a token is needed
-    /// [default: what the settings say, else 127.0.0.1:5678]
+    /// Address to listen on; port 0 picks a free port; addresses other than loopback require a token
+    /// [default: from the settings, else 127.0.0.1:5678]
     #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN")]
     pub listen: Option<SocketAddr>,
-    /// What clients must show [default: none on this machine alone, else a new one in the server file]
+    /// Token that clients must send [default: none on loopback, else a new one, written to the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct Up {
 
 /// What is logged on standard error; `BATON_LOG` says how much.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct LogOptions {
+pub(crate) struct LogOptions {
     /// The form of the log on standard error
     #[arg(long, value_name = "FORMAT", env = "BATON_LOG_FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,

@@ -1,33 +1,33 @@
-//! What a person decides about finished work: `baton accept`, and why `baton recycle`
+//! `baton accept`, `baton recycle`
 
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
-pub struct Accept {
-    /// The tasks, by id or the beginning of it
-    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completing::tasks))]
+pub(crate) struct AcceptArgs {
+    /// Task ids, or unique prefixes of them
+    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
     pub tasks: Vec<String>,
-    /// Everything that waits to be accepted; tasks that burned out are only reported
+    /// Accept all provisional tasks; burned-out tasks are only listed
     #[arg(long)]
     pub all: bool,
-    /// Burned-out tasks too
+    /// Accept burned-out tasks too
     #[arg(long, conflicts_with = "recycle")]
     pub force: bool,
-    /// Send burned-out tasks to a breakdown
+    /// Recycle burned-out tasks into breakdowns
     #[arg(long)]
     pub recycle: bool,
-    /// Change nothing; show what would start
+    /// Show what would happen; change nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum Reason {
+pub(crate) enum RecycleReasonArg {
     TooLarge,
     CumulativeFailures,
 }

@@ -1,22 +1,22 @@
-//! What is typed about workers.
+//! `baton worker`
 
-use baton_core::text::{Label, Role};
+use baton_core::base::text::{Label, Role};
 use clap::Args;
 
 use super::up::LogOptions;
 
 #[derive(Debug, Args)]
-pub struct Worker {
-    /// How many agents at once [default: what the settings say]
+pub(crate) struct WorkerArgs {
+    /// Most agents to run at once [default: from the settings]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,
-    /// Only work for these roles, with commas between [default: all it has an agent for]
+    /// Only these roles, comma-separated [default: every role that has an agent]
     #[arg(long, value_name = "ROLES", value_delimiter = ',')]
     pub roles: Vec<Role>,
-    /// Something this machine has that a task may need; may be given more than once
+    /// Label of this machine, for tasks that need it; repeatable
     #[arg(long = "label", value_name = "LABEL")]
     pub labels: Vec<Label>,
-    /// Seconds agents at work may take to finish once it is told to end
+    /// Seconds running agents have to finish after the first SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub grace: u32,
     #[command(flatten)]

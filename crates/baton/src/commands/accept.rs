@@ -3,57 +3,57 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use baton_core::id::TaskId;
-use baton_core::state::Queue;
-use baton_core::words::counted;
-use baton_engine::foresight::Foreseen;
-use baton_engine::view::TaskSummary;
+use baton_core::base::id::TaskId;
+use baton_core::base::words::pluralize;
+use baton_core::task::state::QueueName;
+use baton_engine::reports::forecast::Foreseen;
+use baton_engine::reports::view::TaskSummary;
 use baton_server::client::ClientError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{self, Api, List};
-use crate::cli::verdicts::Accept;
-use crate::fault::Fault;
-use crate::landing::Landing;
+use crate::cli::verdicts::AcceptArgs;
+use crate::commands::landing::LandedBranch;
+use crate::context::api::{self, Api, ListRequest};
+use crate::error::CliError;
 use crate::output;
 
-/// Provisional tasks taken at once; more come with the next call.
+/// Most provisional tasks per call.
 const TASKS_MAX: u32 = 500;
 
-/// What came of it all.
+/// What happened to each task.
 #[derive(Default)]
-struct Outcome {
-    accepted: Vec<(TaskSummary, Option<Landing>)>,
+struct AcceptReport {
+    accepted: Vec<(TaskSummary, Option<LandedBranch>)>,
     conflicted: Vec<(TaskSummary, Vec<String>)>,
     recycled: Vec<TaskSummary>,
     burned: Vec<TaskSummary>,
 }
 
-pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
-    let tasks = chosen(api, &accept).await?;
+pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
+    let tasks = select_tasks(api, &accept).await?;
     if accept.dry_run {
         return preview(api, &accept, tasks).await;
     }
-    let mut outcome = Outcome::default();
+    let mut outcome = AcceptReport::default();
     for task in tasks {
         let path = format!("/api/tasks/{}", task.task_id);
-        match wish(&task, &accept) {
-            Wish::Recycle => {
+        match choose_action(&task, &accept) {
+            AcceptAction::Recycle => {
                 let reason = json!({ "reason": "too_large" });
                 let _: Value = api.post(&format!("{path}/recycle"), &reason).await?;
                 outcome.recycled.push(task);
             }
-            Wish::Report => outcome.burned.push(task),
-            Wish::Accept => {
+            AcceptAction::Report => outcome.burned.push(task),
+            AcceptAction::Accept => {
                 let force = json!({ "force": accept.force });
-                match api.try_post::<Accepted>(&format!("{path}/accept"), &force).await {
+                match api.try_post::<AcceptResponse>(&format!("{path}/accept"), &force).await {
                     Ok(accepted) => outcome.accepted.push((task, accepted.landing())),
                     Err(ClientError::Refused(refusal)) if !refusal.conflicts.is_empty() => {
                         outcome.conflicted.push((task, refusal.conflicts));
                     }
                     Err(error) => {
-                        // What was done before it stays done, and is told.
+                        // Tasks accepted so far stay accepted; say so.
                         if !outcome.accepted.is_empty() {
                             output::talk(outcome.print(api)?.trim_end());
                         }
@@ -68,7 +68,7 @@ pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
         return Ok(printed);
     }
     output::line(printed.trim_end());
-    let landings: BTreeSet<&Landing> =
+    let landings: BTreeSet<&LandedBranch> =
         outcome.accepted.iter().filter_map(|(_, landing)| landing.as_ref()).collect();
     for landing in landings {
         output::next(&landing.sentence());
@@ -76,24 +76,24 @@ pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
     Ok(String::new())
 }
 
-/// What the API says of a task it accepted.
+/// The API's answer.
 #[derive(Deserialize)]
-struct Accepted {
+struct AcceptResponse {
     branch: Option<String>,
     remote: Option<String>,
 }
 
-impl Accepted {
-    /// None where there was nothing to merge.
-    fn landing(self) -> Option<Landing> {
-        Some(Landing { branch: self.branch?, remote: self.remote })
+impl AcceptResponse {
+    /// None if there was nothing to merge.
+    fn landing(self) -> Option<LandedBranch> {
+        Some(LandedBranch { branch: self.branch?, remote: self.remote })
     }
 }
 
-async fn chosen(api: &Api, accept: &Accept) -> Result<Vec<TaskSummary>, Fault> {
+async fn select_tasks(api: &Api, accept: &AcceptArgs) -> Result<Vec<TaskSummary>, CliError> {
     if accept.all {
-        let query = [("queue", Queue::Provisional.as_str())];
-        let list = List { path: "/api/tasks", name: "tasks", query: &query };
+        let query = [("queue", QueueName::Provisional.as_str())];
+        let list = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
         let (tasks, _): (Vec<TaskSummary>, _) = api.list(&list, TASKS_MAX, None).await?;
         return Ok(tasks.into_iter().filter(|task| !task.is_breakdown).collect());
     }
@@ -104,28 +104,28 @@ async fn chosen(api: &Api, accept: &Accept) -> Result<Vec<TaskSummary>, Fault> {
     Ok(tasks)
 }
 
-/// What the command is to do with one task.
+/// What to do with one task.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum AcceptAction {
     Accept,
     Recycle,
-    /// It burned out, and nobody said what to do then.
+    /// It burned out, and no flag says what to do.
     Report,
 }
 
-fn wish(task: &TaskSummary, accept: &Accept) -> Wish {
+fn choose_action(task: &TaskSummary, accept: &AcceptArgs) -> AcceptAction {
     let is_burned = task.too_large.is_some();
     if is_burned && accept.recycle {
-        Wish::Recycle
+        AcceptAction::Recycle
     } else if is_burned && accept.all && !accept.force {
-        Wish::Report
+        AcceptAction::Report
     } else {
-        Wish::Accept
+        AcceptAction::Accept
     }
 }
 
-impl Outcome {
-    fn print(&self, api: &Api) -> Result<String, Fault> {
+impl AcceptReport {
+    fn print(&self, api: &Api) -> Result<String, CliError> {
         let ids = |tasks: &[TaskSummary]| tasks.iter().map(|task| task.task_id).collect::<Vec<TaskId>>();
         if api.is_json {
             let conflicted: Vec<_> = self
@@ -152,7 +152,7 @@ impl Outcome {
             let _ = writeln!(text, "{}  accepted  {}", task.task_id, task.title);
         }
         for (task, files) in &self.conflicted {
-            let _ = writeln!(text, "{}  conflicts in {}; it is not merged", task.task_id, files.join(", "));
+            let _ = writeln!(text, "{}  not merged: conflicts in {}", task.task_id, files.join(", "));
         }
         for task in &self.recycled {
             let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
@@ -160,41 +160,46 @@ impl Outcome {
         if !self.burned.is_empty() {
             let _ = writeln!(
                 text,
-                "\n{} burned out (turns used up, too little to show):",
-                counted(self.burned.len() as u64, "task")
+                "\n{} burned out (all turns used, too little done):",
+                pluralize(self.burned.len() as u64, "task")
             );
             for task in &self.burned {
                 let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
                 let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
             }
             text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
-            text.push_str("  baton accept --all --recycle   send them to a breakdown\n");
+            text.push_str("  baton accept --all --recycle   break them down\n");
         }
         if text.is_empty() {
-            text.push_str("Nothing waits to be accepted.\n");
+            text.push_str("Nothing to accept.\n");
         }
         Ok(text)
     }
 }
 
-/// What would come of it, without doing any of it.
-async fn preview(api: &Api, accept: &Accept, tasks: Vec<TaskSummary>) -> Result<String, Fault> {
-    let wanted: Vec<TaskId> =
-        tasks.iter().filter(|task| wish(task, accept) == Wish::Accept).map(|task| task.task_id).collect();
+/// Shows what would happen.
+async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Result<String, CliError> {
+    let wanted: Vec<TaskId> = tasks
+        .iter()
+        .filter(|task| choose_action(task, accept) == AcceptAction::Accept)
+        .map(|task| task.task_id)
+        .collect();
     let body = json!({ "task_ids": wanted, "force": accept.force });
     let mut answer: Value = api.post("/api/tasks/accept-preview", &body).await?;
     let foreseen: Vec<Foreseen> = api::read(answer["preview"].take())?;
     let mut foreseen: BTreeMap<TaskId, Foreseen> =
         foreseen.into_iter().map(|one| (one.task_id, one)).collect();
-    let fates: Vec<(TaskId, Fate)> = tasks
+    let fates: Vec<(TaskId, AcceptForecast)> = tasks
         .iter()
-        .map(|task| (task.task_id, Fate::of(wish(task, accept), foreseen.remove(&task.task_id))))
+        .map(|task| {
+            (task.task_id, AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id)))
+        })
         .collect();
     if api.is_json {
         let preview: Vec<_> = fates
             .iter()
             .map(|(task, fate)| {
-                let starts = if let Fate::Accepted { starts } = fate { &starts[..] } else { &[] };
+                let starts = if let AcceptForecast::Accepted { starts } = fate { &starts[..] } else { &[] };
                 json!({ "task_id": task, "would_be": fate.word(), "would_start": starts })
             })
             .collect();
@@ -204,40 +209,42 @@ async fn preview(api: &Api, accept: &Accept, tasks: Vec<TaskSummary>) -> Result<
     for (task, fate) in fates {
         let _ = write!(text, "{task}  would be {}", fate.word());
         match fate {
-            Fate::Accepted { starts } => {
+            AcceptForecast::Accepted { starts } => {
                 let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
                 let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
                 let _ = writeln!(text, " and start {what}");
             }
-            Fate::Refused(why) => {
+            AcceptForecast::Refused(why) => {
                 let _ = writeln!(text, ": {why}");
             }
-            Fate::Recycled | Fate::BurnedOut => text.push('\n'),
+            AcceptForecast::Recycled | AcceptForecast::BurnedOut => text.push('\n'),
         }
     }
     if text.is_empty() {
-        text.push_str("Nothing waits to be accepted.\n");
+        text.push_str("Nothing to accept.\n");
     }
     Ok(text)
 }
 
-/// What would become of one task.
+/// What would happen to one task.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
+enum AcceptForecast {
     Accepted { starts: Vec<TaskId> },
     Recycled,
     BurnedOut,
     Refused(String),
 }
 
-impl Fate {
-    fn of(wish: Wish, foreseen: Option<Foreseen>) -> Self {
-        match (wish, foreseen) {
-            (Wish::Recycle, _) => Self::Recycled,
-            (Wish::Report, _) => Self::BurnedOut,
-            (Wish::Accept, Some(Foreseen { refused: Some(why), .. })) => Self::Refused(why),
-            (Wish::Accept, Some(Foreseen { would_start, .. })) => Self::Accepted { starts: would_start },
-            (Wish::Accept, None) => Self::Accepted { starts: Vec::new() },
+impl AcceptForecast {
+    fn new(action: AcceptAction, foreseen: Option<Foreseen>) -> Self {
+        match (action, foreseen) {
+            (AcceptAction::Recycle, _) => Self::Recycled,
+            (AcceptAction::Report, _) => Self::BurnedOut,
+            (AcceptAction::Accept, Some(Foreseen { refused: Some(why), .. })) => Self::Refused(why),
+            (AcceptAction::Accept, Some(Foreseen { would_start, .. })) => {
+                Self::Accepted { starts: would_start }
+            }
+            (AcceptAction::Accept, None) => Self::Accepted { starts: Vec::new() },
         }
     }
 

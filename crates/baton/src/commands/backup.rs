@@ -1,72 +1,65 @@
-//! `baton backup`, `baton restore`: a copy of the store, made while work goes on, and put back.
+//! `baton backup`, `baton restore`
 
 use std::fs;
 
-use baton_engine::error::EngineError;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::base::error::EngineError;
+use baton_engine::settings::store_address::StoreAddress;
 use serde_json::json;
 
-use crate::cli::Common;
-use crate::cli::keeping::{Backup, Restore};
-use crate::fault::{Fault, REFUSED};
-use crate::office::{self, Office};
-use crate::output::{self, Progress};
+use crate::cli::transfer::{BackupArgs, RestoreArgs};
+use crate::context::{self, CliContext};
+use crate::error::CliError;
+use crate::options::GlobalOptions;
+use crate::output::{self, ProgressBar};
 
-pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
-    if asked.file.exists() {
-        return Err(Fault {
-            message: format!("{} is there already", asked.file.display()),
-            hint: "choose another name, or remove it first".to_owned(),
-            code: REFUSED,
-        });
+pub(crate) async fn backup(options: &GlobalOptions, args: &BackupArgs) -> Result<String, CliError> {
+    if args.file.exists() {
+        return Err(CliError::refused(
+            format!("{} already exists", args.file.display()),
+            "choose another name, or remove the file",
+        ));
     }
-    let office = Office::open(common).await?;
-    let copied = office.desk.store.backup(&asked.file).await.map_err(EngineError::from);
-    office.progress.end();
-    office.close().await?;
+    let context = CliContext::open(options).await?;
+    let copied = context.tasks.store.backup(&args.file).await.map_err(EngineError::from);
+    context.progress.end();
+    context.close().await?;
     copied?;
-    let bytes = fs::metadata(&asked.file).map(|about| about.len()).unwrap_or_default();
-    if common.json {
-        return output::json(&json!({ "file": asked.file, "bytes": bytes }));
+    let bytes = fs::metadata(&args.file).map(|about| about.len()).unwrap_or_default();
+    if options.json {
+        return output::json(&json!({ "file": args.file, "bytes": bytes }));
     }
-    let file = asked.file.display();
-    Ok(format!(
-        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file} --replace\n",
-        size(bytes)
-    ))
+    let file = args.file.display();
+    Ok(format!("Backed up to {file} ({}).\nRestore it: baton restore {file} --replace\n", size(bytes)))
 }
 
-pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> {
-    let (place, _) = office::find(common)?;
+pub(crate) async fn restore(options: &GlobalOptions, args: &RestoreArgs) -> Result<String, CliError> {
+    let (place, _) = context::find(options)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
-        return Err(Fault {
-            message: "a store on PostgreSQL is put back by PostgreSQL's own tools".to_owned(),
-            hint: "use pg_restore, or restore into a file with --state-dir".to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            "baton restore cannot restore a PostgreSQL store",
+            "use pg_restore, or restore into a local store with --state-dir",
+        ));
     }
     let target = place.store_path();
-    if target.exists() && !asked.replace {
-        return Err(Fault {
-            message: format!("there is a store at {}", target.display()),
-            hint: "say --replace to put the copy in its place (it is kept beside it), or choose another --namespace".to_owned(),
-            code: REFUSED,
-        });
+    if target.exists() && !args.replace {
+        return Err(CliError::refused(
+            format!("there is already a store at {}", target.display()),
+            "replace it with --replace (a copy is kept), or choose another --namespace",
+        ));
     }
-    let progress = Progress::new(common.json);
-    let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
+    let progress = ProgressBar::new(options.json);
+    let restored = baton_engine::settings::place::restore(&args.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
-    // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.
-    let office = Office::at(place.clone(), common.json).await?;
-    let last = office.desk.last_event().await?;
-    office.close().await?;
-    if common.json {
+    // Opening it upgrades a copy from an older version and finds a damaged one now.
+    let context = CliContext::open_at(place.clone(), options.json).await?;
+    let last = context.tasks.last_event().await?;
+    context.close().await?;
+    if options.json {
         return output::json(&json!({ "store": target, "before": before, "last_seq": last }));
     }
-    let kept =
-        before.map(|path| format!(" What was there before is {}.", path.display())).unwrap_or_default();
-    Ok(format!("{} is as it was when the copy was made, up to event {last}.{kept}\n", target.display()))
+    let kept = before.map(|path| format!(" The previous store is {}.", path.display())).unwrap_or_default();
+    Ok(format!("Restored {} up to event {last}.{kept}\n", target.display()))
 }
 
 fn size(bytes: u64) -> String {

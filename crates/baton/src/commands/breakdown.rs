@@ -4,39 +4,39 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-use baton_core::breakdown::{Plan, PlanFaults};
-use baton_core::id::TaskId;
-use baton_core::plan_record::PlanRecord;
-use baton_core::state::Queue;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_core::base::id::TaskId;
+use baton_core::recycle::plan::{Plan, PlanErrors};
+use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::task::state::QueueName;
+use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Api, List};
 use crate::cli::breakdowns::BreakdownCommand;
-use crate::editor;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::context::CliContext;
+use crate::context::api::{Api, ListRequest};
+use crate::documents::plan;
+use crate::error::CliError;
 use crate::output;
-use crate::plan_text;
+use crate::terminal::editor;
 
-/// Breakdowns shown at once; a person has planned them before there are more.
+/// Most breakdowns to list.
 const BREAKDOWNS_MAX: u32 = 200;
 
-/// A breakdown as the API shows it.
+/// The API's answer.
 #[derive(Deserialize)]
-struct Breakdown {
+struct BreakdownResponse {
     breakdown: TaskView,
     plan: Option<PlanRecord>,
 }
 
-impl Breakdown {
+impl BreakdownResponse {
     fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref().map(|record| &record.plan)
     }
 }
 
-pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> {
+pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, CliError> {
     match command {
         BreakdownCommand::List => list(api).await,
         BreakdownCommand::Show { task } => {
@@ -48,21 +48,21 @@ pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> 
             }
             let mut text = format!("{}  {}\n{}\n", id, view.summary.title, view.summary.queue.as_str());
             match plan {
-                Some(plan) => text.push_str(&plan_text(plan)),
-                None => text.push_str("\nThere is no plan yet.\n"),
+                Some(plan) => text.push_str(&render_plan(plan)),
+                None => text.push_str("\nNo plan yet.\n"),
             }
             Ok(text)
         }
         BreakdownCommand::Run { task } => {
             let id = api.task_id(&task).await?;
             let _: Value = api.post(&format!("/api/breakdowns/{id}/run"), &json!({})).await?;
-            api.tell(id, &format!("{id} may be planned by an agent now.\n")).await
+            api.confirm(id, &format!("Released {id}; an agent will plan it.\n")).await
         }
         BreakdownCommand::Edit { task, file } => {
             let id = api.task_id(&task).await?;
             let plan = edit(api, id, file.as_deref()).await?;
             let next = format!("Approve it: baton breakdown approve {id}\n");
-            if api.is_json { output::json(&plan) } else { Ok(plan_text(&plan) + "\n" + &next) }
+            if api.is_json { output::json(&plan) } else { Ok(render_plan(&plan) + "\n" + &next) }
         }
         BreakdownCommand::Approve { task } => {
             let id = api.task_id(&task).await?;
@@ -72,47 +72,51 @@ pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> 
             }
             let subtasks = approved["subtasks"].as_array().into_iter().flatten();
             let names: Vec<&str> = subtasks.filter_map(Value::as_str).collect();
-            Ok(format!("The plan is real now: {}\n", names.join(", ")))
+            Ok(format!("Approved. New tasks: {}\n", names.join(", ")))
         }
         BreakdownCommand::Reject { task, reason } => {
-            let reason = Office::said(&reason, "the reason")?;
+            let reason = CliContext::non_blank(&reason, "the reason")?;
             let id = api.task_id(&task).await?;
             let path = format!("/api/breakdowns/{id}/reject");
             let sent: Value = api.post(&path, &json!({ "reason": reason })).await?;
             let queue = sent["queue"].as_str().unwrap_or_default();
-            api.tell(id, &format!("{id} is now in {queue}; the next attempt is told why.\n")).await
+            api.confirm(
+                id,
+                &format!("Rejected the plan; {id} is now {queue}. The next attempt sees the reason.\n"),
+            )
+            .await
         }
     }
 }
 
-async fn load(api: &Api, id: TaskId) -> Result<Breakdown, Fault> {
+async fn load(api: &Api, id: TaskId) -> Result<BreakdownResponse, CliError> {
     api.get(&format!("/api/breakdowns/{id}")).await
 }
 
-async fn list(api: &Api) -> Result<String, Fault> {
+async fn list(api: &Api) -> Result<String, CliError> {
     let mut breakdowns: Vec<TaskSummary> = Vec::new();
-    for queue in [Queue::Breakdown, Queue::Provisional] {
+    for queue in [QueueName::Breakdown, QueueName::Provisional] {
         let query = [("queue", queue.as_str())];
-        let list = List { path: "/api/breakdowns", name: "breakdowns", query: &query };
+        let list = ListRequest { path: "/api/breakdowns", name: "breakdowns", query: &query };
         breakdowns.extend(api.list(&list, BREAKDOWNS_MAX, None).await?.0);
     }
     if api.is_json {
         return output::json(&json!({ "breakdowns": breakdowns }));
     }
     if breakdowns.is_empty() {
-        return Ok("Nothing is being broken down.\n".to_owned());
+        return Ok("No breakdowns.\n".to_owned());
     }
     let rows: Vec<[String; 3]> = breakdowns
         .iter()
         .map(|task| {
-            let waits_for = if task.queue == Queue::Provisional { "your approval" } else { "a plan" };
+            let waits_for = if task.queue == QueueName::Provisional { "your approval" } else { "a plan" };
             [task.task_id.to_string(), waits_for.to_owned(), task.title.to_string()]
         })
         .collect();
     Ok(output::table(["ID", "WAITS FOR", "TITLE"], &rows))
 }
 
-fn plan_text(plan: &Plan) -> String {
+fn render_plan(plan: &Plan) -> String {
     let mut text = String::new();
     for (number, item) in (1..).zip(plan.items()) {
         let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
@@ -122,15 +126,15 @@ fn plan_text(plan: &Plan) -> String {
     text + "\n"
 }
 
-/// Takes a plan from wherever it comes. A text that cannot be used is not lost: it is in the file that is named.
-async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault> {
-    let there = load(api, id).await?;
+/// Takes a plan from a file, standard input or the editor. An invalid one is kept in the file that the error names.
+async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, CliError> {
+    let current = load(api, id).await?;
     let kept = api.place.state_dir.join("edits").join(format!("{id}.yml"));
     let (path, text) = match file {
         Some(file) if file == Path::new("-") => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable(file, &error))?;
-            editor::keep(&kept, &text)?;
+            editor::save(&kept, &text)?;
             (kept.clone(), text)
         }
         Some(file) => {
@@ -138,33 +142,34 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
             (file.to_owned(), text)
         }
         None => {
-            // An edit that failed before is gone on with.
+            // Continue an edit that failed before.
             if !kept.exists() {
-                let title = there.breakdown.summary.title.as_str();
-                editor::keep(&kept, &plan_text::write(id, title, there.plan()))?;
+                let title = current.breakdown.summary.title.as_str();
+                editor::save(&kept, &plan::write(id, title, current.plan()))?;
             }
-            (kept.clone(), editor::edit(&kept, "name a file that holds the plan, or - for standard input")?)
+            (kept.clone(), editor::edit(&kept, "name a file with the plan, or - for standard input")?)
         }
     };
-    let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
+    let again = format!("fix it and submit it again: baton breakdown edit {id} {}", path.display());
     let place = path.display();
-    let draft = plan_text::read(&text).map_err(|bad| {
-        Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
+    let draft = plan::parse(&text).map_err(|bad| {
+        CliError::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
     })?;
-    // Looked at here first, so that its faults are told as faults of that file.
-    Plan::check(draft.clone())
-        .map_err(|faults| Fault::usage(format!("{place} cannot be used:\n{}", PlanFaults(faults)), &again))?;
-    let taken: Breakdown = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
-    // It is in the store now. That it was never kept here is as good.
+    // Checked here too, so that errors name the file.
+    Plan::check(draft.clone()).map_err(|faults| {
+        CliError::usage(format!("{place} is not a valid plan:\n{}", PlanErrors(faults)), &again)
+    })?;
+    let taken: BreakdownResponse = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
+    // It is stored now; the file may not exist.
     let _ = std::fs::remove_file(kept);
-    taken.plan.map(|record| record.plan).ok_or_else(|| Fault {
-        message: format!("the plan of {id} is gone again"),
-        hint: format!("see where it stands: baton breakdown show {id}"),
-        code: crate::fault::FAILED,
+    taken.plan.map(|record| record.plan).ok_or_else(|| CliError {
+        message: format!("the plan of {id} was removed"),
+        hint: format!("show it: baton breakdown show {id}"),
+        code: crate::error::FAILED,
     })
 }
 
-fn unreadable(file: &Path, error: &std::io::Error) -> Fault {
-    let hint = "name a file that holds a plan, or - for standard input";
-    Fault::usage(format!("{} cannot be read: {error}", file.display()), hint)
+fn unreadable(file: &Path, error: &std::io::Error) -> CliError {
+    let hint = "name a file with a plan, or - for standard input";
+    CliError::usage(format!("cannot read {}: {error}", file.display()), hint)
 }

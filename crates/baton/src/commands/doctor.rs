@@ -1,33 +1,73 @@
-//! `baton doctor`: what is here, which agents work, what is wrong and how to mend it.
+//! `baton doctor`: checks git, settings, store and agents.
 
-use std::env;
 use std::fmt::Write;
 
-use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
+use baton_core::base::words::pluralize;
+use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
+use baton_server::client::ApiClient;
+use serde_json::Value;
 
-use crate::cli::Common;
-use crate::fault::{FAILED, Fault};
-use crate::output::{self, Progress};
+use crate::context;
+use crate::error::CliError;
+use crate::options::GlobalOptions;
+use crate::output::{self, ProgressBar};
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
-    let folder = env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-    })?;
-    let progress = Progress::new(common.json);
-    progress.at("Looking around", 0, 0);
-    let report = examine(&folder, &common.place()).await;
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
+    let folder = context::current_dir()?;
+    let progress = ProgressBar::new(options.json);
+    progress.at("Checking", 0, 0);
+    let mut report = examine(&folder, &options.place()).await;
+    look_at_server(options, &mut report).await;
     progress.end();
-    let text = if common.json { output::json(&report)? } else { told(&report) };
+    let text = if options.json { output::json(&report)? } else { render(&report) };
     if report.is_well {
         return Ok(text);
     }
-    // What was found is data, whatever the exit code says of it.
+    // The report is data even when the exit code is not 0.
     output::line(text.trim_end());
-    Err(Fault {
-        message: "something that is needed does not work".to_owned(),
-        hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
-        code: FAILED,
-    })
+    Err(CliError::failed(
+        "something required does not work",
+        "fix the lines marked ✗ as suggested, then run baton doctor again",
+    ))
+}
+
+/// The running server knows how its background services are.
+async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
+    let Ok((place, _)) = context::find(options) else { return };
+    let Some(address) = context::server_file::running(&place, None).await else { return };
+    let finding = match ApiClient::for_server(address).get::<Value>("/api/health").await {
+        Ok(health) => services_found(&health),
+        Err(error) => Finding {
+            what: "server",
+            condition: Condition::Broken,
+            detail: format!("the server does not report its health: {error}"),
+            mend: Some("check the output of baton up".to_owned()),
+        },
+    };
+    report.is_well &= finding.condition != Condition::Broken;
+    report.findings.push(finding);
+}
+
+fn services_found(health: &Value) -> Finding {
+    let services: Vec<&Value> = health["services"].as_array().into_iter().flatten().collect();
+    let failing: Vec<String> = services
+        .iter()
+        .filter(|service| service["state"] == "failing")
+        .map(|service| {
+            let text = |name: &str| service[name].as_str().unwrap_or("unknown").to_owned();
+            format!("{} is failing: {}", text("name"), text("last_error"))
+        })
+        .collect();
+    if failing.is_empty() {
+        let detail = format!("all {} run", pluralize(services.len() as u64, "background service"));
+        return Finding { what: "services", condition: Condition::Ok, detail, mend: None };
+    }
+    Finding {
+        what: "services",
+        condition: Condition::Broken,
+        detail: failing.join("; "),
+        mend: Some("remove the cause; the server retries by itself".to_owned()),
+    }
 }
 
 fn mark(condition: Condition) -> char {
@@ -38,7 +78,7 @@ fn mark(condition: Condition) -> char {
     }
 }
 
-fn told(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{} {:<11} {}", mark(finding.condition), finding.what, finding.detail);
@@ -52,8 +92,8 @@ fn told(report: &Report) -> String {
     for agent in here {
         let version = agent.version.as_deref().unwrap_or("");
         let greeting =
-            agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
-        let set_up = if agent.is_set_up { ", set up" } else { "" };
+            agent.greeting.as_deref().map(|name| format!("; answers as {name}")).unwrap_or_default();
+        let set_up = if agent.is_set_up { ", configured" } else { "" };
         let kind = agent.kind.as_str();
         let about = format!("{kind}{set_up} {version}{greeting}");
         let _ = writeln!(text, "{} {:<14} {}", mark(agent.condition), agent.name, about.trim_end());

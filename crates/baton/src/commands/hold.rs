@@ -1,17 +1,17 @@
-//! `baton hold`: agents on which nothing is started for now, and letting one go on.
+//! `baton hold`: lists and releases held agents.
 
 use std::fmt::Write;
 
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
+use baton_core::base::text::AgentName;
+use baton_core::limits::hold::Hold;
 use serde_json::{Value, json};
 
-use crate::api::{self, Api};
 use crate::cli::holds::HoldCommand;
-use crate::fault::Fault;
+use crate::context::api::{self, Api};
+use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
+pub(crate) async fn run(api: &Api, command: HoldCommand) -> Result<String, CliError> {
     match command {
         HoldCommand::List => {
             let mut answer: Value = api.get("/api/holds").await?;
@@ -19,30 +19,30 @@ pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
             if api.is_json {
                 return output::json(&json!({ "holds": holds }));
             }
-            Ok(told(&holds))
+            Ok(render(&holds))
         }
         HoldCommand::Release { agent } => {
-            let agent: AgentName = agent.parse().map_err(|error: baton_core::text::BadName| {
-                Fault::usage(error.to_string(), "see what is held: baton hold list")
+            let agent: AgentName = agent.parse().map_err(|error: baton_core::base::text::InvalidName| {
+                CliError::usage(error.to_string(), "list the holds: baton hold list")
             })?;
             let released: Hold = api.post(&format!("/api/holds/{agent}/release"), &json!({})).await?;
             if api.is_json {
                 return output::json(&released);
             }
-            Ok(format!("{agent} takes work again.\n"))
+            Ok(format!("Released {agent}.\n"))
         }
     }
 }
 
-fn told(holds: &[Hold]) -> String {
+fn render(holds: &[Hold]) -> String {
     if holds.is_empty() {
-        return "Nothing is held.\n".to_owned();
+        return "No holds.\n".to_owned();
     }
     let mut text = String::new();
     for hold in holds {
         let until = match hold.until {
-            Some(until) => format!("until {until}, by itself"),
-            None => format!("until you say so: baton hold release {}", hold.agent),
+            Some(until) => format!("until {until}"),
+            None => format!("until released: baton hold release {}", hold.agent),
         };
         let _ = writeln!(text, "{} ({}) since {}, {until}", hold.agent, hold.why.as_str(), hold.since);
         for line in hold.reason.as_str().lines() {

@@ -1,77 +1,81 @@
-//! `baton import`: tasks of other tools.
+//! `baton import`: tasks from other tools.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::project::Project;
-use baton_engine::error::EngineError;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::records::project::Project;
+use baton_engine::base::error::EngineError;
 use baton_engine::import::{Import, Imported};
 use serde_json::json;
 
-use crate::api::Api;
-use crate::cli::keeping;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::cli::transfer;
+use crate::context::CliContext;
+use crate::context::api::Api;
+use crate::error::CliError;
 use crate::output;
 
-/// Tasks a dry run shows one by one.
+/// Most tasks a dry run lists.
 const SHOWN_MAX: usize = 200;
-/// Lines about what was left out.
+/// Most lines about skipped items.
 const LEFT_OUT_SHOWN_MAX: usize = 20;
 
-pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
-    let source = asked.from.source();
-    let found = source.read(&asked.path).map_err(EngineError::from)?;
+pub(crate) async fn run(api: &Api, args: transfer::ImportArgs) -> Result<String, CliError> {
+    let source = args.from.source();
+    let found = source.read(&args.path).map_err(EngineError::from)?;
     let import = Import::of(found);
-    let office = api.office().await?;
-    let project = match &asked.project {
-        Some(text) => Some(office.desk.project(project_id(text)?).await?.value),
+    let context = api.context().await?;
+    let project = match &args.project {
+        Some(text) => Some(context.tasks.project(project_id(text)?).await?.value),
         None => None,
     };
-    let session = match &asked.session {
-        Some(text) => Office::session(text)?,
+    let session = match &args.session {
+        Some(text) => CliContext::parse_session_id(text)?,
         None => default_session(project.as_ref(), source.as_str())?,
     };
-    let printed = if asked.dry_run {
-        let known = import.known(&office.desk).await?;
-        if api.is_json { output::json(&preview(&import, &known)) } else { Ok(told(&import, &known)) }
+    let printed = if args.dry_run {
+        let known = import.known(&context.tasks).await?;
+        if api.is_json {
+            output::json(&preview(&import, &known))
+        } else {
+            Ok(render_preview(&import, &known))
+        }
     } else {
-        let (progress, total) = (office.progress.clone(), import.items.len() as u64);
+        let (progress, total) = (context.progress.clone(), import.items.len() as u64);
         let done = import
-            .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| {
+            .write(&context.tasks, &session, project.as_ref(), &context.actor(), |count| {
                 progress.at("Importing", count as u64, total);
             })
             .await;
-        office.progress.end();
+        context.progress.end();
         let done = done?;
         if api.is_json {
             output::json(&result(&import, &done, &session))
         } else {
-            Ok(summed_up(&import, &done))
+            Ok(render_result(&import, &done))
         }
     };
     if api.is_served() {
-        office.close().await?;
+        context.close().await?;
     }
     printed
 }
 
-pub fn project_id(text: &str) -> Result<ProjectId, Fault> {
+pub(crate) fn project_id(text: &str) -> Result<ProjectId, CliError> {
     let whole = if text.starts_with(ProjectId::PREFIX) {
         text.to_owned()
     } else {
         format!("{}{text}", ProjectId::PREFIX)
     };
-    whole.parse().map_err(|error: baton_core::id::BadId| {
-        Fault::usage(error.to_string(), "see what there is: baton project list")
+    whole.parse().map_err(|error: baton_core::base::id::InvalidId| {
+        CliError::usage(error.to_string(), "list projects: baton project list")
     })
 }
 
-fn default_session(project: Option<&Project>, name: &str) -> Result<SessionId, Fault> {
+fn default_session(project: Option<&Project>, name: &str) -> Result<SessionId, CliError> {
     match project {
-        Some(project) => Ok(SessionId::of_project(project.id)),
-        None => Office::session(&format!("import-{name}")),
+        Some(project) => Ok(SessionId::for_project(project.id)),
+        None => CliContext::parse_session_id(&format!("import-{name}")),
     }
 }
 
@@ -97,7 +101,7 @@ fn dropped(import: &Import) -> Vec<String> {
     import.dropped.iter().map(ToString::to_string).collect()
 }
 
-fn told(import: &Import, known: &HashMap<String, TaskId>) -> String {
+fn render_preview(import: &Import, known: &HashMap<String, TaskId>) -> String {
     let rows: Vec<[String; 5]> = import
         .items
         .iter()
@@ -117,10 +121,10 @@ fn told(import: &Import, known: &HashMap<String, TaskId>) -> String {
         .collect();
     let mut text = output::table(["NAME", "ARRIVES", "PRIO", "WAITS ON", "TITLE"], &rows);
     if import.items.len() > SHOWN_MAX {
-        let _ = writeln!(text, "… and {} more; --json lists them all", import.items.len() - SHOWN_MAX);
+        let _ = writeln!(text, "… and {} more; --json lists all", import.items.len() - SHOWN_MAX);
     }
     let fresh = import.items.len() - known.len();
-    let _ = writeln!(text, "\n{fresh} would be new, {} are here already. Nothing was written.", known.len());
+    let _ = writeln!(text, "\n{fresh} new, {} already imported. Nothing was changed.", known.len());
     text + &left_out(import)
 }
 
@@ -138,30 +142,26 @@ fn result(import: &Import, done: &[Imported], session: &SessionId) -> serde_json
     })
 }
 
-fn summed_up(import: &Import, done: &[Imported]) -> String {
+fn render_result(import: &Import, done: &[Imported]) -> String {
     let fresh = done.iter().filter(|item| item.is_new).count();
-    let mut text = format!("{fresh} imported, {} were here already.\n", done.len() - fresh);
+    let mut text = format!("Imported {fresh}; {} already there.\n", done.len() - fresh);
     text.push_str(&left_out(import));
     if fresh > 0 {
-        text.push_str("See them: baton task list. What can start now: baton task ready.\n");
+        text.push_str("List them: baton task list. Ready to start: baton task ready.\n");
     }
     text
 }
 
-/// What could not be kept, each in a sentence.
+/// What could not be imported, one line each.
 fn left_out(import: &Import) -> String {
-    let dropped = import.dropped.iter().map(|edge| format!("{edge}; that dependency is left out"));
+    let dropped = import.dropped.iter().map(|edge| format!("{edge}; dependency skipped"));
     let lines: Vec<String> = import.left_out.iter().cloned().chain(dropped).collect();
     let mut text = String::new();
     for line in lines.iter().take(LEFT_OUT_SHOWN_MAX) {
         let _ = writeln!(text, "  {line}");
     }
     if lines.len() > LEFT_OUT_SHOWN_MAX {
-        let _ = writeln!(
-            text,
-            "  … and {} more of this kind; --json lists them all",
-            lines.len() - LEFT_OUT_SHOWN_MAX
-        );
+        let _ = writeln!(text, "  … and {} more; --json lists all", lines.len() - LEFT_OUT_SHOWN_MAX);
     }
     text
 }

@@ -1,45 +1,45 @@
-//! `baton init`: looks at the repository and writes the two files that make Baton at home in it.
+//! `baton init`: writes the settings and the Taskfile of a repository.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_engine::place::Place;
-use baton_engine::survey::{SetUp, Survey, agents};
+use baton_engine::reports::survey::{SetUp, Survey, agents};
+use baton_engine::settings::place::Place;
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 
-use crate::cli::{Common, projects::Init};
-use crate::fault::{FAILED, Fault};
+use crate::cli::projects::InitArgs;
+use crate::context;
+use crate::error::CliError;
+use crate::options::GlobalOptions;
 use crate::output;
 
-/// What became of one file.
-struct Written {
+/// One file and what was done with it.
+struct InitFile {
     path: PathBuf,
-    what: What,
+    what: FileAction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum FileAction {
     New,
-    /// It was there; it is as it was.
+    /// It existed and was left alone.
     Kept,
-    /// It was there and was asked to be replaced; the old one has the ending `.before`.
+    /// It existed and `--force` was given; the old one has the suffix `.before`.
     Replaced,
 }
 
-pub fn run(common: &Common, asked: &Init) -> Result<String, Fault> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-    })?;
-    let place = Place::find(&folder, &common.place())?;
+pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, CliError> {
+    let folder = context::current_dir()?;
+    let place = Place::find(&folder, &options.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
     let files = [
-        write(&place.settings_path(), &set_up.settings(), asked.force)?,
-        write(&place.root.join(TASKFILE), &set_up.taskfile(), asked.force)?,
+        write(&place.settings_path(), &set_up.settings(), args.force)?,
+        write(&place.root.join(TASKFILE), &set_up.taskfile(), args.force)?,
     ];
     let is_repository = place.root.join(".git").exists();
-    if common.json {
+    if options.json {
         return output::json(&json!({
             "root": place.root,
             "is_repository": is_repository,
@@ -49,10 +49,10 @@ pub fn run(common: &Common, asked: &Init) -> Result<String, Fault> {
             "files": files.iter().map(|file| json!({ "path": file.path, "state": file.what.word() })).collect::<Vec<_>>(),
         }));
     }
-    Ok(told(&place.root, is_repository, &set_up, &files))
+    Ok(render(&place.root, is_repository, &set_up, &files))
 }
 
-impl What {
+impl FileAction {
     const fn word(self) -> &'static str {
         match self {
             Self::New => "written",
@@ -62,41 +62,42 @@ impl What {
     }
 }
 
-fn write(path: &Path, text: &str, force: bool) -> Result<Written, Fault> {
-    let failed = |error: std::io::Error| Fault {
-        message: format!("{} cannot be written: {error}", path.display()),
-        hint: "check that you may write there, and that there is room".to_owned(),
-        code: FAILED,
+fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
+    let failed = |error: std::io::Error| {
+        CliError::failed(
+            format!("cannot write {}: {error}", path.display()),
+            "check permissions and free space",
+        )
     };
     let what = match (path.exists(), force) {
-        (true, false) => return Ok(Written { path: path.to_owned(), what: What::Kept }),
+        (true, false) => return Ok(InitFile { path: path.to_owned(), what: FileAction::Kept }),
         (true, true) => {
             let mut before = path.as_os_str().to_owned();
             before.push(".before");
             fs::rename(path, before).map_err(failed)?;
-            What::Replaced
+            FileAction::Replaced
         }
-        (false, _) => What::New,
+        (false, _) => FileAction::New,
     };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     fs::write(path, text).map_err(failed)?;
-    Ok(Written { path: path.to_owned(), what })
+    Ok(InitFile { path: path.to_owned(), what })
 }
 
-fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> String {
+fn render(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) -> String {
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.
     let found = if sources.is_empty() {
-        "no build files that Baton knows".to_owned()
+        "no known build files".to_owned()
     } else {
         format!("found {}", sources.join(", "))
     };
-    let _ = writeln!(text, "Looked at {}: {found}.", root.display());
+    let _ = writeln!(text, "Inspected {}: {found}.", root.display());
     let agents = if set_up.agents.is_empty() {
-        "No agent is installed that Baton knows; any program can be one (see the settings).".to_owned()
+        "No known agent is installed; any program can be one (see the settings).".to_owned()
     } else {
         format!("Installed agents: {}.", set_up.agents.join(", "))
     };
@@ -105,9 +106,11 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> 
     for file in files {
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).display();
         let _ = match file.what {
-            What::New => writeln!(text, "  {name}  written"),
-            What::Kept => writeln!(text, "  {name}  was there and is as it was (--force writes it anew)"),
-            What::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
+            FileAction::New => writeln!(text, "  {name}  written"),
+            FileAction::Kept => {
+                writeln!(text, "  {name}  exists, left alone (--force overwrites it)")
+            }
+            FileAction::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
         };
     }
     text.push_str("\nNext:\n");
@@ -115,13 +118,13 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> 
         text.push_str("  git init && git commit --allow-empty -m start   agents work in git worktrees\n");
     }
     if set_up.agents.is_empty() {
-        text.push_str("  baton demo                                      see it at work without an agent\n");
+        text.push_str("  baton demo                                      a tour without an agent\n");
     }
     text.push_str(
-        "  baton doctor                                    see what works, and mend what does not\n  \
-         baton tasks                                     the repository's own commands\n  \
-         baton task add \"What is to be done\"             put a first task into the queue\n  \
-         baton up                                        let agents work on it; the page is at http://127.0.0.1:5678\n",
+        "  baton doctor                                    check the setup\n  \
+         baton tasks                                     the repository's user tasks\n  \
+         baton task add \"Fix the login\"                  add a task\n  \
+         baton up                                        run agents and the web UI at http://127.0.0.1:5678\n",
     );
     text
 }

@@ -1,257 +1,256 @@
-//! `baton loop`: the Plan → Execute → Review loop in a terminal, from its start or from where it stands.
+//! `baton loop`: starts or continues the Plan → Execute → Review loop in a terminal.
 //!
-//! It shows the phases and the questions, and takes the answers. The loop itself is in the store: ending this command
-//! in any way but Ctrl-C leaves it where it is, and Ctrl-C takes it back to the hub.
+//! Prints phases and questions, and reads answers. The loop itself is in the store: Ctrl-C returns it to the hub; any
+//! other end of this command leaves it as it is.
 
+use baton_engine::attempt::error::AttemptError;
+use baton_engine::base::error::EngineError;
+use baton_engine::loops;
 use std::fs::File;
 
-use baton_core::event::EventBody;
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::id::{QuestionId, SessionId};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::question_record::QuestionRecord;
-use baton_core::text::{NonBlank, Role};
-use baton_engine::asking::Attendant;
-use baton_engine::engine::Engine;
-use baton_engine::error::EngineError;
-use baton_engine::looping;
-use baton_engine::settings::{Settings, Unattended};
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::records::event::EventBody;
+use baton_engine::asking::AutoResponder;
+use baton_engine::services::engine::Engine;
+use baton_engine::settings::Unattended;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::question::shown;
-use super::up::only_one;
-use crate::agents_door::AgentsDoor;
-use crate::cli::looping::{Loop, LoopStart, UnattendedPolicy};
-use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
-use crate::office::Office;
+use crate::cli::loops::{LoopArgs, LoopStartArg, UnattendedArg};
+use crate::commands::question::render_question;
+use crate::commands::up::lock_engine;
+use crate::context::CliContext;
+use crate::context::agent_endpoint::AgentEndpoint;
+use crate::error::{CliError, REFUSED, UNANSWERED, USAGE};
 use crate::output;
-use crate::typed::Typed;
+use crate::terminal::answers::AnswerInput;
+use crate::terminal::signals;
 
-/// Interrupted by a person, as shells count it.
+/// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
-/// Questions looked through for those of the loop's session.
+/// Most pending questions to search for the loop's session.
 const PENDING_MAX: u32 = 1_000;
 
-pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
-    let session = Office::session(&asked.session)?;
-    let typed = Typed::open(asked.answers.as_deref())?;
-    let policy = asked.unattended.map(unattended);
-    check_agents(office)?;
-    let (_alone, engine, door) = own_engine(office, policy.unwrap_or_default()).await?;
-    let seq = office.desk.last_event().await?;
-    begin(office, &session, asked.from).await?;
+pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, CliError> {
+    let session = CliContext::parse_session_id(&args.session)?;
+    let input = AnswerInput::open(args.answers.as_deref())?;
+    let policy = args.unattended.map(unattended);
+    check_agents(context)?;
+    let (_lock, engine, endpoint) = own_engine(context, policy.unwrap_or_default()).await?;
+    let seq = context.tasks.last_event().await?;
+    begin(context, &session, args.from).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {
-            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(Fault::from),
-            // Another Baton does the work here; this one only talks.
+            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(CliError::from),
+            // Another Baton runs the agents here; this one only asks and prints.
             None => std::future::pending().await,
         }
     };
-    let mut talk = Talk {
-        office,
+    let mut session_loop = LoopSession {
+        context,
         session: &session,
         policy: policy.unwrap_or_default(),
-        typed,
+        input,
         shown: None,
         seq,
         exit: None,
     };
     tokio::pin!(working);
     let ended = tokio::select! {
-        ended = talk.until_the_hub() => ended,
+        ended = session_loop.run_until_hub() => ended,
         worked = &mut working => return worked.map(|()| String::new()),
     };
-    // Agents are ended before the command is.
+    // Stop the agents first.
     let _ = stop.send(true);
     if engine.is_some() {
         working.await?;
     }
-    if let Some(door) = door {
-        door.close().await;
+    if let Some(endpoint) = endpoint {
+        endpoint.close().await;
     }
     let ended = ended?;
-    talk.ended_badly()?;
-    summary(office, &ended)
+    session_loop.check_exit()?;
+    summary(context, &ended)
 }
 
-/// Without agents the loop would wait for ever, and say nothing.
-fn check_agents(office: &Office) -> Result<(), Fault> {
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
-    match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
-        Some(role) => Err(EngineError::NoAgent { role }.into()),
+/// Without agents the loop would wait forever.
+fn check_agents(context: &CliContext) -> Result<(), CliError> {
+    let settings = context.settings()?;
+    match Role::loop_phases().into_iter().find(|role| settings.agent_for(role).is_none()) {
+        Some(role) => Err(EngineError::from(AttemptError::NoAgent { role }).into()),
         None => Ok(()),
     }
 }
 
-/// The engine for the loop's own work, unless a Baton runs here already.
+/// An engine for the loop, unless another Baton runs here.
 async fn own_engine(
-    office: &Office,
+    context: &CliContext,
     unattended: Unattended,
-) -> Result<(Option<File>, Option<Engine>, Option<AgentsDoor>), Fault> {
-    match only_one(office) {
-        Ok(alone) => {
-            let mut engine = office
+) -> Result<(Option<File>, Option<Engine>, Option<AgentEndpoint>), CliError> {
+    match lock_engine(context) {
+        Ok(lock) => {
+            let mut engine = context
                 .engine_with(|settings| {
-                    settings.only_roles = Role::of_loop().to_vec();
+                    settings.only_roles = Role::loop_phases().to_vec();
                     if unattended != Unattended::Human {
                         settings.asking.unattended = unattended;
                     }
                 })
                 .await?;
-            let door = AgentsDoor::open(office, &mut engine).await?;
-            Ok((Some(alone), Some(engine), door))
+            let endpoint = AgentEndpoint::open(context, &mut engine).await?;
+            Ok((Some(lock), Some(engine), endpoint))
         }
-        Err(fault) if fault.code == REFUSED => Ok((None, None, None)),
-        Err(fault) => Err(fault),
+        Err(error) if error.code == REFUSED => Ok((None, None, None)),
+        Err(error) => Err(error),
     }
 }
 
-/// Starts the loop, or goes on with the one that is under way.
-async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) -> Result<(), Fault> {
-    let current = office.desk.phase_loop(session).await?.map(|stored| stored.value);
+/// Starts the loop, or continues the running one.
+async fn begin(
+    context: &CliContext,
+    session: &SessionId,
+    from: Option<LoopStartArg>,
+) -> Result<(), CliError> {
+    let current = context.tasks.phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
-    let start = match from.unwrap_or(LoopStart::Plan) {
-        LoopStart::Plan => PhaseStart::Plan,
-        LoopStart::Execute => PhaseStart::Execute,
-        LoopStart::Review => PhaseStart::Review,
+    let start = match from.unwrap_or(LoopStartArg::Plan) {
+        LoopStartArg::Plan => PhaseStart::Plan,
+        LoopStartArg::Execute => PhaseStart::Execute,
+        LoopStartArg::Review => PhaseStart::Review,
     };
     match (phase, from) {
         (Phase::Hub, _) => {
-            let start = looping::LoopStart { session, at: start, project: None, message: None };
-            office.desk.start_loop(&start, &office.actor()).await?;
+            let start = loops::LoopStart { session, at: start, project: None, message: None };
+            context.tasks.start_loop(&start, &context.actor()).await?;
         }
-        (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
+        (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
-            return Err(Fault {
-                message: format!("the loop of {session} is in its {phase} phase"),
-                hint: "go on with it: baton loop; or end it first, with Ctrl-C in there".to_owned(),
-                code: REFUSED,
-            });
+            return Err(CliError::refused(
+                format!("the loop of {session} is already running, in its {phase} phase"),
+                "continue it: baton loop; or stop it there with Ctrl-C first",
+            ));
         }
     }
     Ok(())
 }
 
-const fn unattended(policy: UnattendedPolicy) -> Unattended {
+const fn unattended(policy: UnattendedArg) -> Unattended {
     match policy {
-        UnattendedPolicy::Default => Unattended::Default,
-        UnattendedPolicy::Fail => Unattended::Fail,
-        UnattendedPolicy::Escalate => Unattended::Escalate,
-        UnattendedPolicy::Human => Unattended::Human,
+        UnattendedArg::Default => Unattended::Default,
+        UnattendedArg::Fail => Unattended::Fail,
+        UnattendedArg::Escalate => Unattended::Escalate,
+        UnattendedArg::Human => Unattended::Human,
     }
 }
 
-struct Talk<'a> {
-    office: &'a Office,
+struct LoopSession<'a> {
+    context: &'a CliContext,
     session: &'a SessionId,
     policy: Unattended,
-    typed: Typed,
-    /// The question that was shown last.
+    input: AnswerInput,
+    /// The question printed last.
     shown: Option<QuestionId>,
-    /// The last event that was told.
+    /// The last event printed.
     seq: u64,
-    /// Why the loop ended, where it did, and what went wrong.
+    /// Why the loop ended, and the error if there was one.
     exit: Option<(ExitReason, Option<NonBlank>)>,
 }
 
-impl Talk<'_> {
-    /// Shows what happens and takes answers, until the loop is back in the hub.
-    async fn until_the_hub(&mut self) -> Result<PhaseLoop, Fault> {
-        let failed = |error: std::io::Error| Fault {
-            message: format!("signals cannot be heard: {error}"),
-            hint: "check the limits of this session".to_owned(),
-            code: FAILED,
-        };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let mut changes = self.office.desk.changes();
+impl LoopSession<'_> {
+    /// Prints events and reads answers until the loop is back in the hub.
+    async fn run_until_hub(&mut self) -> Result<PhaseLoop, CliError> {
+        let mut interrupt = signals::interrupt()?;
+        let mut changes = self.context.tasks.changes();
         loop {
             changes.mark_unchanged();
-            self.tell_news().await?;
-            let current = self.office.desk.phase_loop(self.session).await?.map(|stored| stored.value);
+            self.print_events().await?;
+            let current = self.context.tasks.phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
                 Some(current) if current.phase() != Phase::Hub => {}
                 Some(current) => return Ok(current),
                 None => return Ok(PhaseLoop::new(self.session.clone())),
             }
-            let attendant = Attendant::new(self.office.desk.clone(), self.policy.policy());
-            attendant.attend_all(Some(self.session)).await?;
+            let responder = AutoResponder::new(self.context.tasks.clone(), self.policy.policy());
+            responder.attend_all(Some(self.session)).await?;
             let pending = self.pending().await?;
             let line = tokio::select! {
-                _ = interrupt.recv() => return self.break_off().await,
+                _ = interrupt.recv() => return self.stop().await,
                 _ = changes.changed() => continue,
                 line = self.line_for(pending.as_ref()) => line,
             };
-            // Outside of the wait, so that a line that was taken is never dropped on the way.
+            // Not inside select!, which could drop a line that was read.
             if let Some(record) = &pending {
                 self.answer(record, line).await?;
             }
         }
     }
 
-    async fn pending(&self) -> Result<Option<QuestionRecord>, Fault> {
-        let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
+    async fn pending(&self) -> Result<Option<QuestionRecord>, CliError> {
+        let pending = self.context.tasks.pending_questions(PENDING_MAX).await?;
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
 
-    /// Shows the question and waits for a line. Without a question there is nothing to wait for here.
+    /// Prints the question and reads a line. Never returns without a question.
     async fn line_for(&mut self, pending: Option<&QuestionRecord>) -> Option<String> {
         let Some(record) = pending else { return std::future::pending().await };
         if self.shown != Some(record.question.id) {
-            output::talk(shown(record).trim_end());
+            output::talk(render_question(record).trim_end());
             self.shown = Some(record.question.id);
         }
-        self.typed.next(record.question.kind().is_human_only()).await
+        self.input.next(record.question.kind().is_human_only()).await
     }
 
-    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), Fault> {
+    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), CliError> {
         let question = &record.question;
         let Some(line) = line else {
-            return Err(Fault {
-                message: format!("{} waits for an answer, and nobody is there to give one", question.id),
-                hint: format!("answer it and go on: baton answer {} TEXT, then baton loop", question.id),
+            return Err(CliError {
+                message: format!("{} waits for an answer, and there is no terminal to give one", question.id),
+                hint: format!("answer it, then continue: baton answer {} TEXT, then baton loop", question.id),
                 code: UNANSWERED,
             });
         };
-        let answer = Office::said(&line, "the answer")?;
-        let office = self.office;
-        match office.desk.answer(question.id, answer, office.answered_by(), office.actor()).await {
+        let answer = CliContext::non_blank(&line, "the answer")?;
+        let context = self.context;
+        match context.tasks.answer(question.id, answer, context.answered_by(), context.actor()).await {
             Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
-            // Not one of the words, or somebody was quicker: said, and asked again where it still waits.
+            // Not an option, or somebody else answered first: say so, and ask again if it is still pending.
             Err(error) => {
-                let fault = Fault::from(error);
-                if fault.code != REFUSED && fault.code != USAGE {
-                    return Err(fault);
+                let error = CliError::from(error);
+                if error.code != REFUSED && error.code != USAGE {
+                    return Err(error);
                 }
-                output::talk(&format!("{}\n{}", fault.message, fault.hint));
+                output::talk(&format!("{}\n{}", error.message, error.hint));
             }
         }
         Ok(())
     }
 
-    async fn tell_news(&mut self) -> Result<(), Fault> {
+    async fn print_events(&mut self) -> Result<(), CliError> {
         loop {
-            let news = self.office.desk.events_after(self.seq).await?;
-            let Some(last) = news.last() else { return Ok(()) };
+            let events = self.context.tasks.events_after(self.seq).await?;
+            let Some(last) = events.last() else { return Ok(()) };
             self.seq = last.seq;
-            for recorded in &news {
-                self.tell(&recorded.event.body).await?;
+            for recorded in &events {
+                self.print(&recorded.event.body).await?;
             }
         }
     }
 
-    async fn tell(&mut self, body: &EventBody) -> Result<(), Fault> {
+    async fn print(&mut self, body: &EventBody) -> Result<(), CliError> {
         match body {
             EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
                 output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
             }
             EventBody::TaskClaimed { task, .. } => {
-                let task = self.office.desk.task(*task).await?.value;
+                let task = self.context.tasks.task(*task).await?.value;
                 if task.spec().session_id == *self.session {
-                    output::talk(&format!("  an agent is at work: {} {}", task.id(), task.spec().title));
+                    output::talk(&format!("  agent started: {} {}", task.id(), task.spec().title));
                 }
             }
             EventBody::RunExited { session, reason, error, .. } if session == self.session => {
@@ -261,7 +260,7 @@ impl Talk<'_> {
                 }
                 self.exit = Some((reason.clone(), error.clone()));
                 if reason.as_str() == "no-tasks-available" {
-                    output::talk("  put one into the queue: baton task add TITLE");
+                    output::talk("  add one: baton task add TITLE");
                 }
             }
             _ => {}
@@ -269,21 +268,19 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// A loop that did not end by its own gate is no success for whoever started it from a script.
-    fn ended_badly(&self) -> Result<(), Fault> {
+    /// A loop that did not end by its own gate is a failure for scripts.
+    fn check_exit(&self) -> Result<(), CliError> {
         match &self.exit {
-            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(Fault {
-                message: error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
-                hint: "see what its agents said: baton task list, then baton task log TASK".to_owned(),
-                code: FAILED,
-            }),
+            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(CliError::failed(
+                error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
+                "see the agents' logs: baton task list, then baton task log TASK",
+            )),
             Some((reason, _))
                 if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
             {
-                Err(Fault {
-                    message: "nobody answered, so the loop was broken off, as --unattended fail wants it"
-                        .to_owned(),
-                    hint: "answer in person: baton loop".to_owned(),
+                Err(CliError {
+                    message: "nobody answered, so the loop was stopped (--unattended fail)".to_owned(),
+                    hint: "answer yourself: baton loop".to_owned(),
                     code: UNANSWERED,
                 })
             }
@@ -291,20 +288,20 @@ impl Talk<'_> {
         }
     }
 
-    async fn break_off(&self) -> Result<PhaseLoop, Fault> {
-        let left = self.office.desk.break_off_loop(self.session, self.office.actor()).await?;
-        output::talk(&left.summary().to_string());
-        Err(Fault {
-            message: "the loop was broken off; nothing is lost".to_owned(),
-            hint: "start again: baton loop; what was left open: baton loop --from execute".to_owned(),
+    async fn stop(&self) -> Result<PhaseLoop, CliError> {
+        let stopped = self.context.tasks.break_off_loop(self.session, self.context.actor()).await?;
+        output::talk(&stopped.summary().to_string());
+        Err(CliError {
+            message: "the loop was stopped; no work is lost".to_owned(),
+            hint: "start again: baton loop; continue open tasks: baton loop --from execute".to_owned(),
             code: INTERRUPTED,
         })
     }
 }
 
-fn summary(office: &Office, ended: &PhaseLoop) -> Result<String, Fault> {
+fn summary(context: &CliContext, ended: &PhaseLoop) -> Result<String, CliError> {
     let summary = ended.summary();
-    if office.is_json {
+    if context.is_json {
         return output::json(&json!({
             "session_id": ended.session(),
             "phase": ended.phase(),

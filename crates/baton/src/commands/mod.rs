@@ -1,7 +1,8 @@
-//! The commands: each takes what was typed and gives back what is to be printed.
+//! The commands: one module each, from parsed arguments to the text to print.
+//!
+//! Argument definitions are in `cli`; printing is `output`'s job.
 
 mod accept;
-mod assumptions;
 mod backup;
 mod breakdown;
 mod chat;
@@ -12,155 +13,165 @@ mod export;
 mod hold;
 mod import;
 mod init;
+pub(crate) mod landing;
 mod loop_command;
 mod mcp;
 mod project;
 mod question;
 mod recipe;
-pub mod shell;
+pub(crate) mod shell;
 mod store;
 mod task;
-mod task_edit;
-mod task_shown;
 mod token;
 mod up;
-pub mod user_task;
+pub(crate) mod user_task;
 mod verdict;
 mod watch;
 mod worker;
 
-use tokio::runtime::{Builder, Runtime};
+use std::process::ExitCode;
 
-use crate::api::Api;
-use crate::cli::{Arguments, Command, Common};
+use tokio::runtime::Builder;
+
+use crate::cli::{Cli, CliCommand};
+use crate::context::CliContext;
+use crate::context::api::Api;
+use crate::error::CliError;
 use crate::explain;
-use crate::fault::{FAILED, Fault};
-use crate::office::Office;
+use crate::options::GlobalOptions;
+use crate::output;
 
-/// Threads for waiting on agents and git; the work itself is done by other programs.
-const WORKERS: usize = 2;
+/// Threads of the commands that run agents. Agents and git are processes of their own; these threads only wait for them.
+const WORKER_THREADS: usize = 2;
 
-pub fn run(arguments: Arguments) -> Result<String, Fault> {
-    let Arguments { common, command } = arguments;
-    // Some need neither a server nor a store.
-    match &command {
-        Command::Explain { what } => return explain::run(what.as_deref(), common.json),
-        Command::Config => return config::show(&common),
-        Command::Init(asked) => return init::run(&common, asked),
-        Command::Completions(asked) => return shell::completions(asked),
-        Command::Man(asked) => return shell::man(asked),
-        Command::Tasks { trust } => return user_task::list(&common, *trust),
-        Command::Store(about) => {
-            if let Some(printed) = store::look(&common, about) {
-                return printed;
-            }
+/// Runs a command and prints its result.
+///
+/// One exhaustive match: a command without an arm of its own does not compile.
+pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
+    let Cli { options, command } = arguments;
+    let options = &options;
+    let printed = match command {
+        // These own their streams and their exit code.
+        CliCommand::AgentWatchdog => return Ok(baton_engine::watchdog::program()),
+        CliCommand::ScriptedAgent { script } => return Ok(baton_engine::scripted::program(&script)),
+        CliCommand::Do { name, timeout, args } => {
+            return user_task::run(options, &name, timeout, &args).map(output::exit);
         }
-        Command::Recipe(about) => {
-            if let Some(printed) = recipe::look(&common, about) {
-                return printed;
-            }
+
+        // These need neither a server nor a store.
+        CliCommand::Explain { what } => explain::run(what.as_deref(), options.json),
+        CliCommand::Config => config::show(options),
+        CliCommand::Init(arguments) => init::run(options, &arguments),
+        CliCommand::Completions(arguments) => shell::completions(&arguments),
+        CliCommand::Man(arguments) => shell::man(&arguments),
+        CliCommand::Tasks { trust } => user_task::list(options, trust),
+
+        // These run agents or serve requests.
+        CliCommand::Demo(arguments) => block_on_pool(demo::run(arguments)),
+        CliCommand::Up(arguments) => {
+            block_on_pool(with_context(options, async |context| up::run(context, arguments).await))
         }
-        _ => {}
-    }
-    runtime(&command)?.block_on(Box::pin(dispatch(&common, command)))
+        CliCommand::Worker(arguments) => block_on_pool(async {
+            let options = worker::with_namespace(options).await?;
+            with_context(&options, async |context| worker::run(context, arguments).await).await
+        }),
+        CliCommand::Loop(arguments) => {
+            block_on_pool(with_context(options, async |context| loop_command::run(context, arguments).await))
+        }
+        CliCommand::Chat(arguments) => {
+            block_on_pool(with_api(options, async |api| chat::run(api, arguments).await))
+        }
+        // An agent is given the server's URL: its worktree is not the repository the server works on.
+        CliCommand::Mcp { token, url: Some(url) } => block_on_pool(mcp::proxy(&url, token)),
+        CliCommand::Mcp { token, url: None } => block_on_pool(mcp::run(options, token)),
+
+        // These open what they need themselves.
+        CliCommand::Doctor => block_on(doctor::run(options)),
+        CliCommand::Watch => block_on(watch::run(options)),
+        CliCommand::Store(command) => block_on(store::run(options, command)),
+        CliCommand::Backup(arguments) => block_on(backup::backup(options, &arguments)),
+        CliCommand::Restore(arguments) => block_on(backup::restore(options, &arguments)),
+        CliCommand::Recipe(command) => block_on(recipe::run(options, command)),
+        CliCommand::Ask { question, options: choices, token } => {
+            block_on(question::ask(options, &question, &choices, &token))
+        }
+        CliCommand::Questions(arguments) if arguments.follow => {
+            block_on(question::follow(options, arguments.limit))
+        }
+
+        // These call the API.
+        CliCommand::Questions(arguments) => {
+            call_api(options, async |api| question::list(api, &arguments).await)
+        }
+        CliCommand::Task(command) => call_api(options, async |api| task::run(api, command).await),
+        CliCommand::Accept(arguments) => call_api(options, async |api| accept::run(api, arguments).await),
+        CliCommand::Reject { task, reason } => {
+            call_api(options, async |api| verdict::reject(api, &task, &reason).await)
+        }
+        CliCommand::Recycle { task, reason } => {
+            call_api(options, async |api| verdict::recycle(api, &task, reason).await)
+        }
+        CliCommand::Breakdown(command) => call_api(options, async |api| breakdown::run(api, command).await),
+        CliCommand::Answer(arguments) => {
+            call_api(options, async |api| question::answer(api, arguments).await)
+        }
+        CliCommand::Hold(command) => call_api(options, async |api| hold::run(api, command).await),
+        CliCommand::Workers => call_api(options, async |api| worker::list(api).await),
+        CliCommand::Token(command) => call_api(options, async |api| token::run(api, command).await),
+        CliCommand::Plan(arguments) => call_api(options, async |api| project::plan(api, arguments).await),
+        CliCommand::Project(command) => call_api(options, async |api| project::run(api, command).await),
+        CliCommand::Import(arguments) => call_api(options, async |api| import::run(api, arguments).await),
+        CliCommand::Export(arguments) => call_api(options, async |api| export::run(api, arguments).await),
+    };
+    printed.map(|text| output::data(&text))
 }
 
-/// Most commands ask one thing and end: for them, threads would only be started and ended again.
-fn runtime(command: &Command) -> Result<Runtime, Fault> {
-    let is_at_work = matches!(
-        command,
-        Command::Demo(_) | Command::Up(_) | Command::Loop(_) | Command::Chat(_) | Command::Mcp { .. }
-    );
-    let mut builder = if is_at_work { Builder::new_multi_thread() } else { Builder::new_current_thread() };
-    if is_at_work {
-        builder.worker_threads(WORKERS);
-    }
-    builder.enable_all().build().map_err(|error| Fault {
-        message: format!("the program could not set itself up: {error}"),
-        hint: "check the limits on threads and files of this session".to_owned(),
-        code: FAILED,
-    })
+/// On this thread alone: a command that sends one request and ends need not start a pool.
+fn block_on(command: impl Future<Output = Result<String, CliError>>) -> Result<String, CliError> {
+    run_on(&mut Builder::new_current_thread(), command)
 }
 
-/// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
-async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
-    match command {
-        Command::Demo(asked) => Box::pin(demo::run(asked)).await,
-        Command::Doctor => doctor::run(common).await,
-        // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
-        Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
-        Command::Mcp { token, url: None } => mcp::run(common, token).await,
-        Command::Watch => watch::run(common).await,
-        Command::Store(command) => store::run(common, command).await,
-        Command::Backup(asked) => backup::backup(common, &asked).await,
-        Command::Restore(asked) => backup::restore(common, &asked).await,
-        Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
-        Command::Ask { question, options, token } => question::ask(common, &question, &options, &token).await,
-        command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_)) => {
-            let office = match &command {
-                Command::Worker(_) => Office::open(&worker::placed(common).await?).await?,
-                _ => Office::open(common).await?,
-            };
-            let printed = Box::pin(at_work(&office, command)).await;
-            office.close().await?;
-            printed
-        }
-        command => {
-            let api = Api::open(common).await?;
-            let printed = Box::pin(asked(&api, command)).await;
-            api.close().await?;
-            printed
-        }
-    }
+fn block_on_pool(command: impl Future<Output = Result<String, CliError>>) -> Result<String, CliError> {
+    run_on(Builder::new_multi_thread().worker_threads(WORKER_THREADS), command)
 }
 
-async fn at_work(office: &Office, command: Command) -> Result<String, Fault> {
-    match command {
-        // The longest of all commands, and the largest.
-        Command::Up(options) => Box::pin(up::run(office, options)).await,
-        Command::Worker(options) => Box::pin(worker::run(office, options)).await,
-        Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
-        _ => Ok(String::new()),
-    }
+fn run_on(
+    builder: &mut Builder,
+    command: impl Future<Output = Result<String, CliError>>,
+) -> Result<String, CliError> {
+    let runtime = builder.enable_all().build().map_err(|error| {
+        CliError::failed(
+            format!("cannot start the async runtime: {error}"),
+            "check this session's limits on threads and open files: ulimit -a",
+        )
+    })?;
+    // On the heap: the state of a command that runs all day is too large for the stack.
+    runtime.block_on(Box::pin(command))
 }
 
-async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
-    match command {
-        Command::Task(command) => task::run(api, command).await,
-        Command::Accept(accept) => accept::run(api, accept).await,
-        Command::Reject { task, reason } => verdict::reject(api, &task, &reason).await,
-        Command::Recycle { task, reason } => verdict::recycle(api, &task, reason).await,
-        Command::Breakdown(command) => breakdown::run(api, command).await,
-        Command::Questions(asked) => question::list(api, &asked).await,
-        Command::Answer(answer) => question::answer(api, answer).await,
-        Command::Recipe(command) => recipe::run(api, command).await,
-        Command::Hold(command) => hold::run(api, command).await,
-        Command::Workers => worker::list(api).await,
-        Command::Token(command) => token::run(api, command).await,
-        Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
-        Command::Plan(asked) => project::plan(api, asked).await,
-        Command::Project(command) => project::run(api, command).await,
-        Command::Import(asked) => import::run(api, asked).await,
-        Command::Export(asked) => export::run(api, asked).await,
-        // Never get here: some need no API, others are their own program from `main` on.
-        Command::Explain { .. }
-        | Command::Config
-        | Command::Init(_)
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Watch
-        | Command::Store(_)
-        | Command::Backup(_)
-        | Command::Restore(_)
-        | Command::Demo(_)
-        | Command::Doctor
-        | Command::Up(_)
-        | Command::Worker(_)
-        | Command::Loop(_)
-        | Command::Ask { .. }
-        | Command::Mcp { .. }
-        | Command::ScriptedAgent { .. }
-        | Command::Tasks { .. }
-        | Command::Do { .. } => Ok(String::new()),
-    }
+fn call_api(
+    options: &GlobalOptions,
+    command: impl AsyncFnOnce(&Api) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    block_on(with_api(options, command))
+}
+
+async fn with_api(
+    options: &GlobalOptions,
+    command: impl AsyncFnOnce(&Api) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    let api = Api::open(options).await?;
+    let printed = Box::pin(command(&api)).await;
+    let closed = api.close().await;
+    printed.and_then(|text| closed.map(|()| text))
+}
+
+async fn with_context(
+    options: &GlobalOptions,
+    command: impl AsyncFnOnce(&CliContext) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    let context = CliContext::open(options).await?;
+    let printed = Box::pin(command(&context)).await;
+    let closed = context.close().await;
+    printed.and_then(|text| closed.map(|()| text))
 }

@@ -1,23 +1,23 @@
-//! `baton project …`, `baton plan`: what is to become of it all.
+//! `baton project …`, `baton plan`
 
 use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use baton_core::words::counted;
-use baton_engine::project_report::{Effort, Progress, TaskLine};
+use baton_core::base::words::pluralize;
+use baton_engine::reports::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::import::project_id;
-use crate::api::{Api, List};
-use crate::cli::projects::{AtOnce, Plan, ProjectCommand};
-use crate::fault::Fault;
-use crate::landing::Landing;
+use crate::cli::projects::{ConcurrencyLimit, PlanArgs, ProjectCommand};
+use crate::commands::import::project_id;
+use crate::commands::landing::LandedBranch;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
 use crate::output;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Project {
+struct ProjectResponse {
     #[serde(rename = "project_id")]
     id: String,
     title: String,
@@ -25,7 +25,7 @@ struct Project {
     description: String,
     path: String,
     base_branch: String,
-    /// Where accepted work comes together.
+    /// Where accepted work is merged.
     branch: String,
     remote: Option<String>,
     completed_at: Option<String>,
@@ -36,14 +36,14 @@ struct Project {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Report {
-    project: Project,
+struct ProjectReportResponse {
+    project: ProjectResponse,
     progress: Progress,
     effort: Effort,
     tasks: Vec<TaskLine>,
 }
 
-pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
+pub(crate) async fn run(api: &Api, command: ProjectCommand) -> Result<String, CliError> {
     match command {
         ProjectCommand::Create { title, path, remote, description, base, feature, at_once } => {
             let path = match path {
@@ -60,27 +60,27 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 "feature": feature,
                 "at_once_max": at_once,
             });
-            let project: Project = api.post("/api/projects", &new).await?;
+            let project: ProjectResponse = api.post("/api/projects", &new).await?;
             if api.is_json {
                 return output::json(&project);
             }
             let id = &project.id;
             Ok(format!(
-                "{id} is there: {}. Its work comes together on {}.\n\n\
-                 Next:\n  baton task add TITLE --project {id}  give it work\n  \
-                 baton plan GOAL.md --project {id}    or let an agent break a goal down\n  \
-                 baton project show {id}              see how far it is\n",
+                "Created {id}: {}. Its work is merged into {}.\n\n\
+                 Next:\n  baton task add TITLE --project {id}  add a task\n  \
+                 baton plan GOAL.md --project {id}    or plan a goal\n  \
+                 baton project show {id}              show progress\n",
                 project.title, project.branch
             ))
         }
         ProjectCommand::List => {
-            let list = List { path: "/api/projects", name: "projects", query: &[] };
-            let (projects, _): (Vec<Project>, _) = api.list(&list, u32::MAX, None).await?;
+            let list = ListRequest { path: "/api/projects", name: "projects", query: &[] };
+            let (projects, _): (Vec<ProjectResponse>, _) = api.list(&list, u32::MAX, None).await?;
             if api.is_json {
                 return output::json(&json!({ "projects": projects }));
             }
             if projects.is_empty() {
-                return Ok("No projects. Make one: baton project create TITLE\n".to_owned());
+                return Ok("No projects. Create one: baton project create TITLE\n".to_owned());
             }
             let rows: Vec<[String; 4]> = projects
                 .into_iter()
@@ -93,31 +93,34 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
         }
         ProjectCommand::Show { project } => {
             let id = project_id(&project)?;
-            let report: Report = api.get(&format!("/api/projects/{id}/report")).await?;
-            if api.is_json { output::json(&report) } else { Ok(shown(&report)) }
+            let report: ProjectReportResponse = api.get(&format!("/api/projects/{id}/report")).await?;
+            if api.is_json { output::json(&report) } else { Ok(render(&report)) }
         }
-        ProjectCommand::Limit { project, at_once: AtOnce(max) } => {
+        ProjectCommand::Limit { project, at_once: ConcurrencyLimit(max) } => {
             let id = project_id(&project)?;
-            let project: Project =
+            let project: ProjectResponse =
                 api.patch(&format!("/api/projects/{id}"), &json!({ "at_once_max": max })).await?;
             if api.is_json {
                 return output::json(&project);
             }
             Ok(match max {
-                Some(max) => format!("At most {max} of {}'s tasks run at once.\n", project.id),
-                None => format!("As many of {}'s tasks run at once as the settings allow.\n", project.id),
+                Some(max) => {
+                    format!("{} runs at most {} at once.\n", project.id, pluralize(u64::from(max), "task"))
+                }
+                None => format!("{} uses the limit from the settings.\n", project.id),
             })
         }
         ProjectCommand::Complete { project } => {
             let id = project_id(&project)?;
-            let report: Report = api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
-            if api.is_json { output::json(&report) } else { Ok(completed(&report)) }
+            let report: ProjectReportResponse =
+                api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
+            if api.is_json { output::json(&report) } else { Ok(render_completed(&report)) }
         }
     }
 }
 
-fn shown(report: &Report) -> String {
-    let Report { project, progress, effort, tasks } = report;
+fn render(report: &ProjectReportResponse) -> String {
+    let ProjectReportResponse { project, progress, effort, tasks } = report;
     let mut text = format!("{}  {}\n", project.id, project.title);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", project.path);
@@ -127,7 +130,7 @@ fn shown(report: &Report) -> String {
         writeln!(text, "{}, from {}", project.branch, project.base_branch)
     };
     if let Some(max) = project.at_once_max {
-        let _ = writeln!(text, "at most {max} of its tasks at once");
+        let _ = writeln!(text, "at most {max} tasks at once");
     }
     let _ = writeln!(text, "\n{}", bar(progress));
     let _ = writeln!(text, "{}", counts(progress));
@@ -144,19 +147,17 @@ fn shown(report: &Report) -> String {
         text.push_str(&output::table(["TASK", "QUEUE", "ATTEMPTS", "TITLE"], &rows));
     }
     if let Some(at) = &project.completed_at {
-        let _ = writeln!(text, "\nComplete since {at}.");
+        let _ = writeln!(text, "\nCompleted {at}.");
     } else if progress.to_accept > 0 {
-        text.push_str(
-            "\nLook at what waits for you, then accept it: baton task diff TASK, baton accept TASK\n",
-        );
+        text.push_str("\nReview and accept finished work: baton task diff TASK, baton accept TASK\n");
     } else if progress.is_complete {
-        let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.id);
+        let _ = writeln!(text, "\nAll tasks are done. Complete it: baton project complete {}", project.id);
     }
     text
 }
 
-fn completed(report: &Report) -> String {
-    let Report { project, progress, effort, .. } = report;
+fn render_completed(report: &ProjectReportResponse) -> String {
+    let ProjectReportResponse { project, progress, effort, .. } = report;
     let mut text = format!(
         "{} is complete: {}\n\n{}\n{}\n",
         project.id,
@@ -164,12 +165,12 @@ fn completed(report: &Report) -> String {
         counts(progress),
         effort_line(effort)
     );
-    let landing = Landing { branch: project.branch.clone(), remote: project.remote.clone() };
+    let landing = LandedBranch { branch: project.branch.clone(), remote: project.remote.clone() };
     let _ = writeln!(text, "\n{}", landing.sentence());
     text
 }
 
-/// Cells of the bar; as wide as a glance.
+/// Width of the progress bar.
 const BAR_CELLS: u64 = 30;
 
 fn bar(progress: &Progress) -> String {
@@ -202,50 +203,47 @@ fn effort_line(effort: &Effort) -> String {
     let cents = effort.cost_micro_usd % 1_000_000 / 10_000;
     format!(
         "{}, {} (+{} −{}), {}, {time} of work, ${dollars}.{cents:02}",
-        counted(effort.attempts, "attempt"),
-        counted(effort.commits, "commit"),
+        pluralize(effort.attempts, "attempt"),
+        pluralize(effort.commits, "commit"),
         effort.insertions,
         effort.deletions,
-        counted(effort.turns, "turn")
+        pluralize(effort.turns, "turn")
     )
 }
 
-/// A goal becomes a breakdown: an agent plans it, a person approves the plan.
-pub async fn plan(api: &Api, asked: Plan) -> Result<String, Fault> {
-    let goal = read_goal(&asked.goal)?;
+/// Makes a breakdown of a goal: an agent plans it, a person approves the plan.
+pub(crate) async fn plan(api: &Api, args: PlanArgs) -> Result<String, CliError> {
+    let goal = read_goal(&args.goal)?;
     let title = title_of(&goal).ok_or_else(|| {
-        Fault::usage(
-            "the goal is blank".to_owned(),
-            "write what is to be achieved; the first line is its title",
-        )
+        CliError::usage("the goal is blank".to_owned(), "describe the goal; the first line is its title")
     })?;
-    let project = asked.project.as_deref().map(project_id).transpose()?;
-    let new = json!({ "title": title, "description": goal, "project_id": project, "run": !asked.hold });
+    let project = args.project.as_deref().map(project_id).transpose()?;
+    let new = json!({ "title": title, "description": goal, "project_id": project, "run": !args.hold });
     let made: Value = api.post("/api/breakdowns", &new).await?;
     if api.is_json {
         return output::json(&made);
     }
     let id = made["breakdown"]["task_id"].as_str().unwrap_or_default();
-    let next = if asked.hold {
-        format!("  baton breakdown run {id}      let an agent plan it\n")
+    let next = if args.hold {
+        format!("  baton breakdown run {id}      have an agent plan it\n")
     } else if api.is_served() {
-        "An agent plans it now.\n".to_owned()
+        "An agent is planning it.\n".to_owned()
     } else {
-        "  baton up                             an agent plans it\n".to_owned()
+        "  baton up                             start an agent to plan it\n".to_owned()
     };
     Ok(format!(
-        "{id} is to be planned: {title}\n\n{next}  baton breakdown show {id}     read the plan\n  baton breakdown approve {id}  make its tasks real\n"
+        "Created {id}: {title}\n\n{next}  baton breakdown show {id}     read the plan\n  baton breakdown approve {id}  create its tasks\n"
     ))
 }
 
-/// Longest goal that is taken; more than any person writes.
+/// Longest accepted goal.
 const GOAL_BYTES_MAX: u64 = 1024 * 1024;
 
-fn read_goal(path: &Path) -> Result<String, Fault> {
+fn read_goal(path: &Path) -> Result<String, CliError> {
     let failed = |error: std::io::Error| {
-        Fault::usage(
-            format!("{} cannot be read: {error}", path.display()),
-            "give a Markdown file, or - for standard input",
+        CliError::usage(
+            format!("cannot read {}: {error}", path.display()),
+            "name a Markdown file, or - for standard input",
         )
     };
     let mut goal = String::new();
@@ -256,15 +254,15 @@ fn read_goal(path: &Path) -> Result<String, Fault> {
         file.take(GOAL_BYTES_MAX + 1).read_to_string(&mut goal).map_err(failed)?
     };
     if size as u64 > GOAL_BYTES_MAX {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "the goal is longer than 1 MiB".to_owned(),
-            "put details into files of the repository and name them",
+            "move details into files of the repository and refer to them",
         ));
     }
     Ok(goal)
 }
 
-/// The first line that says something, without the marks of a heading.
+/// The first line that is not blank, without heading marks.
 fn title_of(goal: &str) -> Option<String> {
     let line = goal.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
     Some(line.chars().take(120).collect())
@@ -275,13 +273,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_called_by_its_first_line() {
+    fn a_goal_is_titled_by_its_first_line() {
         assert_eq!(title_of("\n\n# Share links\n\nSo that …").as_deref(), Some("Share links"));
         assert_eq!(title_of(" \n#\n"), None);
     }
 
     #[test]
-    fn the_bar_is_as_full_as_the_project() {
+    fn the_bar_shows_the_settled_part() {
         let progress = Progress { total: 4, done: 2, queued: 2, ..Progress::default() };
         assert_eq!(bar(&progress), "███████████████░░░░░░░░░░░░░░░  2 of 4");
         assert_eq!(counts(&progress), "2 done, 2 queued");

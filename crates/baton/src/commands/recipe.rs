@@ -4,86 +4,86 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::id::{BadId, SessionId};
+use baton_core::base::id::{InvalidId, SessionId};
+use baton_core::base::words::pluralize;
 use baton_core::recipe::Recipe;
-use baton_core::session::Message;
-use baton_core::words::counted;
-use baton_engine::place::Place;
+use baton_core::records::session::Message;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
+use baton_engine::settings::place::Place;
 use serde_json::{Value, json};
 
-use super::task::recipe_id;
-use crate::api::Api;
-use crate::cli::Common;
 use crate::cli::recipes::RecipeCommand;
-use crate::fault::{FAILED, Fault};
-use crate::office::{self, Office};
+use crate::commands::task::recipe_id;
+use crate::commands::with_api;
+use crate::context::api::Api;
+use crate::context::{self, CliContext};
+use crate::error::CliError;
+use crate::options::GlobalOptions;
 use crate::output;
 
-/// What is in the files of the repository needs neither a server nor a store. None for the rest.
-pub fn look(common: &Common, command: &RecipeCommand) -> Option<Result<String, Fault>> {
-    let shelf = || office::find(common).map(|(place, _)| Shelf::new(place, common.json));
+pub(crate) async fn run(options: &GlobalOptions, command: RecipeCommand) -> Result<String, CliError> {
+    let files = || context::find(options).map(|(place, _)| RecipeFiles::new(place, options.json));
     match command {
-        RecipeCommand::List => Some(shelf().and_then(|shelf| shelf.list())),
-        RecipeCommand::Show { recipe, mermaid } => {
-            Some(shelf().and_then(|shelf| shelf.show(recipe, *mermaid)))
-        }
-        RecipeCommand::Check { files } => Some(shelf().and_then(|shelf| shelf.check(files))),
-        RecipeCommand::Schema => Some(output::json(&recipes::schema())),
-        RecipeCommand::Start { .. } | RecipeCommand::Say { .. } | RecipeCommand::Exit { .. } => None,
-    }
-}
-
-pub async fn run(api: &Api, command: RecipeCommand) -> Result<String, Fault> {
-    match command {
+        // These read the repository's files and need neither a server nor a store.
+        RecipeCommand::List => files()?.list(),
+        RecipeCommand::Show { recipe, mermaid } => files()?.show(&recipe, mermaid),
+        RecipeCommand::Check { files: paths } => files()?.check(&paths),
+        RecipeCommand::Schema => output::json(&recipes::schema()),
         RecipeCommand::Start { recipe, session, message } => {
-            let recipe = Shelf::new(api.place.clone(), api.is_json).find(&recipe)?;
-            let message = message.map(|text| Office::said(&text, "the message")).transpose()?;
-            let session = read_session(&session)?;
-            let new = json!({ "recipe_id": recipe.id(), "message": message });
-            let run: Value = api.post(&format!("/api/sessions/{session}/recipe"), &new).await?;
-            let label = recipe.label();
-            tell(api, &run, |run| format!("{label} runs on the session {session} ({run})."))
+            with_api(options, async |api| start(api, &recipe, &session, message.as_deref()).await).await
         }
         RecipeCommand::Say { text, session } => {
-            let session = read_session(&session)?;
-            let text = Office::said(&text, "the message")?;
-            let path = format!("/api/sessions/{session}/messages");
-            let message: Message = api.post(&path, &json!({ "text": text })).await?;
-            if api.is_json {
-                return output::json(&message);
-            }
-            Ok("Its agent hears it before it goes on.\n".to_owned())
+            with_api(options, async |api| say(api, &text, &session).await).await
         }
-        RecipeCommand::Exit { session } => {
-            let session = read_session(&session)?;
-            let run: Value = api.delete(&format!("/api/sessions/{session}/recipe")).await?;
-            let is_over = has_exited(&run);
-            tell(api, &run, |run| {
-                if is_over {
-                    format!("{run} is over.")
-                } else {
-                    format!("{run} ends; what its agent did so far is kept.")
-                }
-            })
-        }
-        // These are answered from the files, before it comes to this.
-        RecipeCommand::List
-        | RecipeCommand::Show { .. }
-        | RecipeCommand::Check { .. }
-        | RecipeCommand::Schema => Ok(String::new()),
+        RecipeCommand::Exit { session } => with_api(options, async |api| exit(api, &session).await).await,
     }
 }
 
-fn read_session(text: &str) -> Result<SessionId, Fault> {
-    text.parse().map_err(|error: BadId| Fault::usage(error.to_string(), "choose another name with --session"))
+async fn start(api: &Api, recipe: &str, session: &str, message: Option<&str>) -> Result<String, CliError> {
+    let recipe = RecipeFiles::new(api.place.clone(), api.is_json).find(recipe)?;
+    let message = message.map(|text| CliContext::non_blank(text, "the message")).transpose()?;
+    let session = parse_session(session)?;
+    let new = json!({ "recipe_id": recipe.id(), "message": message });
+    let run: Value = api.post(&format!("/api/sessions/{session}/recipe"), &new).await?;
+    let label = recipe.label();
+    report(api, &run, |run| format!("Started {label} in session {session} ({run})."))
+}
+
+async fn say(api: &Api, text: &str, session: &str) -> Result<String, CliError> {
+    let session = parse_session(session)?;
+    let text = CliContext::non_blank(text, "the message")?;
+    let path = format!("/api/sessions/{session}/messages");
+    let message: Message = api.post(&path, &json!({ "text": text })).await?;
+    if api.is_json {
+        return output::json(&message);
+    }
+    Ok("Sent. The agent reads it before its next step.\n".to_owned())
+}
+
+async fn exit(api: &Api, session: &str) -> Result<String, CliError> {
+    let session = parse_session(session)?;
+    let run: Value = api.delete(&format!("/api/sessions/{session}/recipe")).await?;
+    let is_over = has_exited(&run);
+    report(api, &run, |run| {
+        if is_over {
+            format!("{run} has ended.")
+        } else {
+            format!("{run} is stopping; the agent's work so far is kept.")
+        }
+    })
+}
+
+fn parse_session(text: &str) -> Result<SessionId, CliError> {
+    text.parse().map_err(|error: InvalidId| {
+        CliError::usage(error.to_string(), "choose another session name with --session")
+    })
 }
 
 fn has_exited(run: &Value) -> bool {
     run["state"] == "exited"
 }
 
-fn tell(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result<String, Fault> {
+fn report(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result<String, CliError> {
     if !api.is_json {
         return Ok(sentence(run["run_id"].as_str().unwrap_or_default()) + "\n");
     }
@@ -99,26 +99,26 @@ fn tell(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result
 }
 
 /// The recipes of a repository, read from its files.
-struct Shelf {
+struct RecipeFiles {
     place: Place,
     recipes: RecipeLibrary,
     is_json: bool,
 }
 
-impl Shelf {
+impl RecipeFiles {
     fn new(place: Place, is_json: bool) -> Self {
         Self { recipes: RecipeLibrary::of(&place.root), place, is_json }
     }
 
-    /// The recipe of this id, or an error that names the nearest.
-    fn find(&self, id: &str) -> Result<Arc<Recipe>, Fault> {
+    /// The recipe with this id, or an error that suggests the nearest one.
+    fn find(&self, id: &str) -> Result<Arc<Recipe>, CliError> {
         Ok(self.recipes.find(&recipe_id(id)?)?)
     }
 
-    fn list(&self) -> Result<String, Fault> {
+    fn list(&self) -> Result<String, CliError> {
         let listed = self.recipes.list();
-        for news in self.recipes.news() {
-            output::talk(&news);
+        for message in self.recipes.news() {
+            output::talk(&message);
         }
         if self.is_json {
             let recipes: Vec<Value> = listed.iter().map(summary).collect();
@@ -131,15 +131,15 @@ impl Shelf {
                 [
                     recipe.id().to_string(),
                     recipe.label().to_string(),
-                    source_of(listed).to_owned(),
+                    source_name(listed).to_owned(),
                     recipe.description().to_string(),
                 ]
             })
             .collect();
-        Ok(output::table(["ID", "LABEL", "FROM", "WHAT IT DOES"], &rows))
+        Ok(output::table(["ID", "LABEL", "FROM", "DESCRIPTION"], &rows))
     }
 
-    fn show(&self, id: &str, mermaid: bool) -> Result<String, Fault> {
+    fn show(&self, id: &str, mermaid: bool) -> Result<String, CliError> {
         let recipe = self.find(id)?;
         if self.is_json {
             output::json(&*recipe)
@@ -150,12 +150,12 @@ impl Shelf {
         }
     }
 
-    /// The faults are what was asked for, so they go where data goes; that there are any is told by the exit code.
-    fn check(&self, files: &[PathBuf]) -> Result<String, Fault> {
+    /// Errors are data here and go to standard output; the exit code says whether there are any.
+    fn check(&self, files: &[PathBuf]) -> Result<String, CliError> {
         let mut checked = if files.is_empty() {
             self.recipes.check()
         } else {
-            files.iter().map(|file| look_at(file.clone())).collect()
+            files.iter().map(|file| check_file(file.clone())).collect()
         };
         for one in &mut checked {
             one.faults.iter_mut().for_each(|fault| self.shorten(fault));
@@ -181,22 +181,21 @@ impl Shelf {
             text
         };
         if faults.is_empty() {
-            let good = format!("{} without faults.\n", counted(checked.len() as u64, "recipe"));
+            let good = format!("{}, no errors.\n", pluralize(checked.len() as u64, "recipe"));
             return Ok(if self.is_json { printed } else { good });
         }
         output::line(printed.trim_end());
-        Err(Fault {
-            message: format!(
+        Err(CliError::failed(
+            format!(
                 "{} in {}",
-                counted(faults.len() as u64, "fault"),
-                counted(files_of(&checked) as u64, "file")
+                pluralize(faults.len() as u64, "error"),
+                pluralize(files_with_faults(&checked) as u64, "file")
             ),
-            hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
-            code: FAILED,
-        })
+            "fix them; until then the previous version, or the built-in one, is used",
+        ))
     }
 
-    /// A path as a person standing in the repository would type it.
+    /// Makes the path relative to the repository.
     fn shorten(&self, fault: &mut FileFault) {
         if let Ok(inside) = fault.file.strip_prefix(&self.place.root) {
             fault.file = inside.to_owned();
@@ -210,25 +209,25 @@ fn summary(listed: &Listed) -> Value {
         "id": recipe.id(),
         "label": recipe.label(),
         "description": recipe.description(),
-        "from": source_of(listed),
+        "from": source_name(listed),
         "faults": listed.faults,
     })
 }
 
-fn source_of(listed: &Listed) -> &str {
+fn source_name(listed: &Listed) -> &str {
     match &listed.source {
         Source::BuiltIn => "built in",
         Source::File(file) => file.file_name().and_then(|name| name.to_str()).unwrap_or("a file"),
     }
 }
 
-fn look_at(file: PathBuf) -> Checked {
+fn check_file(file: PathBuf) -> Checked {
     match recipes::load(&file) {
         Ok(recipe) => Checked { file, recipe: Some(Arc::new(recipe)), faults: Vec::new() },
         Err(faults) => Checked { file, recipe: None, faults },
     }
 }
 
-fn files_of(checked: &[Checked]) -> usize {
+fn files_with_faults(checked: &[Checked]) -> usize {
     checked.iter().filter(|one| !one.faults.is_empty()).count()
 }

@@ -1,4 +1,4 @@
-//! `baton completions`, `baton man`: Baton in the shell.
+//! `baton completions`, `baton man`
 
 use std::fs;
 use std::io::Write;
@@ -7,53 +7,51 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap_complete::env::Shells;
 
-use crate::cli::Arguments;
-use crate::cli::shell::{Completions, Man, Shell};
-use crate::fault::{FAILED, Fault};
+use crate::cli::Cli;
+use crate::cli::shell::{CompletionsArgs, ManArgs, Shell};
+use crate::error::CliError;
 
-/// The variable by which the shell asks this program what to offer.
-pub const ASKED_BY: &str = "COMPLETE";
+/// The variable that a shell sets to ask for completions.
+pub(crate) const COMPLETE_VARIABLE: &str = "COMPLETE";
 
-pub fn completions(asked: &Completions) -> Result<String, Fault> {
-    let shell = match asked.shell {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<String, CliError> {
+    let shell = match args.shell {
         Some(shell) => shell,
-        None => own_shell(std::env::var_os("SHELL").as_deref().map(Path::new))?,
+        None => login_shell(std::env::var_os("SHELL").as_deref().map(Path::new))?,
     };
-    if asked.install { install(shell) } else { registration(shell) }
+    if args.install { install(shell) } else { registration(shell) }
 }
 
-/// The person's own, as their login says.
-fn own_shell(program: Option<&Path>) -> Result<Shell, Fault> {
+/// The login shell.
+fn login_shell(program: Option<&Path>) -> Result<Shell, CliError> {
     let name = program.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let found = Shell::ALL.into_iter().find(|shell| name.as_deref() == Some(shell.name()));
     found.ok_or_else(|| {
-        let told = name.map_or_else(
-            || "SHELL is not set".to_owned(),
-            |name| format!("{name} is not a shell Baton knows"),
-        );
-        Fault::usage(told, "name one: baton completions bash --install (or zsh, fish, elvish)")
+        let message = name
+            .map_or_else(|| "SHELL is not set".to_owned(), |name| format!("{name} is not a supported shell"));
+        CliError::usage(message, "name one: baton completions bash --install (or zsh, fish, elvish)")
     })
 }
 
-/// What the shell has to run so that it asks us behind Tab.
-fn registration(shell: Shell) -> Result<String, Fault> {
+/// The script that registers Baton for completion.
+fn registration(shell: Shell) -> Result<String, CliError> {
     let shells = Shells::builtins();
     let known = shells.completer(shell.name()).ok_or_else(|| {
-        Fault::usage(format!("{} is not known here", shell.name()), "choose bash, zsh, fish or elvish")
+        CliError::usage(format!("no completions for {}", shell.name()), "choose bash, zsh, fish or elvish")
     })?;
     let mut script = Vec::new();
     known
-        .write_registration(ASKED_BY, "baton", "baton", "baton", &mut script)
+        .write_registration(COMPLETE_VARIABLE, "baton", "baton", "baton", &mut script)
         .map_err(|error| failed(&error))?;
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// Puts one line where the shell looks by itself. It asks the program anew each time, so it is never out of date.
-fn install(shell: Shell) -> Result<String, Fault> {
+/// Adds one line to the shell's startup files. It calls Baton on every start, so it never goes stale.
+fn install(shell: Shell) -> Result<String, CliError> {
     let home = std::env::var_os("HOME").map(PathBuf::from).ok_or_else(|| {
-        Fault::usage(
+        CliError::usage(
             "HOME is not set".to_owned(),
-            "set it, or put the output of baton completions SHELL where it belongs",
+            "set it, or install the output of baton completions SHELL yourself",
         )
     })?;
     let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
@@ -66,10 +64,10 @@ fn install(shell: Shell) -> Result<String, Fault> {
     };
     let is_there = fs::read_to_string(&file).is_ok_and(|text| text.lines().any(|known| known.trim() == line));
     if is_there {
-        return Ok(format!("{} has them already.\n", file.display()));
+        return Ok(format!("Completions are already installed in {}.\n", file.display()));
     }
     append(&file, line).map_err(|error| failed(&error))?;
-    Ok(format!("{} now offers Baton's words; open a new shell to have them.\n", file.display()))
+    Ok(format!("Installed completions in {}. Open a new shell to use them.\n", file.display()))
 }
 
 fn append(file: &Path, line: &str) -> std::io::Result<()> {
@@ -80,10 +78,10 @@ fn append(file: &Path, line: &str) -> std::io::Result<()> {
     writeln!(open, "{line}")
 }
 
-/// One page to standard output, or a page for every command into a folder.
-pub fn man(asked: &Man) -> Result<String, Fault> {
-    let program = Arguments::command();
-    match &asked.into {
+/// Prints the main page, or writes one page per command into a directory.
+pub(crate) fn man(args: &ManArgs) -> Result<String, CliError> {
+    let program = Cli::command();
+    match &args.into {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(program).render(&mut page).map_err(|error| failed(&error))?;
@@ -93,17 +91,13 @@ pub fn man(asked: &Man) -> Result<String, Fault> {
             fs::create_dir_all(folder).map_err(|error| failed(&error))?;
             clap_mangen::generate_to(program, folder).map_err(|error| failed(&error))?;
             let count = fs::read_dir(folder).map_or(0, Iterator::count);
-            Ok(format!("{count} pages are in {}.\n", folder.display()))
+            Ok(format!("Wrote {count} pages to {}.\n", folder.display()))
         }
     }
 }
 
-fn failed(error: &std::io::Error) -> Fault {
-    Fault {
-        message: error.to_string(),
-        hint: "check that you may write there, and that there is room".to_owned(),
-        code: FAILED,
-    }
+fn failed(error: &std::io::Error) -> CliError {
+    CliError::failed(error.to_string(), "check permissions and free space")
 }
 
 #[cfg(test)]
@@ -111,9 +105,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_persons_own_shell_is_known_by_its_name() {
-        assert_eq!(own_shell(Some(Path::new("/usr/bin/zsh"))).ok(), Some(Shell::Zsh));
-        assert!(own_shell(Some(Path::new("/bin/nologin"))).unwrap_err().message.contains("nologin"));
-        assert!(own_shell(None).is_err());
+    fn the_login_shell_is_known_by_its_name() {
+        assert_eq!(login_shell(Some(Path::new("/usr/bin/zsh"))).ok(), Some(Shell::Zsh));
+        assert!(login_shell(Some(Path::new("/bin/nologin"))).unwrap_err().message.contains("nologin"));
+        assert!(login_shell(None).is_err());
     }
 }

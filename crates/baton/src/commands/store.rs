@@ -1,39 +1,40 @@
-//! `baton store init`: a home on a shared server, made by those who may and used by those who need it.
+//! `baton store init`: creates or upgrades the shared store.
 
-use baton_engine::error::EngineError;
-use baton_engine::place::{SetupNames, setup_sql};
+use baton_engine::base::error::EngineError;
+use baton_engine::settings::place::{SetupNames, setup_sql};
 use serde_json::json;
 
-use crate::cli::Common;
-use crate::cli::store::{Init, StoreCommand};
-use crate::fault::Fault;
-use crate::office::{self, Office};
+use crate::cli::store::{StoreCommand, StoreInitArgs};
+use crate::context::{self, CliContext};
+use crate::error::CliError;
+use crate::options::GlobalOptions;
 use crate::output;
 
-/// What needs no store; none for what does.
-pub fn look(common: &Common, command: &StoreCommand) -> Option<Result<String, Fault>> {
-    let StoreCommand::Init(asked) = command;
-    asked.print_sql.then(|| sql(common, asked))
+pub(crate) async fn run(options: &GlobalOptions, command: StoreCommand) -> Result<String, CliError> {
+    match command {
+        StoreCommand::Init(arguments) if arguments.print_sql => sql(options, &arguments),
+        StoreCommand::Init(_) => init(options).await,
+    }
 }
 
-fn sql(common: &Common, asked: &Init) -> Result<String, Fault> {
+fn sql(options: &GlobalOptions, args: &StoreInitArgs) -> Result<String, CliError> {
     let names = SetupNames {
-        database: asked.database.clone(),
-        owner: asked.owner.clone(),
-        role: asked.role.clone(),
-        namespace: office::find(common)?.0.shared_namespace(),
+        database: args.database.clone(),
+        owner: args.owner.clone(),
+        role: args.role.clone(),
+        namespace: context::find(options)?.0.shared_namespace(),
     };
     let sql = setup_sql(&names).map_err(EngineError::from)?;
-    if common.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
+    if options.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
 }
 
-/// Opening it does the work: whoever may change the tables brings them up to date.
-pub async fn run(common: &Common, _: StoreCommand) -> Result<String, Fault> {
-    let office = Office::open(common).await?;
-    let (store, namespace) = (office.place.store.plain(), office.place.namespace.clone());
-    office.close().await?;
-    if common.json {
+/// Opening the store creates its tables or upgrades them.
+async fn init(options: &GlobalOptions) -> Result<String, CliError> {
+    let context = CliContext::open(options).await?;
+    let (store, namespace) = (context.place.store.plain(), context.place.namespace.clone());
+    context.close().await?;
+    if options.json {
         return output::json(&json!({ "store": store, "namespace": namespace }));
     }
-    Ok(format!("The store {namespace} ({store}) is up to date.\n"))
+    Ok(format!("Store {namespace} ({store}) is up to date.\n"))
 }

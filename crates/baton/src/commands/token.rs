@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::api::Api;
 use crate::cli::tokens::TokenCommand;
-use crate::fault::Fault;
+use crate::context::api::Api;
+use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: TokenCommand) -> Result<String, Fault> {
+pub(crate) async fn run(api: &Api, command: TokenCommand) -> Result<String, CliError> {
     match command {
         TokenCommand::Create { name, role, expires } => {
             let expires_at = match expires {
@@ -21,27 +21,27 @@ pub async fn run(api: &Api, command: TokenCommand) -> Result<String, Fault> {
             if api.is_json {
                 return output::json(&created);
             }
-            output::talk(&format!("{name} may come in as {role}. This is shown once; hand it on safely:"));
+            output::talk(&format!("Token for {name} ({role}). It is shown only once:"));
             Ok(format!("{}\n", created["token"].as_str().unwrap_or_default()))
         }
         TokenCommand::List => {
             let answer: Value = api.get("/api/tokens").await?;
-            if api.is_json { output::json(&answer) } else { Ok(told(&answer)) }
+            if api.is_json { output::json(&answer) } else { Ok(render(&answer)) }
         }
         TokenCommand::Revoke { name } => {
             let revoked: Value = api.delete(&format!("/api/tokens/{name}")).await?;
             if api.is_json {
                 return output::json(&revoked);
             }
-            Ok(format!("The token of {name} is good for nothing any more.\n"))
+            Ok(format!("Revoked the token of {name}.\n"))
         }
     }
 }
 
-fn told(answer: &Value) -> String {
+fn render(answer: &Value) -> String {
     let tokens = answer["tokens"].as_array().map(Vec::as_slice).unwrap_or_default();
     if tokens.is_empty() {
-        return "Nobody has a token. Make one: baton token create NAME --role viewer\n".to_owned();
+        return "No tokens. Create one: baton token create NAME --role viewer\n".to_owned();
     }
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut text = String::new();
@@ -50,8 +50,8 @@ fn told(answer: &Value) -> String {
         let end = match (token["revoked"]["at"].as_str(), token["expires_at"].as_str()) {
             (Some(at), _) => format!("revoked {at} by {}", by(&token["revoked"]["by"])),
             (None, Some(at)) if token["is_good"] == true => format!("until {at}"),
-            (None, Some(at)) => format!("over since {at}"),
-            (None, None) => "until it is revoked".to_owned(),
+            (None, Some(at)) => format!("expired {at}"),
+            (None, None) => "no expiry".to_owned(),
         };
         // Writing to a text cannot fail.
         let _ = writeln!(text, "{name} ({role}) since {}, {end}", word(&token["created_at"]));
@@ -60,5 +60,5 @@ fn told(answer: &Value) -> String {
 }
 
 fn by(actor: &Value) -> &str {
-    actor["name"].as_str().unwrap_or("somebody")
+    actor["name"].as_str().unwrap_or("someone")
 }

@@ -1,37 +1,36 @@
-//! `baton tasks`, `baton do`: the project's own commands, without a store.
+//! `baton tasks`, `baton do`: user tasks, without a store.
 
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::settings::place::{Place, PlaceOptions};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
-use crate::cli::Common;
-use crate::fault::{self, FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
-use crate::office;
+use crate::context;
+use crate::error::{self, CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
+use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
-    let (tasks, site) = open(common)?;
+pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
+    let (tasks, site) = open(options)?;
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
-            return Err(Fault {
-                message: "an agent cannot say for its human that the commands may run".to_owned(),
-                hint: "leave it to them: run the task, and they are asked".to_owned(),
-                code: REFUSED,
-            });
+            return Err(CliError::refused(
+                "an agent cannot trust the Taskfile on behalf of its user",
+                "run the task; Baton asks the user",
+            ));
         }
         tasks.trust(&site)?;
-        output::talk(&format!("{TASKFILE} may run as it is now."));
+        output::talk(&format!("Trusted {TASKFILE} as it is now."));
     }
     let list = match tasks.list(&site) {
-        // Nothing is wrong: there are none.
+        // Not an error: there are none.
         Err(error @ UserTaskError::NoTaskfile) => {
             UserTaskList { tasks: Vec::new(), message: format!("{error}; {}", error.hint()) }
         }
         listed => listed?,
     };
-    if common.json {
+    if options.json {
         return output::json(&list);
     }
     if list.tasks.is_empty() {
@@ -41,11 +40,16 @@ pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
     Ok(output::table(["NAME", "DESCRIPTION"], &rows))
 }
 
-/// In this terminal, with its streams and for as long as it takes: the person can end it.
-pub fn run(common: &Common, name: &str, timeout: Option<u64>, args: &[String]) -> Result<i32, Fault> {
-    let (tasks, site) = open(common)?;
+/// Runs in this terminal with its streams. No time limit by default: the person can press Ctrl-C.
+pub(crate) fn run(
+    options: &GlobalOptions,
+    name: &str,
+    timeout: Option<u64>,
+    args: &[String],
+) -> Result<i32, CliError> {
+    let (tasks, site) = open(options)?;
     match tasks.ready_to_run(&site, name) {
-        Err(UserTaskError::Untrusted) if may_run(&tasks, &site)? => {}
+        Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
         ready => drop(ready?),
     }
     let (file, folder) = (site.taskfile(), &site.folder);
@@ -57,27 +61,27 @@ pub fn run(common: &Common, name: &str, timeout: Option<u64>, args: &[String]) -
     Ok(baton_engine::task_cli::main_within(&words, timeout.map(Duration::from_secs)))
 }
 
-/// Asks the person at the terminal, where there is one. What they say yes to is what they could read when asked.
-fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, Fault> {
+/// Asks the person at the terminal, if there is one. A yes covers only the version they could read when asked.
+fn confirm_trust(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
     let digest = tasks.digest(site)?;
     let question = format!(
-        "{} is new or has changed. Its commands run with your rights. Let them run as they are now?",
+        "{} is new or has changed. Its commands run with your permissions. Trust it?",
         site.taskfile().display()
     );
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
 }
 
-fn open(common: &Common) -> Result<(UserTasks, Site), Fault> {
-    let (place, settings) = office::find(common)?;
+fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
+    let (place, settings) = context::find(options)?;
     let mut site = Site::of_person(&place.root);
-    if common.root.is_some() {
-        // Called from elsewhere for that repository, as by an agent in its worktree: it runs where the caller works.
+    if options.root.is_some() {
+        // Called for another repository, as an agent in its worktree does: run where the caller is.
         site.folder = Place::find(Path::new("."), &PlaceOptions::default())?.root;
     }
     Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
 }
 
-impl From<UserTaskError> for Fault {
+impl From<UserTaskError> for CliError {
     fn from(error: UserTaskError) -> Self {
         let code = match &error {
             UserTaskError::NoTaskfile
@@ -91,7 +95,7 @@ impl From<UserTaskError> for Fault {
         };
         Self {
             message: error.to_string(),
-            hint: fault::with_more(&error.hint(), error.explained().code),
+            hint: error::with_code(&error.hint(), error.explained().code),
             code,
         }
     }

@@ -1,38 +1,42 @@
-//! What a person decides about finished work: `baton reject`, `baton recycle`.
+//! `baton reject`, `baton recycle`
 
-use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::task::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
-use super::task::decide;
-use crate::api::Api;
-use crate::cli::verdicts::Reason;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::cli::verdicts::RecycleReasonArg;
+use crate::commands::task::post_decision;
+use crate::context::CliContext;
+use crate::context::api::Api;
+use crate::error::CliError;
 use crate::output;
 
-pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, Fault> {
-    let reason = Office::said(reason, "the reason")?;
-    let id = decide(api, task, "reject", &json!({ "reason": reason })).await?;
+pub(crate) async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliError> {
+    let reason = CliContext::non_blank(reason, "the reason")?;
+    let id = post_decision(api, task, "reject", &json!({ "reason": reason })).await?;
     let queue = api.task(id).await?.summary.queue;
-    api.tell(id, &format!("{id} is now in {}; the next attempt is told why.\n", queue.as_str())).await
+    api.confirm(
+        id,
+        &format!("Rejected {id}; it is now {}. The next attempt sees the reason.\n", queue.as_str()),
+    )
+    .await
 }
 
-pub async fn recycle(api: &Api, task: &str, reason: Reason) -> Result<String, Fault> {
+pub(crate) async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> Result<String, CliError> {
     let reason = match reason {
-        Reason::TooLarge => "too_large",
-        Reason::CumulativeFailures => "cumulative_failures",
+        RecycleReasonArg::TooLarge => "too_large",
+        RecycleReasonArg::CumulativeFailures => "cumulative_failures",
     };
-    let id = decide(api, task, "recycle", &json!({ "reason": reason })).await?;
+    let id = post_decision(api, task, "recycle", &json!({ "reason": reason })).await?;
     let view = api.task(id).await?;
     if api.is_json {
         return output::json(&view);
     }
     Ok(match view.state {
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => format!(
-            "{id} is recycled. {breakdown} will find its parts:\n  \
-             baton breakdown run {breakdown}     let an agent plan it\n  \
-             baton breakdown edit {breakdown} -  hand in a plan of your own\n"
+            "Recycled {id}. Its breakdown is {breakdown}:\n  \
+             baton breakdown run {breakdown}     have an agent plan it\n  \
+             baton breakdown edit {breakdown} -  write the plan yourself\n"
         ),
-        _ => format!("{id} was broken down before, so it is yours to decide: baton task show {id}\n"),
+        _ => format!("{id} is already part of a breakdown, so you have to decide: baton task show {id}\n"),
     })
 }

@@ -1,105 +1,103 @@
-//! `baton worker`: agents at work on a store that many machines share; and `baton workers`: who does that.
+//! `baton worker`: runs agents for a shared store. `baton workers`: lists the machines that do.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::worker::{Duty, Health};
-use baton_engine::error::EngineError;
-use baton_engine::post::Post;
-use baton_engine::settings::Settings;
-use baton_engine::worker_view::WorkerView;
-use baton_server::guard::Guard;
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth};
+use baton_engine::cluster::node::Node;
+use baton_engine::reports::workers::WorkerView;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::up::{announce, only_one};
-use crate::api::{self, Api};
-use crate::cli::Common;
-use crate::cli::workers::Worker;
-use crate::fault::{FAILED, Fault, UNREACHABLE};
-use crate::office::{Office, find};
+use crate::cli::workers::WorkerArgs;
+use crate::commands::up::{announce, lock_engine};
+use crate::context::api::{self, Api};
+use crate::context::server_file::{self, ServerFile};
+use crate::context::{CliContext, find};
+use crate::error::CliError;
+use crate::options::GlobalOptions;
 use crate::output;
-use crate::server_file::{self, ServerFile};
-use crate::signals::Signals;
 use crate::telemetry::{Telemetry, show_logs};
+use crate::terminal::signals::Signals;
 
-/// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
-/// leases run out by themselves.
-const LAST_WORDS: Duration = Duration::from_secs(20);
+/// Time to write the end of the last attempts. An unreachable store must not keep the process alive: leases expire by
+/// themselves.
+const FINAL_WRITES_MAX: Duration = Duration::from_secs(20);
 
-/// Where a worker works. Its folder says nothing about the namespace, so one that is not named has to be the only one.
-pub async fn placed(common: &Common) -> Result<Common, Fault> {
-    let (place, _) = find(common)?;
+/// Adds the namespace. A worker's directory says nothing about it, so without --namespace the store must have only one.
+pub(crate) async fn with_namespace(options: &GlobalOptions) -> Result<GlobalOptions, CliError> {
+    let (place, _) = find(options)?;
     if !place.store.is_shared() {
-        return Err(Fault::usage(
-            "a worker needs a store that machines share",
-            "name one: baton worker --store postgres://USER@HOST/DATABASE; on one machine alone, use baton up",
+        return Err(CliError::usage(
+            "a worker needs a shared store",
+            "name one: baton worker --store postgres://USER@HOST/DATABASE; on a single machine, use baton up",
         ));
     }
-    if common.namespace.is_some() {
-        return Ok(common.clone());
+    if options.namespace.is_some() {
+        return Ok(options.clone());
     }
     match place.store.namespaces().await?.as_slice() {
-        [only] => Ok(Common { namespace: Some(only.clone()), ..common.clone() }),
-        [] => Err(Fault::usage(
-            "nobody has used this store yet",
-            "start a server on it first: baton up --store … --namespace NAME",
+        [only] => Ok(GlobalOptions { namespace: Some(only.clone()), ..options.clone() }),
+        [] => Err(CliError::usage(
+            "this store has no namespace yet",
+            "start a server first: baton up --store … --namespace NAME",
         )),
-        several => Err(Fault::usage(
+        several => Err(CliError::usage(
             format!("this store has several namespaces: {}", several.join(", ")),
-            "say which one to work for: --namespace NAME",
+            "choose one: --namespace NAME",
         )),
     }
 }
 
-pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
-    let telemetry = Telemetry::start(settings.telemetry.otlp.as_deref(), &office.place.namespace)?;
+pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
+    let otlp = context.settings()?.telemetry.otlp;
+    let telemetry = Telemetry::start(otlp.as_deref(), &context.place.namespace)?;
     show_logs(options.logs.log_format, telemetry.as_ref())?;
-    let worked = Box::pin(work(office, options)).await;
+    let worked = Box::pin(work(context, options)).await;
     if let Some(telemetry) = telemetry {
         telemetry.end().await;
     }
     worked
 }
 
-async fn work(office: &Office, options: Worker) -> Result<String, Fault> {
-    let _alone = only_one(office)?;
+async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
+    let _lock = lock_engine(context)?;
     let grace = Duration::from_secs(options.grace.into());
     let labels: BTreeSet<_> = options.labels.into_iter().collect();
-    let patient = office.patient();
-    let mut engine = patient
+    let waiting = context.waiting_for_store();
+    let mut engine = waiting
         .engine_with(|settings| {
             settings.max_agents = options.agents.unwrap_or(settings.max_agents);
             settings.only_roles = options.roles;
         })
         .await?;
-    engine.shop.post = Post { duty: Duty::Worker, labels, grace };
-    // Its agents reach their tools here; nobody else can.
-    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| Fault {
-        message: format!("the agents' tools cannot be offered on this machine: {error}"),
-        hint: "see whether the loopback interface is up".to_owned(),
-        code: FAILED,
+    engine.shop.node = Node { duty: WorkerDuty::Worker, labels, grace };
+    // For the tools of this worker's agents only.
+    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| {
+        CliError::failed(
+            format!("cannot serve the agents' tools: {error}"),
+            "check that the loopback interface is up",
+        )
     })?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
-    // And by the command line: on a shared store they have no other way in.
-    let _file = ServerFile::write(&office.place, server.address(), None)?;
+    // Agents that call the command line find the server by this file; they cannot log in to the store.
+    let _file = ServerFile::write(&context.place, server.address(), None)?;
     announce(&engine.shop.settings);
-    // Heard before it is said that we are there: whoever reads that may end us at once.
-    let mut signals = Signals::hear()?;
-    output::talk(&format!("{} works for {}", engine.shop.worker, office.place.namespace));
+    // Before the announcement: whoever reads it may send a signal at once.
+    let mut signals = Signals::install()?;
+    output::talk(&format!("Worker {} is running for {}", engine.shop.worker, context.place.namespace));
 
     let (stop, stopping) = watch::channel(false);
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(server.address(), None);
-    let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let guard = HttpGuard::new(server.address(), None);
+    let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;
-        // Nobody listens when all is over.
         let _ = end.send(true);
         worked
     };
@@ -107,40 +105,34 @@ async fn work(office: &Office, options: Worker) -> Result<String, Fault> {
     let mut worked = Box::pin(async { tokio::join!(working, serving).0 });
     tokio::select! {
         worked = &mut worked => { worked?; return Ok(String::new()) }
-        () = signals.heard() => {}
+        () = signals.next() => {}
     }
     output::talk(&format!(
-        "Draining: nothing new is taken; agents at work have {} s to finish. Once more ends them now.",
+        "Draining: no new tasks; running agents have {} s to finish. Press Ctrl-C again to stop them now.",
         grace.as_secs()
     ));
     let _ = stop.send(true);
     tokio::select! {
         worked = &mut worked => { worked?; return Ok(String::new()) }
-        () = signals.heard() => {}
+        () = signals.next() => {}
         () = sleep(grace) => {}
     }
     let _ = hurry.send(true);
     tokio::select! {
         worked = &mut worked => worked?,
-        () = sleep(LAST_WORDS) => return Err(Fault {
-            message: "the store did not hear that this worker ends".to_owned(),
-            hint: "nothing is lost: its leases run out, and its tasks go back to the queue".to_owned(),
-            code: UNREACHABLE,
-        }),
+        () = sleep(FINAL_WRITES_MAX) => return Err(CliError::unreachable("cannot reach the store to end this worker", "no work is lost: its leases expire, and its tasks return to the queue")),
     }
     Ok(String::new())
 }
 
-pub async fn list(api: &Api) -> Result<String, Fault> {
+pub(crate) async fn list(api: &Api) -> Result<String, CliError> {
     let mut answer: Value = api.get("/api/workers").await?;
     let workers: Vec<WorkerView> = api::read(answer["workers"].take())?;
     if api.is_json {
         return output::json(&json!({ "workers": workers }));
     }
     if workers.is_empty() {
-        return Ok(
-            "Nobody runs agents on this store. Start: baton up, or baton worker --store URL\n".to_owned()
-        );
+        return Ok("No workers. Start one: baton up, or baton worker --store URL\n".to_owned());
     }
     let rows: Vec<[String; 6]> = workers.iter().map(row).collect();
     Ok(output::table(["WORKER", "STATE", "LOAD", "HAS", "HEARTBEAT", "RUNS"], &rows))
@@ -148,9 +140,9 @@ pub async fn list(api: &Api) -> Result<String, Fault> {
 
 fn row(worker: &WorkerView) -> [String; 6] {
     let state = match worker.state {
-        Health::Live => "live",
-        Health::Draining => "draining",
-        Health::Lost => "lost",
+        WorkerHealth::Live => "live",
+        WorkerHealth::Draining => "draining",
+        WorkerHealth::Lost => "lost",
     };
     let agents = worker.agents.iter().map(ToString::to_string);
     let has: Vec<String> = agents.chain(worker.labels.iter().map(ToString::to_string)).collect();

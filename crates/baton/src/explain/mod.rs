@@ -1,27 +1,27 @@
-//! `baton explain`: the rules Baton goes by, and what every error code means, as the program itself has them.
+//! `baton explain`: error codes, exit codes and topics, from the tables the program runs on.
 
-pub mod catalogue;
+pub(crate) mod catalogue;
 mod exit_codes;
-pub mod topics;
+pub(crate) mod topics;
 
 use std::fmt::Write;
 
-use baton_core::text::nearest_few;
+use baton_core::base::text::nearest_few;
 use serde_json::{Value, json};
 
-use self::catalogue::{Entry, Family};
-use self::topics::Topic;
-use crate::fault::Fault;
+use crate::error::CliError;
+use crate::explain::catalogue::{CodeEntry, CodeFamily};
+use crate::explain::topics::ExplainTopic;
 use crate::output;
 
-/// Names offered for one nobody knows; more would be a list to read.
-const OFFERED_MAX: usize = 5;
+/// Most suggestions for an unknown name.
+const SUGGESTIONS_MAX: usize = 5;
 
-pub fn run(what: Option<&str>, is_json: bool) -> Result<String, Fault> {
+pub(crate) fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError> {
     let Some(what) = what else {
         return if is_json { output::json(&all_as_json()) } else { Ok(overview()) };
     };
-    if let Some(topic) = Topic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(what)) {
+    if let Some(topic) = ExplainTopic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(what)) {
         return if is_json { output::json(&topics::as_json(topic)) } else { Ok(topics::text(topic)) };
     }
     let found = catalogue::find(what);
@@ -35,42 +35,42 @@ pub fn run(what: Option<&str>, is_json: bool) -> Result<String, Fault> {
     Ok(texts.join("\n"))
 }
 
-/// Everything that can be explained, by name.
-pub fn names() -> Vec<&'static str> {
-    let topics = Topic::ALL.iter().map(|topic| topic.name());
+/// The names of everything that can be explained.
+pub(crate) fn names() -> Vec<&'static str> {
+    let topics = ExplainTopic::ALL.iter().map(|topic| topic.name());
     topics.chain(catalogue::entries().iter().map(|entry| entry.explanation.code)).collect()
 }
 
-fn unknown(what: &str) -> Fault {
+fn unknown(what: &str) -> CliError {
     let lower = what.to_lowercase().replace(['-', ' '], "_");
-    let mut near = nearest_few(&lower, names(), OFFERED_MAX);
+    let mut near = nearest_few(&lower, names(), SUGGESTIONS_MAX);
     near.dedup();
     let hint = if near.is_empty() {
-        "see everything there is: baton explain".to_owned()
+        "list everything: baton explain".to_owned()
     } else {
-        format!("did you mean {}? See everything there is: baton explain", near.join(", "))
+        format!("did you mean {}? List everything: baton explain", near.join(", "))
     };
-    Fault::usage(format!("there is nothing called \"{what}\" to explain"), hint)
+    CliError::usage(format!("no explanation for \"{what}\""), hint)
 }
 
-fn text(entry: &Entry) -> String {
-    let Entry { family, explanation } = entry;
+fn text(entry: &CodeEntry) -> String {
+    let CodeEntry { family, explanation } = entry;
     format!(
         "{} ({family})\n\n{}\n\nWhy:   {}\n\nNext:  {}\n",
         explanation.code,
-        wrapped(explanation.means, 0),
-        wrapped(explanation.cause, LABEL_CHARS),
-        wrapped(explanation.next, LABEL_CHARS)
+        wrap(explanation.means, 0),
+        wrap(explanation.cause, LABEL_CHARS),
+        wrap(explanation.next, LABEL_CHARS)
     )
 }
 
-/// As wide as a page is read easily.
+/// A readable line length.
 const LINE_CHARS_MAX: usize = 98;
 /// `Why:   `
 const LABEL_CHARS: usize = 7;
 
-/// Lines of a readable length; all but the first begin with `indent` blanks.
-fn wrapped(text: &str, indent: usize) -> String {
+/// Wraps text; all lines but the first are indented.
+fn wrap(text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -86,25 +86,24 @@ fn wrapped(text: &str, indent: usize) -> String {
 
 fn overview() -> String {
     let mut text = String::from("Topics\n");
-    for topic in Topic::ALL {
+    for topic in ExplainTopic::ALL {
         let _ = writeln!(text, "  {:<28} {}", topic.name(), topic.about());
     }
-    for Family { title, rows } in catalogue::families() {
+    for CodeFamily { title, rows } in catalogue::families() {
         let _ = writeln!(text, "\n{title}");
         for row in rows {
             let _ = writeln!(text, "  {:<28} {}", row.code, first_sentence(row.means));
         }
     }
-    text.push_str("\nOne of them: baton explain NAME\n");
+    text.push_str("\nDetails: baton explain NAME\n");
     text
 }
 
-/// Enough for a list.
 fn first_sentence(means: &str) -> &str {
     means.split_once(". ").map_or(means, |(first, _)| first).trim_end_matches('.')
 }
 
 fn all_as_json() -> Value {
-    let topics = Topic::ALL.map(|topic| json!({ "topic": topic.name(), "about": topic.about() }));
+    let topics = ExplainTopic::ALL.map(|topic| json!({ "topic": topic.name(), "about": topic.about() }));
     json!({ "topics": topics, "codes": catalogue::entries() })
 }

@@ -1,26 +1,25 @@
-//! The topics: rules as text and as data, from the same tables the program runs on.
+//! Topics: rules as text and as JSON, from the tables the program runs on.
 
 use std::fmt::Write;
 
-use baton_core::command::CommandName;
-use baton_core::exit_reason::ExitReason;
-use baton_core::phase::{Move, Phase, PhaseEvent};
-use baton_core::state::StateName;
+use baton_core::phase::{Phase, PhaseEvent, PhaseMove};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
 use baton_core::transition::table::next_states;
 use serde_json::{Value, json};
 
-/// A rule that is told as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Topic {
+pub(crate) enum ExplainTopic {
     States,
     Phases,
     Exits,
 }
 
-impl Topic {
-    pub const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
+impl ExplainTopic {
+    pub(crate) const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
 
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::States => "states",
             Self::Phases => "phases",
@@ -28,26 +27,26 @@ impl Topic {
         }
     }
 
-    pub const fn about(self) -> &'static str {
+    pub(crate) const fn about(self) -> &'static str {
         match self {
-            Self::States => "The states of a task and what leads from one to the next",
-            Self::Phases => "The phases of the Plan → Execute → Review loop",
-            Self::Exits => "How a recipe can end, and what each end means",
+            Self::States => "Task states and their transitions",
+            Self::Phases => "Phases of the Plan → Execute → Review loop",
+            Self::Exits => "Exit reasons of recipes and what they mean",
         }
     }
 }
 
-pub fn text(topic: Topic) -> String {
+pub(crate) fn text(topic: ExplainTopic) -> String {
     match topic {
-        Topic::States => states(),
-        Topic::Phases => phases(),
-        Topic::Exits => exits(),
+        ExplainTopic::States => states(),
+        ExplainTopic::Phases => phases(),
+        ExplainTopic::Exits => exits(),
     }
 }
 
 fn states() -> String {
     let mut text =
-        String::from("A task starts in Incoming, or in Breakdown when it is to be planned first.\n");
+        String::from("A task starts in Incoming, or in Breakdown if it has to be planned first.\n");
     for state in StateName::ALL {
         let _ = writeln!(text, "\n{state}");
         let mut is_final = true;
@@ -59,7 +58,7 @@ fn states() -> String {
             }
         }
         if is_final {
-            let _ = writeln!(text, "  nothing leads out of it");
+            let _ = writeln!(text, "  final state");
         }
     }
     text
@@ -73,9 +72,9 @@ fn phases() -> String {
         let _ = writeln!(text, "\n{}{gate}", phase.as_str());
         for event in PhaseEvent::ALL {
             let to = match phase.after(event) {
-                Ok(Move::To(to)) => to.as_str().to_owned(),
-                Ok(Move::NextIteration(to)) => format!("{}, iteration + 1", to.as_str()),
-                Ok(Move::Stay) => "goes on".to_owned(),
+                Ok(PhaseMove::To(to)) => to.as_str().to_owned(),
+                Ok(PhaseMove::NextIteration(to)) => format!("{}, iteration + 1", to.as_str()),
+                Ok(PhaseMove::Stay) => "stays".to_owned(),
                 Err(_) => continue,
             };
             let _ = writeln!(text, "  {:<16} → {to}", event.as_str());
@@ -84,10 +83,10 @@ fn phases() -> String {
     text
 }
 
-/// The same as data.
-pub fn as_json(topic: Topic) -> Value {
+/// The same as JSON.
+pub(crate) fn as_json(topic: ExplainTopic) -> Value {
     match topic {
-        Topic::States => json!({ "states": StateName::ALL.map(|state| {
+        ExplainTopic::States => json!({ "states": StateName::ALL.map(|state| {
             let ways: Vec<Value> = CommandName::ALL
                 .iter()
                 .map(|command| (command, next_states(state, *command)))
@@ -99,22 +98,22 @@ pub fn as_json(topic: Topic) -> Value {
                 .collect();
             json!({ "state": state.as_str(), "ways": ways })
         }) }),
-        Topic::Phases => json!({ "phases": Phase::ALL.map(|phase| {
+        ExplainTopic::Phases => json!({ "phases": Phase::ALL.map(|phase| {
             let ways: Vec<Value> = PhaseEvent::ALL
                 .into_iter()
                 .filter_map(|event| Some((event, phase.after(event).ok()?)))
                 .map(|(event, moved)| {
                     let (to, is_next_iteration) = match moved {
-                        Move::To(to) => (to, false),
-                        Move::NextIteration(to) => (to, true),
-                        Move::Stay => (phase, false),
+                        PhaseMove::To(to) => (to, false),
+                        PhaseMove::NextIteration(to) => (to, true),
+                        PhaseMove::Stay => (phase, false),
                     };
                     json!({ "event": event.as_str(), "to": to.as_str(), "next_iteration": is_next_iteration })
                 })
                 .collect();
             json!({ "phase": phase.as_str(), "gate": phase.gate_text(), "ways": ways })
         }) }),
-        Topic::Exits => json!({ "exits": exits_known()
+        ExplainTopic::Exits => json!({ "exits": known_exits()
             .map(|reason| json!({
                 "reason": reason.as_str(), "category": reason.category().as_str(), "message": reason.message(),
             }))
@@ -122,7 +121,7 @@ pub fn as_json(topic: Topic) -> Value {
     }
 }
 
-/// The exits worth knowing: those of the built-in recipes, the guardrails and the errors.
+/// The exits of the built-in recipes, the guardrails and the errors.
 const EXITS: [&str; 16] = [
     "task-committed",
     "design-committed",
@@ -142,13 +141,13 @@ const EXITS: [&str; 16] = [
     "one-of-your-own",
 ];
 
-fn exits_known() -> impl Iterator<Item = ExitReason> {
+fn known_exits() -> impl Iterator<Item = ExitReason> {
     EXITS.into_iter().filter_map(|reason| ExitReason::new(reason).ok())
 }
 
 fn exits() -> String {
-    let mut text = String::from("A recipe ends with a reason. Its category says how to take it.\n\n");
-    for reason in exits_known() {
+    let mut text = String::from("A recipe exits with a reason; its category says how to interpret it.\n\n");
+    for reason in known_exits() {
         let _ =
             writeln!(text, "{:<10} {:<30} {}", reason.category().as_str(), reason.as_str(), reason.message());
     }

@@ -1,74 +1,74 @@
-//! How far a long piece of work is, on the last line of the terminal.
+//! A progress bar on the last line of the terminal.
 //!
-//! Seen only by a person who sits there and has waited for a moment; what is over sooner leaves no trace. It is drawn by a
-//! thread of its own, because what takes long may hold the others. It owns nothing but that one line, and gives it back.
+//! Appears only at a terminal and only after a moment. Drawn by a thread of its own, because the work may block the
+//! others. It clears its line at the end.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_engine::place::{Onlooker, Stage};
+use baton_engine::settings::place::{ProgressListener, ProgressStage};
 
-/// What is over sooner is not spoken of.
+/// Shorter operations show no bar.
 const APPEARS_AFTER: Duration = Duration::from_millis(500);
-/// Between two drawings: often enough to be seen moving.
+/// Time between two frames.
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// The terminal's last line, which talk and bars share.
-static LINE: Mutex<Line> = Mutex::new(Line { has_bar: false, is_closed: false });
+/// The last line of the terminal, shared by messages and bars.
+static LINE: Mutex<StatusLine> = Mutex::new(StatusLine { has_bar: false, is_closed: false });
 
-struct Line {
+struct StatusLine {
     has_bar: bool,
-    /// The command has said its last word.
+    /// The command has printed its result; no bar may follow.
     is_closed: bool,
 }
 
-/// What is worked on now.
-struct Work {
+/// The current operation.
+struct ProgressItem {
     what: String,
     count: u64,
-    /// None while nobody knows how much there is.
+    /// 0 if unknown.
     total: u64,
     began: Instant,
     appears_at: Instant,
 }
 
-/// Cheap to clone; clones are one line.
+/// Cheap to clone; clones share one line.
 #[derive(Clone)]
-pub struct Progress(Option<Arc<Drawer>>);
+pub(crate) struct ProgressBar(Option<Arc<ProgressDrawer>>);
 
 #[derive(Default)]
-struct Drawer {
-    state: Mutex<State>,
+struct ProgressDrawer {
+    state: Mutex<ProgressState>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    work: Option<Work>,
+struct ProgressState {
+    work: Option<ProgressItem>,
     is_drawing: bool,
 }
 
-impl Progress {
-    /// Nothing is drawn before there is something to tell, and nothing at all for a program.
-    pub fn new(is_json: bool) -> Self {
+impl ProgressBar {
+    /// Draws nothing with `--json` or without a terminal.
+    pub(crate) fn new(is_json: bool) -> Self {
         Self((!is_json && std::io::stderr().is_terminal()).then(Arc::default))
     }
 
-    /// So much is done of so much; of none where nobody knows how much there is.
-    pub fn at(&self, what: &str, count: u64, total: u64) {
+    /// Reports progress; a `total` of 0 means unknown.
+    pub(crate) fn at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, APPEARS_AFTER);
     }
 
-    /// The same for work that was long before anybody told of it.
-    pub fn late_at(&self, what: &str, count: u64, total: u64) {
+    /// The same for work that has already taken long: the bar appears at once.
+    pub(crate) fn late_at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, Duration::ZERO);
     }
 
-    /// Takes the line away; what came of it is told by the command.
-    pub fn end(&self) {
+    /// Clears the line.
+    pub(crate) fn end(&self) {
         let Some(drawer) = &self.0 else { return };
         let mut state = drawer.state();
         if state.work.take().is_some() {
@@ -77,17 +77,17 @@ impl Progress {
         }
     }
 
-    /// What a store tells of itself, in words.
-    pub fn onlooker(&self) -> Onlooker {
+    /// Shows what the store is doing while it opens.
+    pub(crate) fn onlooker(&self) -> ProgressListener {
         let progress = self.clone();
-        Onlooker::new(move |stage| match stage {
-            Stage::Reaching => progress.at("PostgreSQL does not answer, trying again", 0, 0),
-            Stage::Checking => progress.at("Looking over the whole store", 0, 0),
-            Stage::Upgrading { from: 0, .. } => progress.at("Making the store", 0, 0),
-            Stage::Upgrading { from, to } => {
-                progress.at(&format!("Bringing the store from form {from} to {to}"), 0, 0);
+        ProgressListener::new(move |stage| match stage {
+            ProgressStage::Reaching => progress.at("Waiting for PostgreSQL", 0, 0),
+            ProgressStage::Checking => progress.at("Checking the store", 0, 0),
+            ProgressStage::Upgrading { from: 0, .. } => progress.at("Creating the store", 0, 0),
+            ProgressStage::Upgrading { from, to } => {
+                progress.at(&format!("Upgrading the store from version {from} to {to}"), 0, 0);
             }
-            Stage::Copying { pages, total } => progress.at("Copying the store", pages, total),
+            ProgressStage::Copying { pages, total } => progress.at("Copying the store", pages, total),
         })
     }
 
@@ -96,16 +96,16 @@ impl Progress {
         let mut state = drawer.state();
         match &mut state.work {
             Some(work) if work.what == what => (work.count, work.total) = (count, total),
-            // The next part of the same work: whoever has waited for the last one need not wait again.
+            // The next part of the same work appears without another delay.
             Some(work) => {
                 let began = Instant::now();
                 let what = what.to_owned();
-                *work = Work { what, count, total, began, appears_at: work.appears_at };
+                *work = ProgressItem { what, count, total, began, appears_at: work.appears_at };
             }
             None => {
                 let began = Instant::now();
                 let what = what.to_owned();
-                state.work = Some(Work { what, count, total, began, appears_at: began + delay });
+                state.work = Some(ProgressItem { what, count, total, began, appears_at: began + delay });
             }
         }
         if !state.is_drawing {
@@ -116,12 +116,12 @@ impl Progress {
     }
 }
 
-impl Drawer {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl ProgressDrawer {
+    fn state(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until there is nothing to draw. The state is held while the line is drawn, so that nothing comes after the end.
+    /// Runs until there is nothing to draw. Holds the state while drawing, so that nothing is drawn after the end.
     fn draw(&self) {
         let mut state = self.state();
         loop {
@@ -141,7 +141,7 @@ impl Drawer {
     }
 }
 
-impl Work {
+impl ProgressItem {
     fn text(&self, now: Instant) -> String {
         let Self { what, count, total, .. } = self;
         let seconds = now.duration_since(self.began).as_secs();
@@ -158,32 +158,32 @@ impl Work {
     }
 }
 
-fn line() -> MutexGuard<'static, Line> {
+fn line() -> MutexGuard<'static, StatusLine> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn redraw(line: &mut Line, text: &str) {
+fn redraw(line: &mut StatusLine, text: &str) {
     if !line.is_closed {
         line.has_bar = true;
         let _ = write!(std::io::stderr(), "{CLEAR_LINE}{text}");
     }
 }
 
-fn erase(line: &mut Line) {
+fn erase(line: &mut StatusLine) {
     if std::mem::take(&mut line.has_bar) {
         let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
     }
 }
 
-/// Says something on standard error, in the place of a bar that stands there.
+/// Prints a message, in place of a bar if there is one.
 pub(super) fn say(text: &str) {
     let mut line = line();
     erase(&mut line);
-    // Nobody listens: the work goes on all the same.
+    // A closed stderr does not stop the work.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The command is about to say its last word; no bar comes after it.
+/// No bar after this: the command prints its result.
 pub(super) fn close() {
     let mut line = line();
     erase(&mut line);
@@ -196,20 +196,20 @@ mod tests {
 
     fn text(count: u64, total: u64) -> String {
         let began = Instant::now();
-        let work = Work { what: "Working".to_owned(), count, total, began, appears_at: began };
+        let work = ProgressItem { what: "Working".to_owned(), count, total, began, appears_at: began };
         work.text(began + Duration::from_millis(3_400))
     }
 
     #[test]
-    fn a_line_says_as_much_as_is_known() {
+    fn the_bar_shows_what_is_known() {
         assert_eq!(text(0, 0), "Working … 3 s");
         assert_eq!(text(1_200, 0), "Working … 1200, 3 s");
         assert_eq!(text(5, 10), "Working ███████████████░░░░░░░░░░░░░░░ 5/10");
     }
 
     #[test]
-    fn for_a_program_nothing_is_drawn_and_nobody_is_started() {
-        let progress = Progress::new(true);
+    fn nothing_is_drawn_with_json() {
+        let progress = ProgressBar::new(true);
         progress.at("Working", 1, 2);
         progress.end();
         assert!(progress.0.is_none());

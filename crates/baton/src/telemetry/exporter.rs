@@ -9,10 +9,10 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
 /// Hides failures from the SDK, which would log each one. The transport logs them, the same one once.
 #[derive(Debug)]
-pub struct Exporter(OtlpExporter);
+pub(crate) struct Exporter(OtlpExporter);
 
 impl Exporter {
-    pub const fn new(inner: OtlpExporter) -> Self {
+    pub(crate) const fn new(inner: OtlpExporter) -> Self {
         Self(inner)
     }
 }

@@ -10,7 +10,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use super::Telemetry;
-use crate::fault::Fault;
+use crate::error::CliError;
 use crate::output;
 
 /// What is shown where nobody asked for more.
@@ -20,7 +20,7 @@ const QUIET: &str = "hyper=info,hyper_util=info,opentelemetry=info,opentelemetry
                      reqwest=info,rmcp=info,rustls=info,tokio_postgres=info";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// Lines for people
     #[default]
     Text,
@@ -30,7 +30,7 @@ pub enum LogFormat {
 
 /// Starts the log. `BATON_LOG` is a level or a list such as `info,baton_engine=debug` or `[{task=TASK-1}]=debug`. Spans go
 /// to the collector, too, where there is one, however little is shown here.
-pub fn show_logs(format: LogFormat, telemetry: Option<&Telemetry>) -> Result<(), Fault> {
+pub(crate) fn show_logs(format: LogFormat, telemetry: Option<&Telemetry>) -> Result<(), CliError> {
     let wanted = std::env::var("BATON_LOG").ok().filter(|text| !text.trim().is_empty());
     let filter = filter(wanted.as_deref().unwrap_or(DEFAULT))?;
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(false);
@@ -54,9 +54,9 @@ pub fn show_logs(format: LogFormat, telemetry: Option<&Telemetry>) -> Result<(),
     Ok(())
 }
 
-fn filter(wanted: &str) -> Result<EnvFilter, Fault> {
+fn filter(wanted: &str) -> Result<EnvFilter, CliError> {
     EnvFilter::builder().parse(format!("{QUIET},{wanted}")).map_err(|error| {
-        Fault::usage(
+        CliError::usage(
             format!("BATON_LOG is \"{wanted}\": {error}"),
             "use a level such as debug, or a list such as info,baton_engine=debug",
         )

@@ -11,7 +11,7 @@ mod transport;
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::http_client;
+use baton_engine::base::http_client;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
@@ -21,10 +21,10 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use reqwest::Url;
 
 use self::exporter::Exporter;
-pub use self::logs::{LogFormat, show_logs};
+pub(crate) use self::logs::{LogFormat, show_logs};
 use self::task_trace::{TaskIdGenerator, TaskTracer};
 use self::transport::Transport;
-use crate::fault::Fault;
+use crate::error::CliError;
 
 /// For one delivery, from connecting to the response.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Ended last, so that the spans of the last requests are sent too.
-pub struct Telemetry {
+pub(crate) struct Telemetry {
     provider: SdkTracerProvider,
     namespace: String,
 }
@@ -42,7 +42,7 @@ impl Telemetry {
     /// `http://localhost:4318`. `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` names the whole address and wins over it.
     /// `OTEL_EXPORTER_OTLP_HEADERS`, `_CERTIFICATE`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_*` and the other variables
     /// of the specification count as well.
-    pub fn start(otlp: Option<&str>, namespace: &str) -> Result<Option<Self>, Fault> {
+    pub(crate) fn start(otlp: Option<&str>, namespace: &str) -> Result<Option<Self>, CliError> {
         if variable(&["OTEL_SDK_DISABLED"]).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
@@ -52,7 +52,7 @@ impl Telemetry {
             (None, None) => return Ok(None),
         };
         let root = variable(&["OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE"]);
-        let unusable = |why: String| Fault::usage(why, "check the OTEL_EXPORTER_OTLP_… variables");
+        let unusable = |why: String| CliError::usage(why, "check the OTEL_EXPORTER_OTLP_… variables");
         let client = http_client::build(EXPORT_TIMEOUT, root.as_deref().map(Path::new)).map_err(unusable)?;
         let exporter = SpanExporter::builder()
             .with_http()
@@ -73,7 +73,7 @@ impl Telemetry {
     }
 
     /// Sends what is left, for as long as that may take at the end of the program.
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         // It blocks, and sends through the runtime this runs in.
         let shutdown = move || self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
         if let Ok(Err(error)) = tokio::task::spawn_blocking(shutdown).await {
@@ -104,11 +104,11 @@ fn resource(namespace: &str) -> Resource {
     }
 }
 
-fn checked(endpoint: &str) -> Result<String, Fault> {
+fn checked(endpoint: &str) -> Result<String, CliError> {
     let url: Option<Url> = endpoint.parse().ok();
     match url {
         Some(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(endpoint.to_owned()),
-        _ => Err(Fault::usage(
+        _ => Err(CliError::usage(
             format!("\"{endpoint}\" is not the address of a collector"),
             "it looks like http://localhost:4318 or https://collector.example.org",
         )),
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(checked(good).unwrap(), good);
         }
         for bad in ["", "/v1/traces", "localhost:4318", "ftp://localhost", "http://", "http://a b"] {
-            assert_eq!(checked(bad).unwrap_err().code, crate::fault::USAGE, "{bad}");
+            assert_eq!(checked(bad).unwrap_err().code, crate::error::USAGE, "{bad}");
         }
     }
 }

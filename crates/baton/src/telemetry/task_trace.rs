@@ -26,7 +26,7 @@ thread_local! {
 
 /// Random ids, except for the roots of tasks.
 #[derive(Debug, Default)]
-pub struct TaskIdGenerator(RandomIdGenerator);
+pub(crate) struct TaskIdGenerator(RandomIdGenerator);
 
 impl IdGenerator for TaskIdGenerator {
     fn new_trace_id(&self) -> TraceId {
@@ -39,14 +39,14 @@ impl IdGenerator for TaskIdGenerator {
 }
 
 /// Puts spans into the traces of their tasks and gives them the names and kinds of the conventions.
-pub struct TaskTracer {
+pub(crate) struct TaskTracer {
     inner: SdkTracer,
     /// Ids of tasks are unique in it.
     namespace: String,
 }
 
 impl TaskTracer {
-    pub const fn new(inner: SdkTracer, namespace: String) -> Self {
+    pub(crate) const fn new(inner: SdkTracer, namespace: String) -> Self {
         Self { inner, namespace }
     }
 

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
-use baton_engine::http_client::describe;
+use baton_engine::base::http_client::describe;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::Client;
 use tokio::runtime::Handle;
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
-pub struct Transport {
+pub(crate) struct Transport {
     client: Client,
     /// The SDK sends from a thread of its own, which has no runtime; the client needs one.
     runtime: Handle,
@@ -22,7 +22,7 @@ pub struct Transport {
 
 impl Transport {
     /// Must be called inside the runtime that is to send.
-    pub fn new(client: Client) -> Self {
+    pub(crate) fn new(client: Client) -> Self {
         Self { client, runtime: Handle::current(), last_failure: Mutex::default() }
     }
 

@@ -1,7 +1,6 @@
-//! The arrows between Baton's crates, checked against what Cargo itself says they are.
+//! The dependencies between Baton's crates, as `cargo metadata` reports them.
 //!
-//! Each crate is there because its wall forbids something. This test is that wall: it reads `cargo metadata`
-//! and names every arrow that goes through one. It looks at declared dependencies only, never at the code.
+//! Each crate exists because of what it must not depend on. Modules inside a crate are checked by `folders`.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,56 +10,56 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// A crate of ours: what it may build on, and why it may build on nothing else of ours.
-struct Room {
+/// One of our crates: which others it may depend on, and why only those.
+struct CrateRule {
     name: &'static str,
     may_use: &'static [&'static str],
-    because: &'static str,
+    reason: &'static str,
 }
 
-/// The house, top floor first. Arrows only ever point down.
+/// All crates, top first. Arrows only point down.
 #[rustfmt::skip]
-const HOUSE: [Room; 7] = [
-    Room { name: "baton",          may_use: &["baton-server", "baton-engine", "baton-core"],
-           because: "the commands reach rows, agents and Taskfiles through the engine" },
-    Room { name: "baton-server",   may_use: &["baton-engine", "baton-core"],
-           because: "a page or a request changes nothing except through the engine" },
-    Room { name: "baton-engine",   may_use: &["baton-store", "baton-agents", "baton-taskfile", "baton-core"],
-           because: "the loop must run without anyone watching it" },
-    Room { name: "baton-store",    may_use: &["baton-core"],
-           because: "the three middle rooms do not know one another" },
-    Room { name: "baton-agents",   may_use: &["baton-core"],
-           because: "the three middle rooms do not know one another" },
-    Room { name: "baton-taskfile", may_use: &[],
-           because: "it is a Taskfile runner in its own right and knows nothing of Baton" },
-    Room { name: "baton-core",     may_use: &[],
-           because: "the rules stand on nothing, so that they can be replayed with nothing" },
+const CRATES: [CrateRule; 7] = [
+    CrateRule { name: "baton",          may_use: &["baton-server", "baton-engine", "baton-core"],
+           reason: "commands use rows, agents and Taskfiles through the engine" },
+    CrateRule { name: "baton-server",   may_use: &["baton-engine", "baton-core"],
+           reason: "pages and requests change state only through the engine" },
+    CrateRule { name: "baton-engine",   may_use: &["baton-store", "baton-agents", "baton-taskfile", "baton-core"],
+           reason: "the engine runs without a server" },
+    CrateRule { name: "baton-store",    may_use: &["baton-core"],
+           reason: "store, agents and taskfile do not know each other" },
+    CrateRule { name: "baton-agents",   may_use: &["baton-core"],
+           reason: "store, agents and taskfile do not know each other" },
+    CrateRule { name: "baton-taskfile", may_use: &[],
+           reason: "it is an independent Taskfile runner and knows nothing of Baton" },
+    CrateRule { name: "baton-core",     may_use: &[],
+           reason: "the rules are pure, so that they can be replayed" },
 ];
 
-/// Rooms that no crate of ours may enter even for a test: they must build and be tested alone.
+/// Crates that may not use our other crates even in tests.
 const ALONE: [&str; 2] = ["baton-core", "baton-taskfile"];
 
-/// All that the rules may be built with. None of these touches a file, a clock, a network or a thread.
+/// External crates that core may use. None touches files, clocks, network or threads.
 const CORE_MAY_USE: [&str; 6] = ["jiff", "serde", "serde_json", "strsim", "subtle", "thiserror"];
 
-/// Crates that belong to one concern, and the only rooms that may name them.
+/// External crates that only some of our crates may use.
 #[rustfmt::skip]
-const KEPT_IN: [(&str, &[&str], &str); 4] = [
+const RESTRICTED: [(&str, &[&str], &str); 4] = [
     ("rusqlite",       &["baton-store"],             "only the store names SQL"),
     ("tokio-postgres", &["baton-store"],             "only the store names SQL"),
     ("axum",           &["baton-server"],            "only the server names HTTP"),
-    ("clap",           &["baton", "baton-taskfile"], "only a binary of its own has a command line"),
+    ("clap",           &["baton", "baton-taskfile"], "only binaries have a command line"),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// In the product: a normal or a build dependency.
+    /// A normal or build dependency.
     Product,
-    /// In tests and benches alone.
+    /// A dev-dependency.
     Test,
 }
 
-/// One `from` depends on `to`, as written in a Cargo.toml.
+/// A dependency declared in a Cargo.toml.
 struct Arrow {
     from: String,
     to: String,
@@ -68,22 +67,22 @@ struct Arrow {
 }
 
 #[test]
-fn the_workspace_is_exactly_the_house() {
+fn every_crate_of_the_workspace_has_a_rule() {
     let (members, _) = workspace().expect("cargo metadata describes the workspace");
-    let drawn: BTreeSet<String> = HOUSE.iter().map(|room| room.name.to_owned()).collect();
-    assert_eq!(members, drawn, "a crate was added or removed: draw it in HOUSE");
+    let listed: BTreeSet<String> = CRATES.iter().map(|rule| rule.name.to_owned()).collect();
+    assert_eq!(members, listed, "a crate was added or removed: update CRATES");
 }
 
 #[test]
-fn no_arrow_goes_through_a_wall() {
+fn crates_depend_only_on_what_they_may() {
     let (_, arrows) = workspace().expect("cargo metadata describes the workspace");
-    assert!(arrows.iter().any(|arrow| arrow.to == "baton-core"), "no arrow was read at all");
-    let faults: Vec<String> = arrows.iter().filter_map(fault).collect();
-    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+    assert!(arrows.iter().any(|arrow| arrow.to == "baton-core"), "no dependency was read");
+    let violations: Vec<String> = arrows.iter().filter_map(violation).collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
 #[test]
-fn a_forbidden_arrow_is_named_with_its_reason() {
+fn a_forbidden_dependency_is_reported_with_its_reason() {
     #[rustfmt::skip]
     let forbidden = [
         ("baton-store",    Kind::Product, "baton-agents"),   // sideways
@@ -98,13 +97,13 @@ fn a_forbidden_arrow_is_named_with_its_reason() {
         ("baton-server",   Kind::Product, "clap"),
     ];
     for (from, kind, to) in forbidden {
-        let message = fault(&arrow(from, kind, to)).expect("this arrow is forbidden");
+        let message = violation(&arrow(from, kind, to)).expect("forbidden");
         assert!(message.starts_with(&format!("{from} → {to}: ")), "{message}");
     }
 }
 
 #[test]
-fn an_allowed_arrow_is_left_alone() {
+fn an_allowed_dependency_is_not_reported() {
     #[rustfmt::skip]
     let allowed = [
         ("baton-engine",   Kind::Product, "baton-taskfile"),
@@ -112,45 +111,45 @@ fn an_allowed_arrow_is_left_alone() {
         ("baton-core",     Kind::Test,    "proptest"),
         ("baton-store",    Kind::Product, "rusqlite"),
         ("baton-taskfile", Kind::Product, "clap"),
-        ("baton-server",   Kind::Test,    "baton-store"),    // a test may look behind the engine
+        ("baton-server",   Kind::Test,    "baton-store"),    // a test may use the store
     ];
     for (from, kind, to) in allowed {
-        assert_eq!(fault(&arrow(from, kind, to)), None);
+        assert_eq!(violation(&arrow(from, kind, to)), None);
     }
 }
 
-/// What is wrong with an arrow, if anything is.
-fn fault(arrow: &Arrow) -> Option<String> {
-    let reason = wall(arrow).or_else(|| stranger_in_core(arrow)).or_else(|| out_of_its_room(arrow))?;
+/// Why a dependency is forbidden, if it is.
+fn violation(arrow: &Arrow) -> Option<String> {
+    let reason = wrong_direction(arrow).or_else(|| not_for_core(arrow)).or_else(|| restricted(arrow))?;
     Some(format!("{} → {}: {reason}", arrow.from, arrow.to))
 }
 
-fn wall(arrow: &Arrow) -> Option<&'static str> {
-    let is_ours = HOUSE.iter().any(|room| room.name == arrow.to);
-    let room = HOUSE.iter().find(|room| room.name == arrow.from)?;
+fn wrong_direction(arrow: &Arrow) -> Option<&'static str> {
+    let is_ours = CRATES.iter().any(|rule| rule.name == arrow.to);
+    let rule = CRATES.iter().find(|rule| rule.name == arrow.from)?;
     let may = match arrow.kind {
-        Kind::Product => room.may_use.contains(&arrow.to.as_str()),
-        Kind::Test => !ALONE.contains(&room.name),
+        Kind::Product => rule.may_use.contains(&arrow.to.as_str()),
+        Kind::Test => !ALONE.contains(&rule.name),
     };
-    (is_ours && !may).then_some(room.because)
+    (is_ours && !may).then_some(rule.reason)
 }
 
-fn stranger_in_core(arrow: &Arrow) -> Option<&'static str> {
+fn not_for_core(arrow: &Arrow) -> Option<&'static str> {
     let is_core = arrow.from == "baton-core" && arrow.kind == Kind::Product;
     (is_core && !CORE_MAY_USE.contains(&arrow.to.as_str()))
-        .then_some("core is built with the crates of CORE_MAY_USE alone")
+        .then_some("core may only use the crates of CORE_MAY_USE")
 }
 
-fn out_of_its_room(arrow: &Arrow) -> Option<&'static str> {
-    let (_, rooms, because) = KEPT_IN.iter().find(|(name, _, _)| *name == arrow.to)?;
-    (arrow.kind == Kind::Product && !rooms.contains(&arrow.from.as_str())).then_some(because)
+fn restricted(arrow: &Arrow) -> Option<&'static str> {
+    let (_, allowed, reason) = RESTRICTED.iter().find(|(name, _, _)| *name == arrow.to)?;
+    (arrow.kind == Kind::Product && !allowed.contains(&arrow.from.as_str())).then_some(reason)
 }
 
 fn arrow(from: &str, kind: Kind, to: &str) -> Arrow {
     Arrow { from: from.to_owned(), to: to.to_owned(), kind }
 }
 
-/// The workspace's crates and every dependency they declare, as Cargo reads them.
+/// The workspace's crates and their declared dependencies.
 fn workspace() -> Result<(BTreeSet<String>, Vec<Arrow>), Box<dyn Error>> {
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -167,7 +166,7 @@ fn workspace() -> Result<(BTreeSet<String>, Vec<Arrow>), Box<dyn Error>> {
         let from = text(package, "name")?;
         members.insert(from.to_owned());
         for dependency in list(package, "dependencies")? {
-            // A normal dependency has no kind at all; the others are "dev" and "build".
+            // A normal dependency has no kind; the others are "dev" and "build".
             let kind = if dependency["kind"] == "dev" { Kind::Test } else { Kind::Product };
             arrows.push(arrow(from, kind, text(dependency, "name")?));
         }

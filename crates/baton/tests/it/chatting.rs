@@ -51,7 +51,9 @@ fn the_answer_is_printed_and_what_happens_on_the_way_is_said_beside_it() {
         let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "Why does it fail?"]);
         assert_eq!((code, printed.as_str()), (Some(0), "Because of Mondays.\n"), "{talk}");
         assert!(
-            talk.contains("is in the queue (READ_INFO)") && talk.contains("scripted is at work."),
+            talk.contains("Queued TASK-")
+                && talk.contains("(READ_INFO)")
+                && talk.contains("scripted started."),
             "{talk}"
         );
         let (code, printed, talk) = chat(place, &["--type", "IMPLEMENTATION", "Build it"]);
@@ -76,7 +78,7 @@ fn a_question_nobody_is_there_for_is_exit_code_10_and_its_answer_is_taken_later(
     in_both(|place| {
         let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "--session", "paint", "Which one?"]);
         assert_eq!((code, printed.as_str()), (Some(10), ""), "{talk}");
-        assert!(talk.contains("Red or blue?") && talk.contains("nobody is there to give one"), "{talk}");
+        assert!(talk.contains("Red or blue?") && talk.contains("there is no terminal to give one"), "{talk}");
         let output = place.command().args(["--json", "questions"]).output().unwrap();
         let questions: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(questions["questions"][0]["session_id"], "paint", "{questions}");
@@ -121,7 +123,7 @@ fn without_an_agent_the_message_is_kept_and_a_person_is_told() {
     let place = Place::without_agents();
     let (code, _, talk) = chat(&place, &["Why?"]);
     assert_eq!(code, Some(4), "{talk}");
-    assert!(talk.contains("no agent is set up"), "{talk}");
+    assert!(talk.contains("no agent is configured"), "{talk}");
     let listed = place.command().args(["task", "list"]).output().unwrap();
     assert!(String::from_utf8(listed.stdout).unwrap().contains("Why?"));
 }
@@ -192,7 +194,7 @@ fn what_waits_for_the_work_of_a_message_starts_from_it_once_it_is_accepted() {
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].starts_with(&format!("{first}  accepted")), "{shown}");
     assert_eq!(
-        lines[1], "It is on the branch baton/next; take it over when you like: git merge baton/next",
+        lines[1], "Merged into baton/next. Merge it into your branch: git merge baton/next",
         "{shown}"
     );
     place.task_when_in(second, "provisional");

@@ -63,12 +63,12 @@ fn the_first_minutes_with_tasks() {
     ");
     insta::assert_snapshot!(folder.says(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
     exit 0
-    TASK-00000000 is in the queue.
+    Added TASK-00000000.
     ");
     let first = folder.ids().remove(0);
     insta::assert_snapshot!(folder.says(&["task", "add", "Write it down", "--after", &first[5..]]), @r"
     exit 0
-    TASK-00000001 is in the queue.
+    Added TASK-00000001.
     ");
     insta::assert_snapshot!(folder.says(&["task", "list"]), @r"
     exit 0
@@ -91,15 +91,15 @@ fn the_first_minutes_with_tasks() {
     ");
     insta::assert_snapshot!(folder.says(&["task", "cancel", &first, "--reason", "not needed"]), @r"
     exit 0
-    TASK-00000000 is cancelled; what it wrote is kept.
+    Cancelled TASK-00000000; its work is kept.
     ");
     insta::assert_snapshot!(folder.says(&["questions"]), @r"
     exit 0
-    No questions. Nobody waits for you.
+    No pending questions.
     ");
     insta::assert_snapshot!(folder.says(&["breakdown", "list"]), @r"
     exit 0
-    Nothing is being broken down.
+    No breakdowns.
     ");
 }
 
@@ -128,7 +128,7 @@ fn mistakes_are_answered_with_what_to_do() {
     insta::assert_snapshot!(folder.says(&["task", "list", "--queue", "provisonal"]), @r#"
     exit 2
     --- stderr
-    error: there is no queue "provisonal"
+    error: unknown queue "provisonal"
 
     Hint: did you mean provisional?
     "#);
@@ -169,7 +169,7 @@ fn mistakes_are_answered_with_what_to_do() {
     --- stderr
     error: "1" is not a question id; one looks like Q-5eed1234
 
-    Hint: see the open questions: baton questions
+    Hint: list pending questions: baton questions
     "#);
     insta::assert_snapshot!(folder.says(&["breakdown", "run", &id]), @r"
     exit 4
@@ -207,12 +207,12 @@ fn explain_phases_draws_the_loop() {
 
     plan: Ready to execute? [YES/NO]
       YES at the gate  → execute
-      NO at the gate   → goes on
+      NO at the gate   → stays
       break off        → hub
 
     execute: Ready for review? [YES/NO]
       YES at the gate  → review
-      NO at the gate   → goes on
+      NO at the gate   → stays
       break off        → hub
 
     review: Continue loop? [YES/NO]
@@ -223,11 +223,11 @@ fn explain_phases_draws_the_loop() {
 }
 
 #[test]
-fn explain_exits_says_how_to_take_each() {
+fn explain_exits_lists_category_and_message() {
     let output = baton(&["explain", "exits"]);
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(stdout(&output), @r#"
-    A recipe ends with a reason. Its category says how to take it.
+    A recipe exits with a reason; its category says how to interpret it.
 
     completed  task-committed                 Task implementation committed successfully
     completed  design-committed               Design document committed successfully
@@ -251,13 +251,13 @@ fn explain_exits_says_how_to_take_each() {
 #[test]
 fn explain_states_has_every_state_and_no_way_out_of_done() {
     let text = stdout(&baton(&["explain", "states"]));
-    assert_eq!(text.matches("nothing leads out of it").count(), 2, "{text}");
-    assert!(text.contains("\nDone\n  nothing leads out of it\n"), "{text}");
+    assert_eq!(text.matches("final state").count(), 2, "{text}");
+    assert!(text.contains("\nDone\n  final state\n"), "{text}");
     assert!(text.contains("  claim            → Claimed\n"), "{text}");
 }
 
 #[test]
-fn explain_tells_what_a_code_means_why_it_came_and_what_to_do() {
+fn explain_says_what_a_code_means_why_and_what_to_do() {
     let output = baton(&["explain", "wrong_state"]);
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(stdout(&output), @r"
@@ -273,9 +273,9 @@ fn explain_tells_what_a_code_means_why_it_came_and_what_to_do() {
            allows.
     ");
     // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.
-    assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (Codes of the API)"));
+    assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (API errors)"));
     assert!(stdout(&baton(&["explain", "too_large"])).starts_with("too_large (Tasks and plans)"));
-    assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes of commands)"));
+    assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes)"));
 }
 
 #[test]
@@ -294,23 +294,23 @@ fn explain_alone_lists_everything_and_json_has_the_same() {
         assert!(!told[name].as_array().unwrap().is_empty(), "{name}");
     }
     let one: Value = serde_json::from_slice(&baton(&["explain", "store_damaged", "--json"]).stdout).unwrap();
-    assert_eq!(one["codes"][0]["family"], "The store");
+    assert_eq!(one["codes"][0]["family"], "Store");
 }
 
 #[test]
-fn a_code_nobody_knows_gets_the_nearest_names() {
+fn an_unknown_code_gets_suggestions() {
     let output = baton(&["explain", "wrong-stat"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
-    error: there is nothing called "wrong-stat" to explain
+    error: no explanation for "wrong-stat"
 
-    Hint: did you mean wrong_state, wrong_shape, wrong_results, run_lost? See everything there is: baton explain
+    Hint: did you mean wrong_state, wrong_shape, wrong_results, run_lost? List everything: baton explain
     "#);
 }
 
 #[test]
-fn wrong_usage_is_exit_code_2_and_names_what_there_is() {
+fn wrong_usage_is_exit_code_2_with_suggestions() {
     let output = baton(&["recipe", "shwo"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ impl Demo {
             .args(["demo", "--headless", "--folder"])
             .arg(&self.folder)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(said)
             .spawn()
             .unwrap()
@@ -127,15 +128,22 @@ fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Waits for the demo to end, but not for ever.
+/// Whether it closes its standard output, which it does at its end, within this time.
+fn ends_within(child: &mut Child, time: Duration) -> bool {
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut stdout, &mut std::io::sink());
+        let _ = sender.send(());
+    });
+    ended.recv_timeout(time).is_ok()
+}
+
+/// Waits for the demo to end, but not forever.
 fn exit_code(demo: &Demo) -> Option<i32> {
     let mut child = demo.start();
-    let started = Instant::now();
-    while started.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    if ends_within(&mut child, PATIENCE) {
+        return child.wait().unwrap().code();
     }
     let tasks = demo.json(&["task", "list", "--limit", "100"]);
     let agents = processes_of(&demo.folder);
@@ -171,15 +179,8 @@ fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let mut child = demo.start();
             let lives = Duration::from_millis(30 + (dice >> 33) % 900);
-            let born = Instant::now();
-            let ended = loop {
-                match child.try_wait().unwrap() {
-                    Some(status) => break Some(status.code()),
-                    None if born.elapsed() >= lives => break None,
-                    None => std::thread::sleep(Duration::from_millis(5)),
-                }
-            };
-            if let Some(code) = ended {
+            if ends_within(&mut child, lives) {
+                let code = child.wait().unwrap().code();
                 assert_eq!(code, Some(0), "the demo failed after {kills} kills");
                 break;
             }

@@ -1,11 +1,6 @@
-//! Baton as a person and a program meet it: the whole binary, real agents, real git, real stores. One test program,
-//! because each one more is linked anew on every change.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on says so by ending"
-)]
+//! End-to-end tests: the whole binary, real agents, real git, real stores. One test program, because each additional one
+//! costs a link on every change.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod agents;
 mod arrows;
@@ -19,17 +14,22 @@ mod demo;
 mod dependencies;
 mod docs;
 mod engine;
+mod folders;
 mod looping;
 mod machines;
 mod mcp;
+mod names;
 mod product;
 mod recipes;
 mod server;
+mod services;
+mod source;
 mod telemetry;
 mod terminal;
 mod up;
+mod wait;
 
-// The store's own way to a PostgreSQL server, so that both crates' tests share one.
-#[expect(dead_code, reason = "the store's tests also kill servers")]
+// Shares one PostgreSQL server with the tests of the store.
+#[expect(dead_code, reason = "the store's tests use more of it")]
 #[path = "../../../store/tests/it/server.rs"]
 mod postgres;

@@ -9,7 +9,7 @@ mod user_tasks;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::ClientHandler;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProgressNotificationParam};
@@ -17,6 +17,8 @@ use rmcp::service::{NotificationContext, RoleClient, RunningService, ServiceExt}
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
+
+use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -155,20 +157,14 @@ impl Place {
     fn up(&self) -> (Up, String) {
         let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
         let up = Up(up);
-        let started = Instant::now();
-        loop {
-            assert!(started.elapsed() < PATIENCE, "the server does not come up");
+        let find = || {
             let mut files =
                 std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
-            if let Some(file) =
-                files.find(|file| file.file_name().to_string_lossy().ends_with(".server.json"))
-            {
-                let known: Value =
-                    serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
-                return (up, known["url"].as_str().unwrap().trim_start_matches("http://").to_owned());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            files.find(|file| file.file_name().to_string_lossy().ends_with(".server.json"))
+        };
+        let file = wait::until_some(PATIENCE, find, || "no server file".to_owned());
+        let content: Value = serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
+        (up, content["url"].as_str().unwrap().trim_start_matches("http://").to_owned())
     }
 }
 

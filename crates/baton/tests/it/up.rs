@@ -3,9 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::wait;
 
 const TASKS: usize = 200;
 const AGENTS: &str = "20";
@@ -77,6 +79,11 @@ fn provisional(folder: &Path) -> Vec<Value> {
     list["tasks"].as_array().unwrap().clone()
 }
 
+fn until_provisional(folder: &Path, count: usize) {
+    let found = || provisional(folder).len();
+    wait::until(PATIENCE, || found() >= count, || format!("{} of {count} are provisional", found()));
+}
+
 #[test]
 fn two_hundred_tasks_through_twenty_agents() {
     let scratch = tempfile::tempdir().unwrap();
@@ -90,16 +97,10 @@ fn two_hundred_tasks_through_twenty_agents() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let started = Instant::now();
-    let mut memory_first = None;
-    while provisional(&folder).len() < TASKS {
-        assert!(started.elapsed() < PATIENCE, "only {} of {TASKS} came through", provisional(&folder).len());
-        if provisional(&folder).len() > TASKS / 10 && memory_first.is_none() {
-            memory_first = Some(memory_kib(&up));
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    let growth = memory_kib(&up).saturating_sub(memory_first.unwrap_or_default());
+    until_provisional(&folder, TASKS / 10);
+    let memory_first = memory_kib(&up);
+    until_provisional(&folder, TASKS);
+    let growth = memory_kib(&up).saturating_sub(memory_first);
     assert!(growth < GROWTH_KIB_MAX, "the server grew by {growth} KiB");
     end(&mut up);
 
@@ -154,11 +155,7 @@ fn finished_work() -> (tempfile::TempDir, PathBuf, Vec<String>) {
         .collect();
     let mut up =
         baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
-    let started = Instant::now();
-    while provisional(&folder).len() < ids.len() {
-        assert!(started.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until_provisional(&folder, ids.len());
     end(&mut up);
     (scratch, folder, ids)
 }

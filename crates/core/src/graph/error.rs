@@ -1,26 +1,23 @@
-//! The graph's refusals.
+//! Errors of the dependency graph.
 
 use serde::Serialize;
 
-use super::Standing;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::Standing;
 
 /// Why the graph did not change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum GraphError {
-    #[error("{task} is not known here; create it first, or check the id")]
+    #[error("unknown task {task}; create it first, or check the id")]
     UnknownTask { task: TaskId },
-    #[error("{task} is already there; change its standing instead of adding it again")]
+    #[error("{task} already exists; change its standing instead of adding it again")]
     AlreadyThere { task: TaskId },
-    #[error("{task} cannot wait on itself; leave that dependency out")]
+    #[error("{task} cannot wait on itself; remove that dependency")]
     WaitsOnItself { task: TaskId },
-    #[error(
-        "this would close a circle in which nothing could ever start: {}; drop one of these dependencies",
-        arrows(path)
-    )]
+    #[error("this would create a dependency cycle: {}; remove one of these dependencies", arrows(path))]
     Circle {
-        /// Each task waits on the one after it; the first and the last are the same.
+        /// Each task waits on the next; the first and the last are the same.
         path: Vec<TaskId>,
     },
     #[error(
@@ -31,7 +28,7 @@ pub enum GraphError {
     StandingIsFinal { task: TaskId, from: Standing, to: Standing },
 }
 
-/// Longer paths are shown by their two ends; the middle of a circle of thousands helps nobody.
+/// Longer paths show only their two ends.
 const PATH_SHOWN_MAX: usize = 12;
 
 /// `A → B → A`.

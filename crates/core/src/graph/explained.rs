@@ -1,42 +1,41 @@
-//! Why the dependency graph did not change, explained.
+//! Explanations of graph errors.
 
-use super::GraphError;
+use crate::base::explanation::Explanation;
 use crate::explained;
-use crate::explanation::Explanation;
+use crate::graph::GraphError;
 
-/// The same wherever it is met.
+/// Shared with the plan check.
 pub const CIRCLE: Explanation = Explanation {
     code: "circle",
-    means: "These dependencies would make tasks wait on one another in a circle, and none of them could ever start.",
-    cause: "One of the tasks it is to wait on waits on it already, directly or through others. The message shows the \
-            way round.",
-    next: "Leave one of the dependencies on that way out.",
+    means: "These dependencies form a cycle: the tasks would wait on one another and never start.",
+    cause: "One of the dependencies already waits on the task, directly or through others. The message shows the cycle.",
+    next: "Remove one of the dependencies in that cycle.",
 };
 
 explained! { GraphError {
     Self::UnknownTask { .. } => Explanation {
         code: "unknown_task",
-        means: "A task is named as a dependency that does not exist here.",
+        means: "A dependency names a task that does not exist here.",
         cause: "The id is mistyped, or belongs to another repository or namespace.",
         next: "`baton task list` shows the ids; the beginning of one is enough.",
     },
     Self::AlreadyThere { .. } => Explanation {
         code: "already_there",
         means: "The same task was added to the graph twice.",
-        cause: "This is a mistake in a program: ids are never given twice.",
-        next: "Try again, and report it if it comes back.",
+        cause: "This is a bug: ids are unique.",
+        next: "Try again, and report it if it happens again.",
     },
     Self::WaitsOnItself { .. } => Explanation {
         code: "waits_on_itself",
         means: "A task cannot wait on itself.",
         cause: "Its own id is among its dependencies.",
-        next: "Leave that one out.",
+        next: "Remove that dependency.",
     },
     Self::Circle { .. } => CIRCLE,
     Self::NoReplacement { .. } => Explanation {
         code: "no_replacement",
-        means: "A task would be replaced by nothing, and what waits on it would start on work nobody did.",
-        cause: "A plan without items was to take its place.",
+        means: "A task would be replaced by nothing, and its dependents would start without its work.",
+        cause: "A plan without items would have replaced it.",
         next: "Give the plan at least one item: `baton breakdown edit TASK`.",
     },
     Self::StandingIsFinal { .. } => Explanation {

@@ -1,19 +1,19 @@
-//! One task as the graph keeps it, with the counts that make every answer cheap.
+//! One task in the graph, with the counters that make every query cheap.
 
 use std::collections::BTreeSet;
 
-use super::Standing;
-use super::standing::Prospect;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::Standing;
+use crate::graph::standing::Prospect;
 
 /// How many of the tasks something rests on are not met, and how many of those never will be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct BlockerCount {
     pub open: usize,
     pub dead: usize,
 }
 
-impl Tally {
+impl BlockerCount {
     pub(super) fn add(&mut self, prospect: Prospect) {
         self.open += usize::from(prospect.is_open());
         self.dead += usize::from(prospect.is_dead());
@@ -26,42 +26,42 @@ impl Tally {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(super) struct GraphNode {
     pub standing: Standing,
     pub waits_on: BTreeSet<TaskId>,
     pub dependents: BTreeSet<TaskId>,
-    /// The recycled tasks this one plans for or replaces: the stand-in edges, backwards.
+    /// The recycled tasks this one plans for or replaces: the stand-in edges, reversed.
     pub stands_in_for: BTreeSet<TaskId>,
     /// Over `waits_on`.
-    pub blockers: Tally,
+    pub blockers: BlockerCount,
     /// Over the standing's stand-ins.
-    pub stand_ins: Tally,
-    /// What a dependency on this task is worth; always what the standing and the tallies say.
+    pub stand_ins: BlockerCount,
+    /// What a dependency on this task is worth; always consistent with the standing and the counters.
     pub prospect: Prospect,
 }
 
-impl Node {
+impl GraphNode {
     pub(super) fn open() -> Self {
         Self {
             standing: Standing::Open,
             waits_on: BTreeSet::new(),
             dependents: BTreeSet::new(),
             stands_in_for: BTreeSet::new(),
-            blockers: Tally::default(),
-            stand_ins: Tally::default(),
+            blockers: BlockerCount::default(),
+            stand_ins: BlockerCount::default(),
             prospect: Prospect::Live,
         }
     }
 
-    /// Monotone in what it rests on (dead < live < met), so one change moves each task's prospect in one
-    /// direction only and the spreading ends.
+    /// Monotone in what it rests on (dead < live < met), so one change moves each prospect in one direction only and
+    /// propagation terminates.
     pub(super) fn judge(&self) -> Prospect {
         match &self.standing {
             Standing::Done => Prospect::Met,
             Standing::Cancelled => Prospect::Dead,
-            // Failed is not the end: a person may say retry. So its dependents wait, and are told why.
+            // Failed is not final: a person may retry. Dependents wait and are told why.
             Standing::Open | Standing::Failed => Prospect::dead_or(self.blockers.dead > 0, Prospect::Live),
-            // I13: met only with every replacement, and never while the breakdown is still being planned.
+            // I13: met only by every replacement, and never while the breakdown is still being planned.
             Standing::Replaced { .. } if self.stand_ins.open == 0 => Prospect::Met,
             Standing::Recycled { .. } | Standing::Replaced { .. } => {
                 Prospect::dead_or(self.stand_ins.dead > 0, Prospect::Live)
@@ -73,7 +73,7 @@ impl Node {
         self.standing == Standing::Open && self.blockers.open == 0
     }
 
-    /// The tasks this one's completion hangs on: its dependencies, or once it is recycled its stand-ins.
+    /// The tasks this one's completion depends on: its dependencies, or its stand-ins once it is recycled.
     pub(super) fn rests_on(&self) -> impl Iterator<Item = TaskId> {
         let (dependencies, stand_ins) = match &self.standing {
             Standing::Open | Standing::Failed => (Some(&self.waits_on), None),

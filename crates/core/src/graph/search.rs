@@ -1,14 +1,14 @@
-//! Finding a path between two sets of tasks, to refuse the edge that would close it to a circle.
+//! Finds a path between two sets of tasks, to reject an edge that would close a cycle.
 //!
-//! The search goes from both ends, one edge each in turn, and stops when either side runs out. So a new
-//! task at the end of a long history costs next to nothing, whichever end it is added at.
+//! The search runs from both ends, one edge each in turn, and stops when either side is exhausted. So a new task at
+//! the end of a long history is cheap, whichever end it is added at.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter;
 
-use super::Graph;
-use super::node::Node;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::TaskGraph;
+use crate::graph::node::GraphNode;
 
 type Neighbours<'g> = Box<dyn Iterator<Item = TaskId> + 'g>;
 
@@ -21,7 +21,7 @@ enum Direction {
 }
 
 impl Direction {
-    fn neighbours(self, node: &Node) -> Neighbours<'_> {
+    fn neighbours(self, node: &GraphNode) -> Neighbours<'_> {
         match self {
             Self::Down => Box::new(node.waits_on.iter().chain(node.standing.stand_ins()).copied()),
             Self::Up => Box::new(node.dependents.iter().chain(&node.stands_in_for).copied()),
@@ -29,23 +29,23 @@ impl Direction {
     }
 }
 
-/// One side of the search: what it has seen, each with the task it came from, and where it goes on.
+/// One side of the search: the tasks it visited, each with its predecessor, and its frontier.
 struct Side<'g> {
-    graph: &'g Graph,
+    graph: &'g TaskGraph,
     direction: Direction,
     came_from: BTreeMap<TaskId, Option<TaskId>>,
     queue: VecDeque<TaskId>,
     current: Option<(TaskId, Neighbours<'g>)>,
 }
 
-enum Step {
+enum SearchStep {
     Reached(TaskId),
     NothingNew,
     RanOut,
 }
 
 impl<'g> Side<'g> {
-    fn new(graph: &'g Graph, direction: Direction, from: &BTreeSet<TaskId>) -> Self {
+    fn new(graph: &'g TaskGraph, direction: Direction, from: &BTreeSet<TaskId>) -> Self {
         Self {
             graph,
             direction,
@@ -55,32 +55,32 @@ impl<'g> Side<'g> {
         }
     }
 
-    /// Goes along one edge, or on to the next task whose edges are to be tried.
-    fn step(&mut self) -> Step {
+    /// Follows one edge, or moves to the next task on the frontier.
+    fn step(&mut self) -> SearchStep {
         if let Some((task, neighbours)) = &mut self.current {
             if let Some(next) = neighbours.next() {
                 if self.came_from.contains_key(&next) {
-                    return Step::NothingNew;
+                    return SearchStep::NothingNew;
                 }
                 self.came_from.insert(next, Some(*task));
                 self.queue.push_back(next);
-                return Step::Reached(next);
+                return SearchStep::Reached(next);
             }
             self.current = None;
         }
-        let Some(task) = self.queue.pop_front() else { return Step::RanOut };
+        let Some(task) = self.queue.pop_front() else { return SearchStep::RanOut };
         self.current = self.graph.nodes.get(&task).map(|node| (task, self.direction.neighbours(node)));
-        Step::NothingNew
+        SearchStep::NothingNew
     }
 
-    /// From `task` back to where this side began, both included.
+    /// From `task` back to where this side started, inclusive.
     fn trail(&self, task: TaskId) -> Vec<TaskId> {
         iter::successors(Some(task), |task| self.came_from.get(task).copied().flatten()).collect()
     }
 }
 
-/// A path from one of `from` down to one of `to`, both included, or `None` where there is none.
-pub(super) fn path(graph: &Graph, from: &BTreeSet<TaskId>, to: &BTreeSet<TaskId>) -> Option<Vec<TaskId>> {
+/// A path from one of `from` down to one of `to`, inclusive, or `None`.
+pub(super) fn path(graph: &TaskGraph, from: &BTreeSet<TaskId>, to: &BTreeSet<TaskId>) -> Option<Vec<TaskId>> {
     if let Some(both) = from.intersection(to).next() {
         return Some(vec![*both]);
     }
@@ -88,14 +88,14 @@ pub(super) fn path(graph: &Graph, from: &BTreeSet<TaskId>, to: &BTreeSet<TaskId>
     let mut up = Side::new(graph, Direction::Up, to);
     let meeting = loop {
         match down.step() {
-            Step::Reached(task) if up.came_from.contains_key(&task) => break task,
-            Step::Reached(_) | Step::NothingNew => {}
-            Step::RanOut => return None,
+            SearchStep::Reached(task) if up.came_from.contains_key(&task) => break task,
+            SearchStep::Reached(_) | SearchStep::NothingNew => {}
+            SearchStep::RanOut => return None,
         }
         match up.step() {
-            Step::Reached(task) if down.came_from.contains_key(&task) => break task,
-            Step::Reached(_) | Step::NothingNew => {}
-            Step::RanOut => return None,
+            SearchStep::Reached(task) if down.came_from.contains_key(&task) => break task,
+            SearchStep::Reached(_) | SearchStep::NothingNew => {}
+            SearchStep::RanOut => return None,
         }
     };
     let mut path = down.trail(meeting);

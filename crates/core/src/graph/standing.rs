@@ -1,12 +1,12 @@
-//! How a task stands, as far as those that wait on it care.
+//! How a task stands, as far as its dependents care.
 
 use std::slice;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
+use crate::base::id::TaskId;
 
-/// The small view of a task's state the graph needs. The task module makes it from the state.
+/// The part of a task's state the graph needs, derived from the state by the task module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
@@ -14,13 +14,13 @@ pub enum Standing {
     Open,
     Done,
     Cancelled,
-    /// Given up on until a person says retry.
+    /// Stopped until a person retries it.
     Failed,
-    /// Recycled, and `planning` is the breakdown that works out its replacements.
+    /// Recycled; `planning` is the breakdown that works out its replacements.
     Recycled {
         planning: TaskId,
     },
-    /// Recycled, and its work is now these tasks.
+    /// Recycled; these tasks do its work now.
     Replaced {
         by: Vec<TaskId>,
     },
@@ -38,7 +38,7 @@ impl Standing {
         }
     }
 
-    /// The tasks that do this one's work in its stead.
+    /// The tasks that do this one's work instead.
     pub fn stand_ins(&self) -> &[TaskId] {
         match self {
             Self::Open | Self::Done | Self::Cancelled | Self::Failed => &[],
@@ -47,7 +47,7 @@ impl Standing {
         }
     }
 
-    /// Replacements are a set; the same ones in another order are the same standing.
+    /// Replacements are a set: order and repetition do not matter.
     pub(super) fn tidied(mut self) -> Self {
         if let Self::Replaced { by } = &mut self {
             by.sort_unstable();
@@ -56,8 +56,8 @@ impl Standing {
         self
     }
 
-    /// I16: nothing leaves Done, and Cancelled stays. I13: a recycled task is finished by its replacements
-    /// alone, so no late result can make it done and let its dependents go early.
+    /// I16: nothing leaves Done, and Cancelled is final. I13: only its replacements finish a recycled task, so a late
+    /// result cannot make it done and release its dependents early.
     pub(super) fn may_become(&self, next: &Self) -> bool {
         match self {
             Self::Done | Self::Cancelled => false,

@@ -1,23 +1,23 @@
-//! What one dependency is worth, and why.
+//! The status of one dependency, and why.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::error::arrows;
-use super::standing::Prospect;
-use super::{Graph, Standing};
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::error::arrows;
+use crate::graph::standing::Prospect;
+use crate::graph::{Standing, TaskGraph};
 
-/// What a dependency on a task is worth.
+/// The status of a dependency on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum DependencyStatus {
     Met,
     Pending {
         wait: Wait,
     },
-    /// It can never be met; a person has to take the dependency away, or the task that has it.
+    /// It can never be met; a person has to remove the dependency or the task that has it.
     Dead {
         reason: DeadReason,
     },
@@ -28,13 +28,13 @@ pub enum Verdict {
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum Wait {
     Completion,
-    /// The task failed. That is not the end of it, since a person may say retry; until then it stands still.
+    /// The task failed. It waits until a person retries it.
     Retry,
-    /// I13: the task was recycled and its replacements are not known yet.
+    /// I13: the task was recycled and its replacements are not planned yet.
     Breakdown {
         planning: TaskId,
     },
-    /// I13: the task was recycled and these of its replacements are not done yet.
+    /// I13: the task was recycled and these replacements are not done yet.
     Replacements {
         open: Vec<TaskId>,
     },
@@ -43,7 +43,7 @@ pub enum Wait {
 /// Why a dependency can never be met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeadReason {
-    /// From the dependency itself to the task the cause is about; each rests on the one after it.
+    /// From the dependency itself to the task the cause is about; each rests on the next.
     pub chain: Vec<TaskId>,
     pub cause: DeadCause,
 }
@@ -59,7 +59,7 @@ pub enum DeadCause {
         task: TaskId,
         planning: TaskId,
     },
-    /// The task was recycled and a part of its work cancelled.
+    /// The task was recycled and one of its replacements cancelled.
     ReplacementCancelled {
         task: TaskId,
         replacement: TaskId,
@@ -88,21 +88,21 @@ impl fmt::Display for DeadReason {
 pub struct Blocker {
     pub task: TaskId,
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: DependencyStatus,
 }
 
-impl Graph {
-    /// What a dependency on this task is worth now.
-    pub fn verdict(&self, task: TaskId) -> Option<Verdict> {
+impl TaskGraph {
+    /// The status of a dependency on this task.
+    pub fn verdict(&self, task: TaskId) -> Option<DependencyStatus> {
         let node = self.nodes.get(&task)?;
         Some(match node.prospect {
-            Prospect::Met => Verdict::Met,
-            Prospect::Live => Verdict::Pending { wait: self.wait(&node.standing) },
-            Prospect::Dead => Verdict::Dead { reason: self.dead_reason(task) },
+            Prospect::Met => DependencyStatus::Met,
+            Prospect::Live => DependencyStatus::Pending { wait: self.wait(&node.standing) },
+            Prospect::Dead => DependencyStatus::Dead { reason: self.dead_reason(task) },
         })
     }
 
-    /// The task's unmet dependencies, each with what it is worth.
+    /// The task's unmet dependencies and the status of each.
     pub fn waiting_on(&self, task: TaskId) -> Vec<Blocker> {
         self.waits_on(task)
             .filter(|on| self.prospect(*on).is_some_and(Prospect::is_open))
@@ -112,7 +112,7 @@ impl Graph {
 
     fn wait(&self, standing: &Standing) -> Wait {
         match standing {
-            // Done and Cancelled are never pending; their arm only has to be harmless.
+            // Done and Cancelled are never pending; this arm only has to be harmless.
             Standing::Open | Standing::Done | Standing::Cancelled => Wait::Completion,
             Standing::Failed => Wait::Retry,
             Standing::Recycled { planning } => Wait::Breakdown { planning: *planning },
@@ -123,7 +123,7 @@ impl Graph {
         }
     }
 
-    /// Follows the first dead task below, again and again, until it comes to a cancelled one.
+    /// Follows the first dead task downwards until it reaches a cancelled one.
     fn dead_reason(&self, task: TaskId) -> DeadReason {
         let mut chain = vec![task];
         let mut last = task;

@@ -1,19 +1,19 @@
-//! What the graph can be asked about many tasks. Nothing here changes it.
+//! Read-only queries on the graph.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::node::Node;
-use super::standing::Prospect;
-use super::{Graph, GraphError, Standing};
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::node::GraphNode;
+use crate::graph::standing::Prospect;
+use crate::graph::{GraphError, Standing, TaskGraph};
 
-/// What accepting a task would set off.
+/// What accepting a task would start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Preview {
+pub struct AcceptPreview {
     pub starts: Vec<TaskId>,
-    /// Those it brings one step nearer only.
+    /// Dependents that would still wait on something else.
     pub still_waiting: Vec<StillWaiting>,
 }
 
@@ -23,7 +23,7 @@ pub struct StillWaiting {
     pub on: Vec<TaskId>,
 }
 
-impl Graph {
+impl TaskGraph {
     pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Standing)> {
         self.nodes.iter().map(|(task, node)| (*task, &node.standing))
     }
@@ -46,7 +46,7 @@ impl Graph {
         self.nodes.get(&task).map(|node| node.blockers.open)
     }
 
-    /// The open tasks whose dependencies are all met, running ones among them; by id.
+    /// Open tasks whose dependencies are all met, including running ones, by id.
     pub fn ready(&self) -> impl Iterator<Item = TaskId> {
         self.ready.iter().copied()
     }
@@ -55,23 +55,23 @@ impl Graph {
         self.ready.contains(&task)
     }
 
-    /// The unfinished tasks that can never start, because something they rest on is dead; by id.
+    /// Unfinished tasks that can never start, because something they rest on is dead, by id.
     pub fn stranded(&self) -> impl Iterator<Item = TaskId> {
-        let is_stranded = |node: &Node| node.prospect.is_dead() && node.standing != Standing::Cancelled;
+        let is_stranded = |node: &GraphNode| node.prospect.is_dead() && node.standing != Standing::Cancelled;
         self.nodes.iter().filter(move |(_, node)| is_stranded(node)).map(|(task, _)| *task)
     }
 
-    /// Those of `subset` no other of them waits on.
+    /// The tasks of `subset` that no other of them waits on.
     pub fn leaves(&self, subset: &BTreeSet<TaskId>) -> Vec<TaskId> {
-        let is_leaf = |node: &Node| node.dependents.is_disjoint(subset);
+        let is_leaf = |node: &GraphNode| node.dependents.is_disjoint(subset);
         subset.iter().copied().filter(|task| self.nodes.get(task).is_some_and(is_leaf)).collect()
     }
 
-    /// What would start if this task were accepted, and what would still wait and on what.
-    pub fn preview_accept(&self, task: TaskId) -> Result<Preview, GraphError> {
+    /// What would start if this task were accepted, and what would still wait, and on what.
+    pub fn preview_accept(&self, task: TaskId) -> Result<AcceptPreview, GraphError> {
         let node = self.node(task)?;
         if node.prospect == Prospect::Met {
-            return Ok(Preview::default());
+            return Ok(AcceptPreview::default());
         }
         if !node.standing.may_become(&Standing::Done) {
             let from = node.standing.clone();
@@ -82,7 +82,7 @@ impl Graph {
         for dependent in met.iter().flat_map(|task| self.dependents(*task)) {
             *nearer.entry(dependent).or_default() += 1;
         }
-        let mut preview = Preview::default();
+        let mut preview = AcceptPreview::default();
         for (dependent, freed) in nearer {
             let Some(node) = self.nodes.get(&dependent).filter(|node| node.standing == Standing::Open) else {
                 continue;
@@ -99,8 +99,8 @@ impl Graph {
         Ok(preview)
     }
 
-    /// The longest chain of tasks still to be done, in the order they have to be. Tasks that can never
-    /// start are left out, and so are recycled ones: their stand-ins do the work and count for them.
+    /// The longest chain of unfinished tasks, in execution order. Tasks that can never start are left out, and so are
+    /// recycled ones: their stand-ins do the work.
     pub fn critical_path(&self) -> Vec<TaskId> {
         let live = |task: &TaskId| self.prospect(*task) == Some(Prospect::Live);
         let mut unplaced: BTreeMap<TaskId, usize> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Graph {
                 queue.push_back(*task);
             }
         }
-        // For each task placed: the length of the longest chain up to it, and the task before it there.
+        // For each placed task: the length of the longest chain up to it, and its predecessor there.
         let mut longest: BTreeMap<TaskId, (usize, Option<TaskId>)> = BTreeMap::new();
         while let Some(task) = queue.pop_front() {
             let Some(node) = self.nodes.get(&task) else { continue };
@@ -122,9 +122,9 @@ impl Graph {
                 .max_by_key(|(length, below)| (*length, std::cmp::Reverse(*below)));
             let length = before.map_or(0, |(length, _)| length) + usize::from(node.is_work());
             longest.insert(task, (length, before.map(|(_, below)| below)));
-            // A finished dependent is not waiting, and a recycled one waits on its stand-ins only.
+            // A finished dependent does not wait, and a recycled one waits only on its stand-ins.
             let waiting =
-                node.dependents.iter().filter(|above| self.nodes.get(above).is_some_and(Node::is_work));
+                node.dependents.iter().filter(|above| self.nodes.get(above).is_some_and(GraphNode::is_work));
             for above in waiting.chain(&node.stands_in_for) {
                 if let Some(left) = unplaced.get_mut(above) {
                     *left -= 1;
@@ -138,7 +138,7 @@ impl Graph {
         let mut path: Vec<TaskId> = std::iter::successors(last.map(|(task, _)| *task), |task| {
             longest.get(task).and_then(|(_, before)| *before)
         })
-        .filter(|task| self.nodes.get(task).is_some_and(Node::is_work))
+        .filter(|task| self.nodes.get(task).is_some_and(GraphNode::is_work))
         .collect();
         path.reverse();
         path

@@ -1,21 +1,21 @@
-//! The check that makes a recipe of a draft, or lists everything that is wrong with it.
+//! Validates a draft: builds the recipe, or lists everything that is wrong with it.
 //!
-//! Each function takes one piece, notes the faults it finds and returns the piece if it could be made. A
-//! piece that was wanted and is missing always has a fault, so a list of faults is never empty.
+//! Each function takes one part, records the errors it finds and returns the part if it could be built. A missing
+//! required part always records an error, so a list of errors is never empty.
 
 use std::collections::BTreeSet;
 
-use super::checker::Checker;
-use super::fault::Place;
-use super::reach::{self, Edge};
-use super::{
-    Fault, FaultKind, GUARDRAIL_MAX, Guardrails, GuardrailsDraft, InOrder, Loose, Recipe, RecipeDraft,
-    STEPS_MAX, Step, StepDraft, TEXT_BYTES_MAX,
+use crate::base::text::{StepName, nearest};
+use crate::recipe::checker::RecipeChecker;
+use crate::recipe::fault::ErrorLocation;
+use crate::recipe::reach::{self, StepEdge};
+use crate::recipe::{
+    GUARDRAIL_MAX, Guardrails, GuardrailsDraft, Lenient, OrderedMap, Recipe, RecipeDraft, RecipeError,
+    RecipeErrorKind, RecipeStep, STEPS_MAX, StepDraft, TEXT_BYTES_MAX,
 };
-use crate::text::{StepName, nearest};
 
-pub(super) fn check(draft: RecipeDraft) -> Result<Recipe, Vec<Fault>> {
-    let mut checker = Checker::default();
+pub(super) fn check(draft: RecipeDraft) -> Result<Recipe, Vec<RecipeError>> {
+    let mut checker = RecipeChecker::default();
     let recipe = checker.recipe(draft);
     if let Some(recipe) = &recipe {
         checker.phases(recipe);
@@ -26,9 +26,9 @@ pub(super) fn check(draft: RecipeDraft) -> Result<Recipe, Vec<Fault>> {
     }
 }
 
-impl Checker {
+impl RecipeChecker {
     fn recipe(&mut self, draft: RecipeDraft) -> Option<Recipe> {
-        let top = Place::default();
+        let top = ErrorLocation::default();
         self.unknown_keys(&top, &draft.extra, RecipeDraft::KEYS);
         let id = self.name(&top.field("id"), draft.id);
         let label = self.text(&top.field("label"), draft.label, TEXT_BYTES_MAX);
@@ -54,51 +54,59 @@ impl Checker {
         })
     }
 
-    /// The name itself, and the edge it stands for in the graph, where there is any.
+    /// The step's name, and its edge in the step graph, if any.
     fn initial_step(
         &mut self,
-        place: &Place,
-        given: Option<Loose<String>>,
-    ) -> Option<(Option<StepName>, Edge)> {
+        place: &ErrorLocation,
+        given: Option<Lenient<String>>,
+    ) -> Option<(Option<StepName>, StepEdge)> {
         let name = self.required(place, given, "a step's name")?;
         Some(self.step_reference(place, &name))
     }
 
-    pub(super) fn step_reference(&mut self, place: &Place, name: &str) -> (Option<StepName>, Edge) {
+    pub(super) fn step_reference(
+        &mut self,
+        place: &ErrorLocation,
+        name: &str,
+    ) -> (Option<StepName>, StepEdge) {
         if self.steps.iter().any(|known| known == name) {
-            // A bad name that does exist is a fault of the step, noted there.
-            return (name.parse().ok(), Edge::To(name.to_owned()));
+            // A bad name that does exist is an error of the step, recorded there.
+            return (name.parse().ok(), StepEdge::To(name.to_owned()));
         }
         if self.steps.is_empty() {
-            // That there are no steps is the fault, and it is noted.
-            return (None, Edge::Unclear);
+            // The missing steps are the error, and it is recorded.
+            return (None, StepEdge::Unclear);
         }
         let near = nearest(name, self.steps.iter().map(String::as_str)).map(str::to_owned);
         let fault = if name.trim().is_empty() {
-            place.fault(FaultKind::Blank, "it is blank; name a step")
+            place.fault(RecipeErrorKind::Blank, "it is blank; name a step")
         } else {
-            place.fault(FaultKind::UnknownStep, format!("there is no step \"{name}\""))
+            place.fault(RecipeErrorKind::UnknownStep, format!("there is no step \"{name}\""))
         };
         self.faults.push(fault.hinting(near.as_deref()));
-        (None, near.map_or(Edge::Unclear, Edge::To))
+        (None, near.map_or(StepEdge::Unclear, StepEdge::To))
     }
 
-    /// Past the limit the steps are not looked into: that many faults help nobody.
-    fn steps(&mut self, place: &Place, drafts: InOrder<Loose<StepDraft>>) -> Option<Vec<Step>> {
+    /// Beyond the limit the steps are not checked: that many errors help nobody.
+    fn steps(
+        &mut self,
+        place: &ErrorLocation,
+        drafts: OrderedMap<Lenient<StepDraft>>,
+    ) -> Option<Vec<RecipeStep>> {
         if drafts.0.is_empty() {
-            return self.note(place, FaultKind::Missing, "there is no step; write at least one");
+            return self.note(place, RecipeErrorKind::Missing, "there is no step; write at least one");
         }
         if drafts.0.len() > STEPS_MAX {
             let message = format!("there are {} steps; at most {STEPS_MAX} are allowed", drafts.0.len());
-            return self.note(place, FaultKind::TooMany, message);
+            return self.note(place, RecipeErrorKind::TooMany, message);
         }
         let mut seen = BTreeSet::new();
         let mut steps = Vec::new();
         for (name, draft) in drafts.0 {
-            let here = Place::of_step(&name);
+            let here = ErrorLocation::of_step(&name);
             self.edges.entry(name.clone()).or_default();
             if !seen.insert(name.clone()) {
-                self.fault(&here, FaultKind::Duplicate, "the step is written twice");
+                self.fault(&here, RecipeErrorKind::Duplicate, "the step is written twice");
             }
             let parsed: Option<StepName> = self.parsed(&here, &name);
             let draft = self.shaped(&here, draft, "a mapping with prompt, outcomes and on_outcome");
@@ -107,7 +115,7 @@ impl Checker {
         steps.into_iter().collect()
     }
 
-    fn guardrails(&mut self, at: &Place, given: Loose<GuardrailsDraft>) -> Option<Guardrails> {
+    fn guardrails(&mut self, at: &ErrorLocation, given: Lenient<GuardrailsDraft>) -> Option<Guardrails> {
         let draft = self.shaped(at, given, "a mapping with max_step_visits and max_total_steps")?;
         self.unknown_keys(at, &draft.extra, GuardrailsDraft::KEYS);
         let defaults = Guardrails::default();
@@ -119,37 +127,37 @@ impl Checker {
         })
     }
 
-    fn guardrail(&mut self, at: &Place, given: Option<Loose<i64>>) -> Option<u32> {
+    fn guardrail(&mut self, at: &ErrorLocation, given: Option<Lenient<i64>>) -> Option<u32> {
         let number = self.shaped(at, given?, "a whole number")?;
         if let Ok(limit @ 1..=GUARDRAIL_MAX) = u32::try_from(number) {
             return Some(limit);
         }
         let message = format!("it is {number}; write a whole number from 1 to {GUARDRAIL_MAX}");
-        self.note(at, FaultKind::OutOfRange, message)
+        self.note(at, RecipeErrorKind::OutOfRange, message)
     }
 
-    /// A name with a fault counts as the one it hints at here, so that one typing mistake is reported
-    /// once and not again as a step that nothing leads to.
-    fn reach(&mut self, initial: &Edge) {
-        let Edge::To(initial) = initial else { return };
+    /// A misspelled name counts as the one it resembles here, so that one typo is reported once and not again as an
+    /// unreachable step.
+    fn reach(&mut self, initial: &StepEdge) {
+        let StepEdge::To(initial) = initial else { return };
         if self.steps.len() > STEPS_MAX {
             return;
         }
         let reachable = reach::reachable(&self.edges, initial);
-        let leaving = reach::leaving(&self.edges, initial);
+        let leaving = reach::reaching_exit(&self.edges, initial);
         if !self.edges.is_empty() && leaving.is_empty() {
-            let at = Place::default().field("steps");
-            self.fault(&at, FaultKind::NoWayToExit, "no step reaches an exit; let one outcome exit");
+            let at = ErrorLocation::default().field("steps");
+            self.fault(&at, RecipeErrorKind::NoWayToExit, "no step reaches an exit; let one outcome exit");
         }
         for step in self.steps.clone() {
-            let here = Place::of_step(&step);
+            let here = ErrorLocation::of_step(&step);
             if !reachable.contains(&step) {
                 let message = format!("nothing leads here from \"{initial}\"; lead here or drop the step");
-                self.fault(&here, FaultKind::UnreachableStep, message);
+                self.fault(&here, RecipeErrorKind::UnreachableStep, message);
             }
             if !leaving.is_empty() && !leaving.contains(&step) {
                 let message = "no exit can be reached from here; only a guardrail would end the run";
-                self.fault(&here, FaultKind::NoWayToExit, message);
+                self.fault(&here, RecipeErrorKind::NoWayToExit, message);
             }
         }
     }

@@ -1,25 +1,25 @@
-//! The check of one step: its outcomes, where each leads, and its gate.
+//! Validates one step: its outcomes, where each leads, and its gate.
 
 use std::collections::BTreeMap;
 
-use super::checker::Checker;
-use super::fault::Place;
-use super::reach::Edge;
-use super::{
-    FaultKind, Gate, GateDraft, InOrder, Loose, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, Step, StepDraft,
-    TEXT_BYTES_MAX, Transition, TransitionDraft,
+use crate::base::text::{OutcomeName, StepName, nearest};
+use crate::recipe::checker::RecipeChecker;
+use crate::recipe::exit_reason::ExitReason;
+use crate::recipe::fault::ErrorLocation;
+use crate::recipe::reach::StepEdge;
+use crate::recipe::{
+    GateDraft, Lenient, OUTCOMES_PER_STEP_MAX, OrderedMap, PROMPT_BYTES_MAX, RecipeErrorKind, RecipeGate,
+    RecipeStep, StepDraft, StepTransition, TEXT_BYTES_MAX, TransitionDraft,
 };
-use crate::exit_reason::ExitReason;
-use crate::text::{OutcomeName, StepName, nearest};
 
-impl Checker {
+impl RecipeChecker {
     pub(super) fn step(
         &mut self,
-        here: &Place,
+        here: &ErrorLocation,
         raw: &str,
         name: Option<StepName>,
         draft: StepDraft,
-    ) -> Option<Step> {
+    ) -> Option<RecipeStep> {
         self.unknown_keys(here, &draft.extra, StepDraft::KEYS);
         let prompt = self.text(&here.field("prompt"), draft.prompt, PROMPT_BYTES_MAX);
         let outcomes = self.outcomes(&here.field("outcomes"), draft.outcomes);
@@ -32,7 +32,7 @@ impl Checker {
         let model =
             draft.model.and_then(|model| self.text(&here.field("model"), Some(model), TEXT_BYTES_MAX));
         let gate = draft.gate.and_then(|gate| self.gate(&here.field("gate"), gate, outcomes.as_deref()));
-        Some(Step {
+        Some(RecipeStep {
             name: name?,
             prompt: prompt?,
             transitions: transitions?,
@@ -44,16 +44,20 @@ impl Checker {
         })
     }
 
-    /// The names as they are written, for the other checks to compare with.
-    fn outcomes(&mut self, place: &Place, given: Option<Loose<Vec<Loose<String>>>>) -> Option<Vec<String>> {
+    /// The names as written, for other checks to compare with.
+    fn outcomes(
+        &mut self,
+        place: &ErrorLocation,
+        given: Option<Lenient<Vec<Lenient<String>>>>,
+    ) -> Option<Vec<String>> {
         let given = self.required(place, given, "a list of outcomes")?;
         if given.is_empty() {
-            return self.note(place, FaultKind::Missing, "there is no outcome; write at least one");
+            return self.note(place, RecipeErrorKind::Missing, "there is no outcome; write at least one");
         }
         if given.len() > OUTCOMES_PER_STEP_MAX {
             let message =
                 format!("there are {} outcomes; at most {OUTCOMES_PER_STEP_MAX} are allowed", given.len());
-            return self.note(place, FaultKind::TooMany, message);
+            return self.note(place, RecipeErrorKind::TooMany, message);
         }
         let mut names: Vec<String> = Vec::new();
         for (index, name) in given.into_iter().enumerate() {
@@ -61,7 +65,11 @@ impl Checker {
             let Some(name) = self.shaped(&here, name, "an outcome's name") else { continue };
             let _: Option<OutcomeName> = self.parsed(&here, &name);
             if names.contains(&name) {
-                self.fault(&here, FaultKind::Duplicate, format!("the outcome \"{name}\" is listed twice"));
+                self.fault(
+                    &here,
+                    RecipeErrorKind::Duplicate,
+                    format!("the outcome \"{name}\" is listed twice"),
+                );
             } else {
                 names.push(name);
             }
@@ -69,23 +77,23 @@ impl Checker {
         Some(names)
     }
 
-    /// I11: the outcomes and the transitions name the same set, or the recipe does not load.
+    /// I11: the outcomes and the transitions name the same set, or the recipe is invalid.
     fn transitions(
         &mut self,
-        here: &Place,
+        here: &ErrorLocation,
         step: &str,
-        given: Option<Loose<InOrder<Loose<TransitionDraft>>>>,
+        given: Option<Lenient<OrderedMap<Lenient<TransitionDraft>>>>,
         outcomes: Option<&[String]>,
-    ) -> Option<Vec<(OutcomeName, Transition)>> {
+    ) -> Option<Vec<(OutcomeName, StepTransition)>> {
         let place = here.field("on_outcome");
         let given = self.required(&place, given, "a mapping from outcomes to transitions")?.0;
         if given.len() > OUTCOMES_PER_STEP_MAX {
             let message =
                 format!("there are {} transitions; at most {OUTCOMES_PER_STEP_MAX} are allowed", given.len());
-            return self.note(&place, FaultKind::TooMany, message);
+            return self.note(&place, RecipeErrorKind::TooMany, message);
         }
         let keys: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
-        let mut found: BTreeMap<String, Option<Transition>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Option<StepTransition>> = BTreeMap::new();
         for (name, draft) in given {
             let at = place.field(&name);
             if let Some(outcomes) = outcomes
@@ -93,81 +101,106 @@ impl Checker {
             {
                 let message = format!("\"{name}\" is not among the step's outcomes; list it or drop this");
                 let near = nearest(&name, outcomes.iter().map(String::as_str));
-                let fault = at.fault(FaultKind::TransitionWithoutOutcome, message).hinting(near);
+                let fault = at.fault(RecipeErrorKind::TransitionWithoutOutcome, message).hinting(near);
                 self.faults.push(fault);
             }
             let (transition, edge) = self.transition(&at, draft);
             self.edges.entry(step.to_owned()).or_default().push(edge);
             if found.insert(name.clone(), transition).is_some() {
-                self.fault(&at, FaultKind::Duplicate, format!("the outcome \"{name}\" has two transitions"));
+                self.fault(
+                    &at,
+                    RecipeErrorKind::Duplicate,
+                    format!("the outcome \"{name}\" has two transitions"),
+                );
             }
         }
         for name in outcomes?.iter().filter(|name| !keys.contains(name)) {
             let message = format!("the outcome \"{name}\" has no transition; say where it leads");
             let near = nearest(name, keys.iter().map(String::as_str));
-            self.faults.push(place.fault(FaultKind::OutcomeWithoutTransition, message).hinting(near));
+            self.faults.push(place.fault(RecipeErrorKind::OutcomeWithoutTransition, message).hinting(near));
         }
         outcomes?.iter().map(|name| Some((name.parse().ok()?, found.remove(name)??))).collect()
     }
 
-    fn transition(&mut self, at: &Place, given: Loose<TransitionDraft>) -> (Option<Transition>, Edge) {
+    fn transition(
+        &mut self,
+        at: &ErrorLocation,
+        given: Lenient<TransitionDraft>,
+    ) -> (Option<StepTransition>, StepEdge) {
         const FORMS: &str = "next_step, exit or restart_new_session: true";
         let Some(draft) = self.shaped(at, given, "a mapping with next_step, exit or restart_new_session")
         else {
-            return (None, Edge::Unclear);
+            return (None, StepEdge::Unclear);
         };
         self.unknown_keys(at, &draft.extra, TransitionDraft::KEYS);
-        // `restart_new_session: false` says nothing, like a key that is not there.
-        let restart = draft.restart_new_session.filter(|restart| *restart != Loose::Fits(false));
+        // `restart_new_session: false` means the same as leaving the key out.
+        let restart = draft.restart_new_session.filter(|restart| *restart != Lenient::Fits(false));
         match (draft.next_step, draft.exit, restart) {
             (Some(name), None, None) => self.next_step(&at.field("next_step"), name),
-            (None, Some(reason), None) => (self.exit(&at.field("exit"), reason), Edge::Exit),
+            (None, Some(reason), None) => (self.exit(&at.field("exit"), reason), StepEdge::Exit),
             (None, None, Some(restart)) => {
                 let wanted = self.shaped(&at.field("restart_new_session"), restart, "true");
-                (wanted.map(|_| Transition::RestartNewSession), Edge::Restart)
+                (wanted.map(|_| StepTransition::RestartNewSession), StepEdge::Restart)
             }
             (None, None, None) => {
-                self.fault(at, FaultKind::NotOneForm, format!("it leads nowhere; write one of {FORMS}"));
-                (None, Edge::Unclear)
+                self.fault(
+                    at,
+                    RecipeErrorKind::NotOneForm,
+                    format!("it leads nowhere; write one of {FORMS}"),
+                );
+                (None, StepEdge::Unclear)
             }
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
-                self.fault(at, FaultKind::NotOneForm, format!("it leads two ways; keep one of {FORMS}"));
-                (None, Edge::Unclear)
+                self.fault(
+                    at,
+                    RecipeErrorKind::NotOneForm,
+                    format!("it leads two ways; keep one of {FORMS}"),
+                );
+                (None, StepEdge::Unclear)
             }
         }
     }
 
-    fn next_step(&mut self, at: &Place, given: Loose<String>) -> (Option<Transition>, Edge) {
-        let Some(name) = self.shaped(at, given, "a step's name") else { return (None, Edge::Unclear) };
+    fn next_step(
+        &mut self,
+        at: &ErrorLocation,
+        given: Lenient<String>,
+    ) -> (Option<StepTransition>, StepEdge) {
+        let Some(name) = self.shaped(at, given, "a step's name") else { return (None, StepEdge::Unclear) };
         let (step, edge) = self.step_reference(at, &name);
-        (step.map(|step| Transition::NextStep { step }), edge)
+        (step.map(|step| StepTransition::NextStep { step }), edge)
     }
 
-    fn exit(&mut self, at: &Place, given: Loose<String>) -> Option<Transition> {
+    fn exit(&mut self, at: &ErrorLocation, given: Lenient<String>) -> Option<StepTransition> {
         let text = self.shaped(at, given, "an exit reason")?;
         match ExitReason::new(&text) {
-            Ok(reason) => Some(Transition::Exit { reason }),
-            Err(refusal) => self.note(at, FaultKind::BadExitReason, refusal.to_string()),
+            Ok(reason) => Some(StepTransition::Exit { reason }),
+            Err(refusal) => self.note(at, RecipeErrorKind::BadExitReason, refusal.to_string()),
         }
     }
 
-    fn gate(&mut self, at: &Place, given: Loose<GateDraft>, outcomes: Option<&[String]>) -> Option<Gate> {
+    fn gate(
+        &mut self,
+        at: &ErrorLocation,
+        given: Lenient<GateDraft>,
+        outcomes: Option<&[String]>,
+    ) -> Option<RecipeGate> {
         let draft = self.shaped(at, given, "a mapping with question, yes and, where wanted, no")?;
         self.unknown_keys(at, &draft.extra, GateDraft::KEYS);
         let question = self.text(&at.field("question"), draft.question, TEXT_BYTES_MAX);
         let yes = self.listed_outcome(&at.field("yes"), draft.yes, outcomes);
         let no = draft.no.and_then(|no| self.listed_outcome(&at.field("no"), Some(no), outcomes));
         if yes.is_some() && yes == no {
-            self.fault(&at.field("no"), FaultKind::Duplicate, "YES and NO stand for the same outcome");
+            self.fault(&at.field("no"), RecipeErrorKind::Duplicate, "YES and NO stand for the same outcome");
         }
-        Some(Gate { question: question?, yes: yes?, no })
+        Some(RecipeGate { question: question?, yes: yes?, no })
     }
 
-    /// A name that has to be among the step's outcomes.
+    /// A name that must be one of the step's outcomes.
     fn listed_outcome(
         &mut self,
-        at: &Place,
-        given: Option<Loose<String>>,
+        at: &ErrorLocation,
+        given: Option<Lenient<String>>,
         outcomes: Option<&[String]>,
     ) -> Option<OutcomeName> {
         let name = self.required(at, given, "one of the step's outcomes")?;
@@ -176,7 +209,7 @@ impl Checker {
         {
             let near = nearest(&name, outcomes.iter().map(String::as_str));
             let message = format!("\"{name}\" is not one of the step's outcomes");
-            self.faults.push(at.fault(FaultKind::UnknownOutcome, message).hinting(near));
+            self.faults.push(at.fault(RecipeErrorKind::UnknownOutcome, message).hinting(near));
         }
         name.parse().ok()
     }

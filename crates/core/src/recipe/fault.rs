@@ -1,15 +1,15 @@
-//! A fault of a recipe: where it is, what is wrong, and what was probably meant.
+//! Errors in a recipe: where each is, what is wrong, and what was probably meant.
 //!
-//! Faults come in lists. A person mends a file in one go, not one fault per reload.
+//! Errors are reported together, because a person fixes a file in one pass.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What sort of fault it is, for a program to branch on.
+/// The kind of error, for programs to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum RecipeErrorKind {
     UnknownKey,
     Missing,
     Blank,
@@ -21,9 +21,9 @@ pub enum FaultKind {
     Duplicate,
     OutOfRange,
     UnknownStep,
-    /// I11: the agent may say it, and nothing follows.
+    /// I11: the agent may report it, and no transition follows.
     OutcomeWithoutTransition,
-    /// I11: something follows from what the agent may not say.
+    /// I11: a transition for an outcome the agent may not report.
     TransitionWithoutOutcome,
     /// A transition has none of its three forms, or more than one.
     NotOneForm,
@@ -31,28 +31,28 @@ pub enum FaultKind {
     /// A gate or a default names an outcome the step does not have.
     UnknownOutcome,
     UnreachableStep,
-    /// From there the run could only be ended by a guardrail.
+    /// From there only a guardrail could end the run.
     NoWayToExit,
     /// I7, I8: the loop's recipe has other phases, gates or edges than the loop.
     NotTheLoop,
 }
 
-/// One fault.
+/// One error in a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fault {
-    pub kind: FaultKind,
-    /// The step as the file names it; none for the recipe's own fields.
+pub struct RecipeError {
+    pub kind: RecipeErrorKind,
+    /// The step as named in the file; `None` for the recipe's own fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The keys that lead to the place from there. Empty when it is the step as a whole.
+    /// The keys from there to the value. Empty for the step as a whole.
     pub field: Vec<String>,
     pub message: String,
-    /// The known name nearest to the one that was written.
+    /// The known name most similar to the one written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RecipeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field.join(".");
         match (&self.step, field.as_str()) {
@@ -69,23 +69,23 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a recipe as one error, one per line.
+/// All errors of a recipe as one error, one per line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("the recipe has faults:\n{}", lines(.0))]
-pub struct Faults(pub Vec<Fault>);
+#[error("the recipe has errors:\n{}", lines(.0))]
+pub struct RecipeErrors(pub Vec<RecipeError>);
 
-fn lines(faults: &[Fault]) -> String {
+fn lines(faults: &[RecipeError]) -> String {
     faults.iter().map(|fault| format!("  {fault}")).collect::<Vec<_>>().join("\n")
 }
 
-/// A place in a recipe, from which the places inside it are named.
+/// A location in a recipe, from which nested locations are derived.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Place {
+pub(super) struct ErrorLocation {
     step: Option<String>,
     field: Vec<String>,
 }
 
-impl Place {
+impl ErrorLocation {
     pub(super) fn of_step(step: &str) -> Self {
         Self { step: Some(step.to_owned()), field: Vec::new() }
     }
@@ -96,8 +96,8 @@ impl Place {
         inner
     }
 
-    pub(super) fn fault(&self, kind: FaultKind, message: impl Into<String>) -> Fault {
-        Fault {
+    pub(super) fn fault(&self, kind: RecipeErrorKind, message: impl Into<String>) -> RecipeError {
+        RecipeError {
             kind,
             step: self.step.clone(),
             field: self.field.clone(),
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-impl Fault {
+impl RecipeError {
     pub(super) fn hinting(mut self, nearest: Option<&str>) -> Self {
         self.hint = nearest.map(str::to_owned);
         self

@@ -1,41 +1,44 @@
-//! A recipe: a workflow as steps, what the agent may say at the end of each, and where that leads.
+//! Recipes: a workflow as steps, the outcomes an agent may report at the end of each, and where each outcome leads.
 //!
-//! A recipe comes from a file and is read as a [`RecipeDraft`], which takes anything. Only
-//! [`Recipe::check`] makes a [`Recipe`] of it, so whoever holds one holds one without faults. It never
-//! runs: that is [`crate::run::Run`]'s business.
+//! A recipe file is read as a [`RecipeDraft`], which accepts anything; only [`Recipe::check`] turns it into a
+//! [`Recipe`], so a `Recipe` is always valid. Running one is the job of [`crate::recipe::run::Run`]. The engine loads
+//! the files and talks to agents.
 
 mod check;
 mod check_loop;
 mod check_step;
 mod checker;
 mod draft;
+pub mod exit_reason;
 pub mod explained;
 mod fault;
+pub mod outcome;
+pub mod outcome_parser;
 mod reach;
-
+pub mod reminder;
+pub mod run;
 use serde::{Deserialize, Serialize};
 
 pub use check_loop::LOOP_RECIPE;
-pub use draft::{GateDraft, GuardrailsDraft, InOrder, Loose, RecipeDraft, StepDraft, TransitionDraft};
-pub use fault::{Fault, FaultKind, Faults};
+pub use draft::{GateDraft, GuardrailsDraft, Lenient, OrderedMap, RecipeDraft, StepDraft, TransitionDraft};
+pub use fault::{RecipeError, RecipeErrorKind, RecipeErrors};
 
-use crate::exit_reason::ExitReason;
-use crate::outcome::closing_block;
-use crate::text::{NonBlank, OutcomeName, RecipeId, Role, StepName};
+use crate::base::text::{NonBlank, OutcomeName, RecipeId, Role, StepName};
+use crate::recipe::exit_reason::ExitReason;
+use crate::recipe::outcome::closing_block;
 
-/// More steps than this no person follows on a page.
+/// More steps than a person can follow on a page.
 pub const STEPS_MAX: usize = 64;
-/// More words than this an agent confuses.
+/// More outcomes confuse an agent.
 pub const OUTCOMES_PER_STEP_MAX: usize = 16;
-/// A prompt beyond this leaves too little room for the work.
+/// A longer prompt leaves too little room for the work.
 pub const PROMPT_BYTES_MAX: usize = 64 * 1024;
 /// For labels, descriptions, models and gate questions: a paragraph, not a page.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
-/// A guardrail above this guards nothing.
+/// A higher limit protects nothing.
 pub const GUARDRAIL_MAX: u32 = 10_000;
 
-/// A recipe without faults. Read one from a file through [`Recipe::check`]; reading one with serde
-/// runs the same check.
+/// A valid recipe. Built by [`Recipe::check`]; deserializing runs the same check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RecipeDraft", into = "RecipeDraft")]
 pub struct Recipe {
@@ -44,14 +47,14 @@ pub struct Recipe {
     description: NonBlank,
     initial_step: StepName,
     takes_task: bool,
-    /// In the file's order.
-    steps: Vec<Step>,
+    /// In file order.
+    steps: Vec<RecipeStep>,
     guardrails: Guardrails,
 }
 
 impl Recipe {
-    /// The recipe, or every fault the draft has.
-    pub fn check(draft: RecipeDraft) -> Result<Self, Vec<Fault>> {
+    /// The recipe, or every error in the draft.
+    pub fn check(draft: RecipeDraft) -> Result<Self, Vec<RecipeError>> {
         check::check(draft)
     }
 
@@ -71,16 +74,16 @@ impl Recipe {
         &self.initial_step
     }
 
-    /// Whether a run works on a task of the queue, rather than on one made for it.
+    /// Whether a run works on a task from the queue, rather than on one created for it.
     pub fn takes_task(&self) -> bool {
         self.takes_task
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[RecipeStep] {
         &self.steps
     }
 
-    pub fn step(&self, name: &StepName) -> Option<&Step> {
+    pub fn step(&self, name: &StepName) -> Option<&RecipeStep> {
         self.steps.iter().find(|step| step.name == *name)
     }
 
@@ -88,14 +91,14 @@ impl Recipe {
         self.guardrails
     }
 
-    /// Whether the loop goes by it.
+    /// Whether this is the loop's recipe.
     pub fn is_loop(&self) -> bool {
         self.id.as_str() == LOOP_RECIPE
     }
 
     /// The same recipe with another prompt in its first step.
     #[must_use]
-    pub fn prompting(&self, prompt: &NonBlank) -> Self {
+    pub fn with_initial_prompt(&self, prompt: &NonBlank) -> Self {
         let mut recipe = self.clone();
         if let Some(step) = recipe.steps.iter_mut().find(|step| step.name == self.initial_step) {
             step.prompt = prompt.clone();
@@ -104,21 +107,21 @@ impl Recipe {
     }
 }
 
-/// One node of a recipe.
+/// One step of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct RecipeStep {
     name: StepName,
     prompt: NonBlank,
-    /// I11: one list for both, so that an outcome without a transition cannot be written down.
-    transitions: Vec<(OutcomeName, Transition)>,
+    /// I11: one list for both, so that an outcome without a transition cannot be represented.
+    transitions: Vec<(OutcomeName, StepTransition)>,
     default_outcome: Option<OutcomeName>,
     fresh: bool,
     role: Option<Role>,
     model: Option<String>,
-    gate: Option<Gate>,
+    gate: Option<RecipeGate>,
 }
 
-impl Step {
+impl RecipeStep {
     pub fn name(&self) -> &StepName {
         &self.name
     }
@@ -132,26 +135,26 @@ impl Step {
         format!("{}\n\n{}", self.prompt.as_str().trim_end(), closing_block(&self.outcomes()))
     }
 
-    /// The words the agent may end the step with, in the recipe's order.
+    /// The outcomes the agent may report, in recipe order.
     pub fn outcomes(&self) -> Vec<OutcomeName> {
         self.transitions.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Where each outcome leads. I11: exactly one transition per outcome.
-    pub fn transitions(&self) -> &[(OutcomeName, Transition)] {
+    pub fn transitions(&self) -> &[(OutcomeName, StepTransition)] {
         &self.transitions
     }
 
-    pub fn transition(&self, outcome: &OutcomeName) -> Option<&Transition> {
+    pub fn transition(&self, outcome: &OutcomeName) -> Option<&StepTransition> {
         self.transitions.iter().find(|(name, _)| name == outcome).map(|(_, transition)| transition)
     }
 
-    /// What counts as reported when the agent reports nothing. Without it, silence is a mistake.
+    /// The outcome assumed when the agent reports nothing. Without one, silence is an error.
     pub fn default_outcome(&self) -> Option<&OutcomeName> {
         self.default_outcome.as_ref()
     }
 
-    /// Whether the step wants an agent session of its own, without what was said before.
+    /// Whether the step starts a new agent session, without the earlier conversation.
     pub fn is_fresh(&self) -> bool {
         self.fresh
     }
@@ -164,44 +167,44 @@ impl Step {
         self.model.as_deref()
     }
 
-    pub fn gate(&self) -> Option<&Gate> {
+    pub fn gate(&self) -> Option<&RecipeGate> {
         self.gate.as_ref()
     }
 }
 
 /// Where an outcome leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Transition {
+pub enum StepTransition {
     NextStep {
         step: StepName,
     },
     Exit {
         reason: ExitReason,
     },
-    /// Back to the initial step, with an agent session that knows nothing of the last round.
+    /// Back to the initial step, in a new agent session.
     RestartNewSession,
 }
 
-/// The one question that ends a phase. The agent asks for it by reporting one of the outcomes the gate
-/// stands for; the human's answer, not the agent's word, then decides which of them is taken.
+/// The question that ends a phase. The agent triggers it by reporting one of the gate's outcomes; the human's answer
+/// then decides which of them is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gate {
+pub struct RecipeGate {
     question: NonBlank,
     yes: OutcomeName,
     no: Option<OutcomeName>,
 }
 
-impl Gate {
+impl RecipeGate {
     pub fn question(&self) -> &NonBlank {
         &self.question
     }
 
-    /// The outcome YES stands for.
+    /// The outcome for YES.
     pub fn yes(&self) -> &OutcomeName {
         &self.yes
     }
 
-    /// The outcome NO stands for. Without one, NO stays in the phase.
+    /// The outcome for NO. Without one, NO stays in the phase.
     pub fn no(&self) -> Option<&OutcomeName> {
         self.no.as_ref()
     }
@@ -211,7 +214,7 @@ impl Gate {
     }
 }
 
-/// What stops a run that does not stop by itself.
+/// Limits that stop a run that does not stop by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guardrails {
     max_step_visits: u32,

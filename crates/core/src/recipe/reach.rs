@@ -1,31 +1,31 @@
-//! Which steps a run can come to, and from which it can come to an end.
+//! Which steps a run can reach, and from which it can reach an exit.
 //!
-//! This looks at names only, right or wrong ones, so that it can speak about a recipe with other faults.
+//! Works on names only, valid or not, so that it also works for a recipe with other errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where one outcome of a step leads, as far as the file says.
+/// Where one outcome of a step leads, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(super) enum StepEdge {
     To(String),
     Restart,
     Exit,
-    /// The transition has a fault of its own; it may lead anywhere.
+    /// The transition itself is invalid; it may lead anywhere.
     Unclear,
 }
 
-pub(super) type Edges = BTreeMap<String, Vec<Edge>>;
+pub(super) type StepEdges = BTreeMap<String, Vec<StepEdge>>;
 
-fn targets<'a>(edges: &'a Edges, initial: &'a str, step: &str) -> impl Iterator<Item = &'a str> {
+fn targets<'a>(edges: &'a StepEdges, initial: &'a str, step: &str) -> impl Iterator<Item = &'a str> {
     edges.get(step).into_iter().flatten().filter_map(move |edge| match edge {
-        Edge::To(next) => Some(next.as_str()),
-        Edge::Restart => Some(initial),
-        Edge::Exit | Edge::Unclear => None,
+        StepEdge::To(next) => Some(next.as_str()),
+        StepEdge::Restart => Some(initial),
+        StepEdge::Exit | StepEdge::Unclear => None,
     })
 }
 
-/// The steps a run that starts at `initial` can enter.
-pub(super) fn reachable(edges: &Edges, initial: &str) -> BTreeSet<String> {
+/// The steps a run starting at `initial` can enter.
+pub(super) fn reachable(edges: &StepEdges, initial: &str) -> BTreeSet<String> {
     let mut seen = BTreeSet::from([initial.to_owned()]);
     let mut next = vec![initial.to_owned()];
     while let Some(step) = next.pop() {
@@ -38,9 +38,9 @@ pub(super) fn reachable(edges: &Edges, initial: &str) -> BTreeSet<String> {
     seen
 }
 
-/// The steps from which an exit can be reached. An unclear edge counts as one: its own fault is enough.
-pub(super) fn leaving(edges: &Edges, initial: &str) -> BTreeSet<String> {
-    let may_leave = |edge: &Edge| matches!(edge, Edge::Exit | Edge::Unclear);
+/// The steps from which an exit can be reached. An unclear edge counts as an exit: its own error is enough.
+pub(super) fn reaching_exit(edges: &StepEdges, initial: &str) -> BTreeSet<String> {
+    let may_leave = |edge: &StepEdge| matches!(edge, StepEdge::Exit | StepEdge::Unclear);
     let mut leaving: BTreeSet<String> = edges
         .iter()
         .filter(|(_, outgoing)| outgoing.is_empty() || outgoing.iter().any(may_leave))

@@ -1,31 +1,31 @@
-//! How many may run at once, counted in every way that matters.
+//! How many tasks may run at once: in total, per role, per agent, per project and per person.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Candidate;
-use super::rank::Urgency;
-use super::share::Share;
-use crate::id::ProjectId;
-use crate::text::{AgentName, NonBlank, Role};
-use crate::time::Timestamp;
+use crate::base::id::ProjectId;
+use crate::base::text::{AgentName, NonBlank, Role};
+use crate::base::time::Timestamp;
+use crate::schedule::Candidate;
+use crate::schedule::rank::Urgency;
+use crate::schedule::share::Share;
 
-/// A limit for each name, and one for the names without their own.
+/// A limit per key, and a default for keys without their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(deserialize = "K: Ord + Deserialize<'de>"))]
-pub struct Limits<K: Ord> {
+pub struct LimitsByKey<K: Ord> {
     pub default_max: u32,
     #[serde(default = "BTreeMap::new")]
     pub own_max: BTreeMap<K, u32>,
 }
 
-impl<K: Ord> Limits<K> {
+impl<K: Ord> LimitsByKey<K> {
     pub const fn all(default_max: u32) -> Self {
         Self { default_max, own_max: BTreeMap::new() }
     }
 
-    /// As many as there are.
+    /// Unlimited.
     pub const fn none() -> Self {
         Self::all(u32::MAX)
     }
@@ -34,37 +34,37 @@ impl<K: Ord> Limits<K> {
         self.own_max.get(name).copied().unwrap_or(self.default_max)
     }
 
-    /// Whether it keeps anybody from anything.
+    /// Whether it limits anything.
     pub fn is_set(&self) -> bool {
         self.default_max < u32::MAX || self.own_max.values().any(|max| *max < u32::MAX)
     }
 }
 
-/// The limits a person set.
+/// The configured limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
     pub total_max: u32,
-    pub per_role: Limits<Role>,
-    pub per_agent: Limits<AgentName>,
-    /// With this many tasks waiting to be accepted no new one is started: the human is the bottleneck then,
-    /// and more unread work would not help. Resumed work still runs, since it makes the pile smaller.
+    pub per_role: LimitsByKey<Role>,
+    pub per_agent: LimitsByKey<AgentName>,
+    /// With this many tasks waiting for acceptance, no new one starts: the human is the bottleneck, and more unread
+    /// work would not help. Resumed work still runs, since it shrinks the pile.
     pub unaccepted_max: u32,
-    /// Of one project at once, over all machines. A project's own limit is kept with the project, so the store adds it.
-    #[serde(default = "Limits::none")]
-    pub per_project: Limits<ProjectId>,
-    /// Of what one person asked for at once, over all machines.
-    #[serde(default = "Limits::none")]
-    pub per_person: Limits<NonBlank>,
+    /// Per project, over all machines. A project's own limit is stored with the project, so the store adds it.
+    #[serde(default = "LimitsByKey::none")]
+    pub per_project: LimitsByKey<ProjectId>,
+    /// Per person who asked, over all machines.
+    #[serde(default = "LimitsByKey::none")]
+    pub per_person: LimitsByKey<NonBlank>,
 }
 
 impl Capacity {
-    /// Whether it matters whose a task is. Mostly it does not, and then nobody has to count it.
+    /// Whether any limit depends on who a task belongs to. If not, nobody has to count it.
     pub fn is_shared(&self) -> bool {
         self.per_project.is_set() || self.per_person.is_set()
     }
 }
 
-/// What runs now, and how much waits to be accepted.
+/// What runs now, and how much waits for acceptance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Load {
     by_role: BTreeMap<Role, u32>,
@@ -76,7 +76,7 @@ pub struct Load {
 }
 
 impl Load {
-    pub fn of(running: impl IntoIterator<Item = (Role, AgentName)>, unaccepted: u32) -> Self {
+    pub fn new(running: impl IntoIterator<Item = (Role, AgentName)>, unaccepted: u32) -> Self {
         let mut load = Self { unaccepted, ..Self::default() };
         for (role, agent) in running {
             load.start(&role, &agent);
@@ -85,7 +85,7 @@ impl Load {
     }
 
     /// The same from counts, as a store keeps them.
-    pub fn of_counts(running: impl IntoIterator<Item = (Role, AgentName, u32)>, unaccepted: u32) -> Self {
+    pub fn from_counts(running: impl IntoIterator<Item = (Role, AgentName, u32)>, unaccepted: u32) -> Self {
         let mut load = Self { unaccepted, ..Self::default() };
         for (role, agent, count) in running {
             *load.by_role.entry(role).or_default() += count;
@@ -101,7 +101,7 @@ impl Load {
         self.total += 1;
     }
 
-    /// Counts tasks, which are counted already by role and agent, by whose they are.
+    /// Counts tasks by owner that are already counted by role and agent.
     pub fn occupy(&mut self, share: &Share, count: u32) {
         if let Some(project) = share.project {
             *self.by_project.entry(project).or_default() += count;
@@ -119,27 +119,27 @@ impl Load {
         self.unaccepted
     }
 
-    pub fn of_role(&self, role: &Role) -> u32 {
+    pub fn for_role(&self, role: &Role) -> u32 {
         self.by_role.get(role).copied().unwrap_or(0)
     }
 
-    pub fn of_agent(&self, agent: &AgentName) -> u32 {
+    pub fn for_agent(&self, agent: &AgentName) -> u32 {
         self.by_agent.get(agent).copied().unwrap_or(0)
     }
 
-    pub fn of_project(&self, project: ProjectId) -> u32 {
+    pub fn for_project(&self, project: ProjectId) -> u32 {
         self.by_project.get(&project).copied().unwrap_or(0)
     }
 
-    pub fn of_person(&self, person: &NonBlank) -> u32 {
+    pub fn for_person(&self, person: &NonBlank) -> u32 {
         self.by_person.get(person).copied().unwrap_or(0)
     }
 }
 
-/// What keeps a ready task from starting.
+/// Why a ready task may not start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
-pub enum Held {
+pub enum StartRefusal {
     #[error("{}", total_full(*max))]
     TotalFull { max: u32 },
     #[error(
@@ -158,8 +158,8 @@ pub enum Held {
     IntakePaused { agent: AgentName, until: Timestamp },
 }
 
-impl Held {
-    /// The same word in JSON, on the command line and on the page.
+impl StartRefusal {
+    /// The same code in JSON, on the command line and on the page.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::TotalFull { .. } => "total_full",
@@ -181,43 +181,58 @@ fn total_full(max: u32) -> String {
     }
 }
 
-/// Whether one more may run: the widest limit is asked first, so the answer names the one worth raising.
-pub fn admit(candidate: &Candidate, capacity: &Capacity, load: &Load) -> Result<(), Held> {
+/// Whether one more may run. The broadest limit is checked first, so that the answer names the one worth raising.
+pub fn admit(candidate: &Candidate, capacity: &Capacity, load: &Load) -> Result<(), StartRefusal> {
     if load.total() >= capacity.total_max {
-        return Err(Held::TotalFull { max: capacity.total_max });
+        return Err(StartRefusal::TotalFull { max: capacity.total_max });
     }
     admit_share(&candidate.share, capacity, load)?;
     let Candidate { role, agent, .. } = candidate;
     let role_max = capacity.per_role.max(role);
-    if load.of_role(role) >= role_max {
-        return Err(Held::RoleFull { role: role.clone(), max: role_max });
+    if load.for_role(role) >= role_max {
+        return Err(StartRefusal::RoleFull { role: role.clone(), max: role_max });
     }
     let agent_max = capacity.per_agent.max(agent);
-    if load.of_agent(agent) >= agent_max {
-        return Err(Held::AgentFull { agent: agent.clone(), max: agent_max });
+    if load.for_agent(agent) >= agent_max {
+        return Err(StartRefusal::AgentFull { agent: agent.clone(), max: agent_max });
     }
     match candidate.rank.urgency() {
         Urgency::Resumed => Ok(()),
         Urgency::Normal if load.unaccepted() < capacity.unaccepted_max => Ok(()),
-        Urgency::Normal => {
-            Err(Held::TooManyUnaccepted { unaccepted: load.unaccepted(), max: capacity.unaccepted_max })
-        }
+        Urgency::Normal => Err(StartRefusal::TooManyUnaccepted {
+            unaccepted: load.unaccepted(),
+            max: capacity.unaccepted_max,
+        }),
     }
 }
 
-/// Resumed work is held too: the limit is there for the others, who would wait all the same.
-fn admit_share(share: &Share, capacity: &Capacity, load: &Load) -> Result<(), Held> {
+/// Resumed work is limited too: the limit protects the others, who would wait either way.
+fn admit_share(share: &Share, capacity: &Capacity, load: &Load) -> Result<(), StartRefusal> {
     if let Some(project) = share.project {
-        let (running, max) = (load.of_project(project), capacity.per_project.max(&project));
+        let (running, max) = (load.for_project(project), capacity.per_project.max(&project));
         if running >= max {
-            return Err(Held::ProjectFull { project, running, max });
+            return Err(StartRefusal::ProjectFull { project, running, max });
         }
     }
     if let Some(person) = &share.person {
-        let (running, max) = (load.of_person(person), capacity.per_person.max(person));
+        let (running, max) = (load.for_person(person), capacity.per_person.max(person));
         if running >= max {
-            return Err(Held::PersonFull { person: person.clone(), running, max });
+            return Err(StartRefusal::PersonFull { person: person.clone(), running, max });
         }
     }
     Ok(())
+}
+
+impl Share {
+    /// How many more tasks of this share may start, as far as its project's and its person's limits allow. A store
+    /// looks no further into a share than this.
+    pub fn room(&self, capacity: &Capacity, load: &Load) -> u32 {
+        let of_project = self.project.map_or(u32::MAX, |project| {
+            capacity.per_project.max(&project).saturating_sub(load.for_project(project))
+        });
+        let of_person = self.person.as_ref().map_or(u32::MAX, |person| {
+            capacity.per_person.max(person).saturating_sub(load.for_person(person))
+        });
+        of_project.min(of_person)
+    }
 }

@@ -1,33 +1,28 @@
-//! Which tasks a worker can take at all, before order and limits are asked.
+//! Which tasks a worker can run at all, before order and limits apply.
 
 use std::collections::BTreeSet;
 
-use crate::id::ProjectId;
-use crate::task::TaskSpec;
-use crate::text::Label;
+use crate::base::id::ProjectId;
+use crate::base::text::Label;
 
-/// What a worker has. The default takes whatever needs nothing special.
+/// What a worker offers. The default runs whatever has no special needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fit {
+pub struct WorkerFit {
     pub labels: BTreeSet<Label>,
-    /// Projects whose code this worker cannot, or will not yet, work on.
+    /// Projects whose code this worker cannot, or not yet, work on.
     pub elsewhere: BTreeSet<ProjectId>,
-    /// Whether it takes tasks without a project: it has a repository of its own for them.
+    /// Whether it takes tasks without a project: it has its own repository for them.
     pub has_home: bool,
 }
 
-impl Default for Fit {
+impl Default for WorkerFit {
     fn default() -> Self {
         Self { labels: BTreeSet::new(), elsewhere: BTreeSet::new(), has_home: true }
     }
 }
 
-impl Fit {
-    pub fn admits(&self, task: &TaskSpec) -> bool {
-        self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
-    }
-
-    /// Whether it can work on the code of this project, or of none.
+impl WorkerFit {
+    /// Whether it can work on this project's code, or without a project.
     pub fn reaches(&self, project: Option<ProjectId>) -> bool {
         match project {
             Some(project) => !self.elsewhere.contains(&project),
@@ -35,7 +30,7 @@ impl Fit {
         }
     }
 
-    /// The least choosy fit that admits whatever any of these admits.
+    /// The widest fit: admits whatever any of these admits.
     pub fn union<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut all = all.into_iter().cloned();
         let Some(mut union) = all.next() else { return Self::default() };
@@ -62,13 +57,16 @@ mod tests {
 
     #[test]
     fn the_union_is_as_wide_as_its_widest_part() {
-        let gpu =
-            Fit { labels: labels(&["gpu"]), elsewhere: [project(1), project(2)].into(), has_home: false };
-        let mac = Fit { labels: labels(&["mac"]), elsewhere: [project(2)].into(), has_home: true };
-        let union = Fit::union([&gpu, &mac]);
+        let gpu = WorkerFit {
+            labels: labels(&["gpu"]),
+            elsewhere: [project(1), project(2)].into(),
+            has_home: false,
+        };
+        let mac = WorkerFit { labels: labels(&["mac"]), elsewhere: [project(2)].into(), has_home: true };
+        let union = WorkerFit::union([&gpu, &mac]);
         assert_eq!(union.labels, labels(&["gpu", "mac"]));
         assert_eq!(union.elsewhere, [project(2)].into());
         assert!(union.has_home);
-        assert_eq!(Fit::union([]), Fit::default());
+        assert_eq!(WorkerFit::union([]), WorkerFit::default());
     }
 }

@@ -1,32 +1,32 @@
-//! Whether an agent takes new work. Failures of the system (binary missing, rate limit, network) say
-//! nothing about the task, but two in a row say something about the agent: it rests for a while.
+//! Back-off per agent. Systemic failures (missing binary, rate limit, network) say nothing about the task, but two in
+//! a row say something about the agent: it pauses for a while.
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Timestamp;
+use crate::base::time::Timestamp;
 
-/// One failure may be chance; the second in a row is a condition.
+/// One failure may be chance; two in a row are a condition.
 pub const FAILURES_BEFORE_PAUSE: u32 = 2;
-/// The first pause; about as long as a rate limit of the common kind.
+/// The first pause; about as long as a typical rate limit.
 pub const PAUSE_MS_BASE: i64 = 60_000;
-/// Pauses double up to this, so that a mended agent is noticed within the hour.
+/// Pauses double up to this, so that a fixed agent is noticed within the hour.
 pub const PAUSE_MS_MAX: i64 = 3_600_000;
 
-/// One agent's intake.
+/// The intake of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Intake {
+pub struct AgentIntake {
     failures_in_row: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused_until: Option<Timestamp>,
 }
 
-impl Intake {
-    /// One that takes nothing before then, whatever came before.
+impl AgentIntake {
+    /// Paused until then, regardless of earlier failures.
     pub const fn held_until(until: Timestamp) -> Self {
         Self { failures_in_row: 0, paused_until: Some(until) }
     }
 
-    /// When the pause ends, if there is one now.
+    /// When the current pause ends, if there is one.
     pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.paused_until.filter(|until| now < *until)
     }
@@ -35,10 +35,10 @@ impl Intake {
         self.failures_in_row
     }
 
-    /// An attempt failed for no fault of its task.
+    /// An attempt failed through no fault of its task.
     ///
-    /// While the agent rests, failures still come in from attempts begun before. They tell of the same
-    /// trouble, so they do not lengthen the pause.
+    /// While the agent pauses, attempts started earlier still fail. They have the same cause, so they do not extend
+    /// the pause.
     pub fn after_systemic_failure(self, now: Timestamp) -> Self {
         if self.paused_until(now).is_some() {
             return self;
@@ -49,13 +49,13 @@ impl Intake {
         Self { failures_in_row, paused_until }
     }
 
-    /// The agent did its part, whatever became of the task: all is forgotten, a pause too.
+    /// The agent worked, whatever happened to the task: clears failures and pause.
     pub fn after_success(self) -> Self {
         Self::default()
     }
 
-    /// A person says go on. The next failure counts as the first.
-    pub fn resumed(self) -> Self {
+    /// A person resumes the agent. The next failure counts as the first.
+    pub fn resume(self) -> Self {
         Self::default()
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn two_failures_in_a_row_pause_and_each_further_one_doubles_it() {
         let mut now = at(0);
-        let mut intake = Intake::default().after_systemic_failure(now);
+        let mut intake = AgentIntake::default().after_systemic_failure(now);
         assert_eq!(intake.paused_until(now), None);
         for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
             intake = intake.after_systemic_failure(now);
@@ -90,36 +90,36 @@ mod tests {
 
     #[test]
     fn a_success_between_two_failures_means_no_pause() {
-        let intake = Intake::default().after_systemic_failure(at(0)).after_success();
+        let intake = AgentIntake::default().after_systemic_failure(at(0)).after_success();
         assert_eq!(intake.after_systemic_failure(at(1)).paused_until(at(1)), None);
     }
 
     #[test]
-    fn late_failures_of_the_same_trouble_do_not_lengthen_the_pause() {
-        let paused = Intake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
+    fn late_failures_with_the_same_cause_do_not_extend_the_pause() {
+        let paused = AgentIntake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
         assert_eq!(paused.after_systemic_failure(at(59_999)), paused);
         assert_ne!(paused.after_systemic_failure(at(60_000)), paused);
     }
 
     #[test]
     fn a_person_ends_the_pause() {
-        let paused = Intake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
-        assert_eq!(paused.resumed().paused_until(at(0)), None);
-        assert_eq!(paused.resumed().after_systemic_failure(at(1)).paused_until(at(1)), None);
+        let paused = AgentIntake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
+        assert_eq!(paused.resume().paused_until(at(0)), None);
+        assert_eq!(paused.resume().after_systemic_failure(at(1)).paused_until(at(1)), None);
     }
 
     #[test]
     fn the_stored_form_is_stable() {
-        let paused = Intake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
+        let paused = AgentIntake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
         let stored = serde_json::to_string(&paused).unwrap();
         insta::assert_snapshot!(stored, @r#"{"failures_in_row":2,"paused_until":"1970-01-01T00:01:00.000Z"}"#);
-        assert_eq!(serde_json::from_str::<Intake>(&stored).unwrap(), paused);
+        assert_eq!(serde_json::from_str::<AgentIntake>(&stored).unwrap(), paused);
     }
 
     proptest! {
         #[test]
         fn no_pause_is_longer_than_the_cap(failures in 0_u32..u32::MAX, start in 0_i64..1_000_000) {
-            let intake = Intake { failures_in_row: failures, paused_until: None };
+            let intake = AgentIntake { failures_in_row: failures, paused_until: None };
             if let Some(until) = intake.after_systemic_failure(at(start)).paused_until(at(start)) {
                 let pause = until.ms_since(at(start));
                 prop_assert!((PAUSE_MS_BASE..=PAUSE_MS_MAX).contains(&pause));

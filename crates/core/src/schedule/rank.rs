@@ -1,16 +1,16 @@
-//! The place in the queue, as one small number a store can index.
+//! The claim rank: the position in the queue as one number that a store can index.
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
-use crate::priority::Priority;
-use crate::time::Timestamp;
+use crate::base::id::TaskId;
+use crate::base::priority::Priority;
+use crate::base::time::Timestamp;
 
-/// Work a person has already spent a thought on comes before work nobody has touched.
+/// Work a person already responded to comes before untouched work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// The human replied to it, or rejected its last result: its context is warm and someone waits.
+    /// The human replied to it, or rejected its last result: its context is warm and someone is waiting.
     Resumed,
     Normal,
 }
@@ -19,31 +19,31 @@ impl Urgency {
     pub const ALL: [Self; 2] = [Self::Resumed, Self::Normal];
 }
 
-/// How long a task has to wait for each step its priority is lower, before it comes ahead of one that was just made.
-/// So nothing waits for ever: whatever comes in, it is passed by what is at most three steps younger.
+/// How long a task waits, per priority step, before it overtakes a newly created one of the higher priority. So
+/// nothing starves: a task is overtaken only by tasks at most three steps younger.
 pub const AGEING_MS: i64 = 4 * 60 * 60 * 1_000;
 
-/// Urgency, then priority and age against each other, in one number; the lower one is claimed first.
+/// Urgency, then priority weighed against age, in one number; lower is claimed first.
 ///
-/// Age counts from the moment a task was made, and the number is fixed from then on: nothing has to be counted again
-/// as time goes by, and a store finds the first one by an index.
+/// Age counts from creation, so the number never changes: nothing has to be recomputed as time passes, and a store
+/// finds the first task by an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
 pub struct ClaimRank(i64);
 
-/// A stored number that is no rank.
+/// A stored number that is not a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a claim rank, so the stored row is damaged")]
-pub struct BadClaimRank(pub i64);
+pub struct InvalidClaimRank(pub i64);
 
 impl ClaimRank {
-    /// How many numbers one urgency takes up: more than there are milliseconds in all years that have four digits.
+    /// The range of one urgency: more than the milliseconds in all four-digit years.
     const PER_URGENCY: i64 = 1 << 48;
-    /// Before there was ageing, ranks were urgency and priority alone: 0 to 3 for resumed work, 4 to 7 for the rest.
-    /// What was ready then is older than anything made since, and its numbers are lower.
+    /// Before ageing, ranks were urgency and priority alone: 0 to 3 for resumed work, 4 to 7 for the rest. Those
+    /// tasks are older than anything created since, and their numbers are lower.
     const EARLIER_MAX: i64 = 7;
 
-    pub fn of(urgency: Urgency, priority: Priority, created_at: Timestamp) -> Self {
+    pub fn new(urgency: Urgency, priority: Priority, created_at: Timestamp) -> Self {
         let due_ms = created_at.ms() + i64::from(priority.level()) * AGEING_MS;
         match urgency {
             Urgency::Resumed => Self(Self::PER_URGENCY + due_ms),
@@ -63,12 +63,12 @@ impl ClaimRank {
 }
 
 impl TryFrom<i64> for ClaimRank {
-    type Error = BadClaimRank;
+    type Error = InvalidClaimRank;
 
-    fn try_from(number: i64) -> Result<Self, BadClaimRank> {
+    fn try_from(number: i64) -> Result<Self, InvalidClaimRank> {
         let is_earlier = (0..=Self::EARLIER_MAX).contains(&number);
         let is_rank = (Self::PER_URGENCY..3 * Self::PER_URGENCY).contains(&number);
-        if is_earlier || is_rank { Ok(Self(number)) } else { Err(BadClaimRank(number)) }
+        if is_earlier || is_rank { Ok(Self(number)) } else { Err(InvalidClaimRank(number)) }
     }
 }
 
@@ -78,8 +78,8 @@ impl From<ClaimRank> for i64 {
     }
 }
 
-/// The whole claim order: rank, then age, then id. No two tasks are equal in it, so every store and every
-/// restart puts them in the same order.
+/// The total claim order: rank, then age, then id. No two tasks are equal, so every store and every restart orders
+/// them the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClaimOrder {
     pub rank: ClaimRank,
@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn rank(urgency: Urgency, priority: Priority, created_ms: i64) -> ClaimRank {
-        ClaimRank::of(urgency, priority, Timestamp::from_ms(created_ms))
+        ClaimRank::new(urgency, priority, Timestamp::from_ms(created_ms))
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_is_stored_as_its_number_and_checked_on_the_way_back() {
+    fn a_rank_is_stored_as_a_number_and_validated_on_load() {
         let stored = serde_json::to_string(&rank(Urgency::Normal, Priority::P1, 7)).unwrap();
         assert_eq!(stored, "562949967821319");
         assert_eq!(
@@ -116,12 +116,12 @@ mod tests {
             rank(Urgency::Normal, Priority::P1, 7)
         );
         for damaged in [-1, 8, 1 << 47, 3 << 48] {
-            assert_eq!(ClaimRank::try_from(damaged), Err(BadClaimRank(damaged)));
+            assert_eq!(ClaimRank::try_from(damaged), Err(InvalidClaimRank(damaged)));
         }
     }
 
     #[test]
-    fn what_was_ready_before_there_was_ageing_comes_first() {
+    fn ranks_from_before_ageing_come_first() {
         for earlier in 0..=7 {
             let kept = ClaimRank::try_from(earlier).unwrap();
             assert_eq!(kept.urgency(), if earlier <= 3 { Urgency::Resumed } else { Urgency::Normal });
@@ -130,7 +130,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever waits is passed only by what is at most three steps younger, however much comes in.
+        /// A waiting task is overtaken only by tasks at most three steps younger, whatever arrives.
         #[test]
         fn nothing_starves(younger: u32, low in 0_usize..4, high in 0_usize..4, made in 0_i64..1 << 41) {
             let (low, high) = (Priority::ALL[low], Priority::ALL[high]);
@@ -149,7 +149,7 @@ mod tests {
         }
 
         #[test]
-        fn of_two_made_at_once_the_more_urgent_is_first(level in 0_usize..3, made in 0_i64..1 << 41) {
+        fn of_two_created_together_the_higher_priority_is_first(level in 0_usize..3, made in 0_i64..1 << 41) {
             let (high, low) = (Priority::ALL[level], Priority::ALL[level + 1]);
             prop_assert!(rank(Urgency::Normal, high, made) < rank(Urgency::Normal, low, made));
         }

@@ -1,33 +1,33 @@
-//! The agent at work asks, and is answered or not. The cycle in the task's ledger says who may (I6).
+//! Questions of the running agent. The cycle in the task's ledger decides who may ask (I6).
 
-use crate::answer_source::AnsweredBy;
-use crate::ask_cycle::{AskCycle, GateRule};
-use crate::ask_refusal::{AnswerRefusal, AskRefusal};
-use crate::attempt::Attempt;
-use crate::attempt_record::Closing;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, CycleId, QuestionId};
-use crate::owner_token::OwnerToken;
-use crate::question::{Draft, QuestionKind};
-use crate::question_record::QuestionState;
-use crate::refusal::Refusal;
-use crate::state::TaskState;
-use crate::text::NonBlank;
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::cycle::{AskCycle, GateRule};
+use crate::ask::question::{QuestionDraft, QuestionKind};
+use crate::ask::question_record::QuestionState;
+use crate::ask::refusal::{AnswerRefusal, AskRefusal};
+use crate::base::id::{AttemptId, CycleId, QuestionId};
+use crate::base::text::NonBlank;
+use crate::people::owner_token::OwnerToken;
+use crate::records::effect::{Effect, Notification};
+use crate::records::event::EventBody;
+use crate::task::attempt::Attempt;
+use crate::task::attempt_record::AttemptClosing;
+use crate::task::state::TaskState;
+use crate::transition::refusal::CommandRefusal;
 
-use super::step::Step;
+use crate::transition::step::TransitionBuilder;
 
-impl Step<'_> {
-    /// From here on the new attempt's secret asks, and no other does.
+impl TransitionBuilder<'_> {
+    /// From here on only the new attempt's secret may ask.
     pub(super) fn start(
         &mut self,
         attempt: AttemptId,
         cycle: CycleId,
         owner: OwnerToken,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         let taken_over = match &self.before.ledger.asking {
-            Some(cycle) => cycle.taken_over_by(owner).map_err(|refusal| self.may_not_ask(refusal))?,
-            // Its gate rule is never used: a task's execution has no gate.
+            Some(cycle) => cycle.take_over(owner).map_err(|refusal| self.may_not_ask(refusal))?,
+            // The gate rule is unused: a task's execution has no gate.
             None => AskCycle::open(cycle, owner, GateRule::YesPasses, self.before.ledger.automatic_in_a_row),
         };
         self.task.ledger.asking = Some(taken_over);
@@ -35,8 +35,12 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(super) fn ask_for_agent(&mut self, owner: &OwnerToken, mut draft: Draft) -> Result<(), Refusal> {
-        // A gate ends a phase, and a task's own execution has none to end.
+    pub(super) fn ask_for_agent(
+        &mut self,
+        owner: &OwnerToken,
+        mut draft: QuestionDraft,
+    ) -> Result<(), CommandRefusal> {
+        // A gate ends a phase, and a task's own execution has none.
         if draft.kind == QuestionKind::Gate {
             draft.kind = QuestionKind::Confirmation;
         }
@@ -52,30 +56,30 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A stranger learns nothing about the task; the owner of before is told that its turn is over.
-    pub(super) fn nobody_may_ask(&self, owner: &OwnerToken) -> Refusal {
+    /// A stranger learns nothing about the task; the former owner learns that its turn is over.
+    pub(super) fn nobody_may_ask(&self, owner: &OwnerToken) -> CommandRefusal {
         self.may_not_ask(match &self.before.ledger.asking {
             Some(cycle) if cycle.owner() == owner => AskRefusal::CycleClosed { cycle: cycle.id() },
             Some(_) | None => AskRefusal::NotOwner,
         })
     }
 
-    /// Nobody asks any more; a late one is known for what it is.
+    /// Nobody may ask any more; a late question is recognised as such.
     pub(super) fn close_asking(&mut self) {
         self.task.ledger.asking = self.task.ledger.asking.as_ref().map(AskCycle::close);
     }
 
-    fn may_not_ask(&self, refusal: AskRefusal) -> Refusal {
-        Refusal::MayNotAsk { task: self.before.id(), refusal }
+    fn may_not_ask(&self, refusal: AskRefusal) -> CommandRefusal {
+        CommandRefusal::MayNotAsk { task: self.before.id(), refusal }
     }
 
-    /// The answer is there before the agent's turn is over: it is told it, or resumed with it.
+    /// The answer arrives while the agent still runs: it is told now, or resumed with it.
     pub(super) fn reply_to_agent(
         &mut self,
         question: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         let answer = self.take_answer(question, answer, &answered_by)?;
         if let Some(pending) = self.before.pending_question() {
             let at = self.task.updated_at;
@@ -92,22 +96,22 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Applies an answer to the cycle the question is from, if it is from it, and counts who gave it. The answer
-    /// comes back in the question's own word, where it offers words.
+    /// Applies an answer to the cycle the question came from and counts automatic answers. Returns the option's own
+    /// wording, if there are options.
     pub(super) fn take_answer(
         &mut self,
         id: QuestionId,
         answer: &NonBlank,
         answered_by: &AnsweredBy,
-    ) -> Result<NonBlank, Refusal> {
+    ) -> Result<NonBlank, CommandRefusal> {
         let task = self.before.id();
-        let pending = self.before.pending_question().ok_or_else(|| Refusal::WrongState {
+        let pending = self.before.pending_question().ok_or_else(|| CommandRefusal::WrongState {
             task,
             state: self.before.state.name(),
-            command: crate::command::CommandName::Reply,
+            command: crate::transition::command::CommandName::Reply,
         })?;
         self.is_pending(pending, id)?;
-        // A question of Baton's own is read by the same rules, in a cycle made for the occasion.
+        // Baton's own question is read by the same rules, in a temporary cycle.
         let cycle = match &self.before.ledger.asking {
             Some(cycle) if cycle.pending().is_some_and(|of_agent| of_agent.id == id) => cycle.clone(),
             Some(_) | None => AskCycle::holding(pending.clone(), self.before.ledger.automatic_in_a_row),
@@ -122,36 +126,38 @@ impl Step<'_> {
         Ok(answered.answer)
     }
 
-    /// The policy would rather end the work than decide for the human, and the agent is still at it.
+    /// The policy fails the work rather than decide for the human, while the agent still runs.
     pub(super) fn fail_closed_at_work(
         &mut self,
         attempt: Attempt,
         question: QuestionId,
         reason: NonBlank,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         if let Some(pending) = self.before.pending_question() {
             self.is_pending(pending, question)?;
             if pending.kind().is_human_only() {
-                return Err(Refusal::HumanOnly { question });
+                return Err(CommandRefusal::HumanOnly { question });
             }
         }
         self.withdraw_question(reason.clone());
         let (id, at) = (attempt.id, self.task.updated_at);
-        self.close_attempt(attempt, Closing::Stopped { at });
+        self.close_attempt(attempt, AttemptClosing::Stopped { at });
         self.effect(Effect::StopAgent { attempt: id });
         self.effect(Effect::RetireWorktree { attempt: id });
-        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
         self.task.state = TaskState::Failed { error: reason };
         Ok(())
     }
 }
 
-fn refused(refusal: AnswerRefusal) -> Refusal {
+fn refused(refusal: AnswerRefusal) -> CommandRefusal {
     match refusal {
-        AnswerRefusal::HumanOnly { id } => Refusal::HumanOnly { question: id },
-        AnswerRefusal::AutomationStopped { id, limit } => Refusal::AutomationStopped { question: id, limit },
-        AnswerRefusal::Unreadable { id, why } => Refusal::UnreadableChoice {
+        AnswerRefusal::HumanOnly { id } => CommandRefusal::HumanOnly { question: id },
+        AnswerRefusal::AutomationStopped { id, limit } => {
+            CommandRefusal::AutomationStopped { question: id, limit }
+        }
+        AnswerRefusal::Unreadable { id, why } => CommandRefusal::UnreadableChoice {
             question: id,
             answer: why.given().to_owned(),
             choices: why.options().join(", "),
@@ -159,6 +165,6 @@ fn refused(refusal: AnswerRefusal) -> Refusal {
         AnswerRefusal::AlreadyAnswered { id }
         | AnswerRefusal::Withdrawn { id }
         | AnswerRefusal::UnknownQuestion { id }
-        | AnswerRefusal::IsGate { id } => Refusal::NotPending { question: id },
+        | AnswerRefusal::IsGate { id } => CommandRefusal::NotPending { question: id },
     }
 }

@@ -1,37 +1,37 @@
-//! From a claim to the end of its attempt: what the guard decided becomes the task's next state.
+//! From a claim to the end of its attempt: the guard's verdict becomes the task's next state.
 
-use crate::ask_cycle::AskCycle;
-use crate::attempt::{Attempt, AttemptEnd, AttemptResult};
-use crate::attempt_record::Closing;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
-use crate::id::AttemptId;
+use crate::ask::cycle::AskCycle;
+use crate::base::id::AttemptId;
+use crate::base::text::{AgentName, NonBlank};
+use crate::records::effect::{Effect, Notification};
+use crate::records::event::EventBody;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
-use crate::refusal::Refusal;
-use crate::state::{AcceptedBy, Mark, Provisional, TaskState};
-use crate::task::{Note, Purpose};
-use crate::text::{AgentName, NonBlank};
+use crate::task::attempt::{Attempt, AttemptEnd, AttemptResult};
+use crate::task::attempt_record::AttemptClosing;
+use crate::task::guard::{AttemptVerdict, Judgement, RequeueReason, judge, judge_breakdown, judge_run};
+use crate::task::state::{AcceptedBy, Provisional, ReviewMark, TaskState};
+use crate::task::{Purpose, TaskNote};
+use crate::transition::refusal::CommandRefusal;
 
-use super::step::Step;
+use crate::transition::step::TransitionBuilder;
 
-impl Step<'_> {
+impl TransitionBuilder<'_> {
     pub(super) fn claim(
         &mut self,
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
         worker: Option<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         let task = self.before.id();
         if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
-            return Err(Refusal::SplitByHand { task });
+            return Err(CommandRefusal::SplitByHand { task });
         }
         if !self.before.state.is_claimable() || self.before.ledger.is_held {
-            return Err(Refusal::NotReleased { task });
+            return Err(CommandRefusal::NotReleased { task });
         }
         if open_blockers > 0 {
-            return Err(Refusal::WaitingOn { task, open_blockers });
+            return Err(CommandRefusal::WaitingOn { task, open_blockers });
         }
         if let TaskState::NeedsContinuation { after } = self.before.state {
             self.task.ledger.resumes = Some(after);
@@ -55,16 +55,16 @@ impl Step<'_> {
         self.task.ledger.last_end = Some(end.clone());
         self.say(EventBody::AttemptEnded { task: self.task.id(), attempt: id, end: Box::new(end.clone()) });
         let at = self.task.updated_at;
-        self.close_attempt(attempt, Closing::Ended { at, end: Box::new(end) });
+        self.close_attempt(attempt, AttemptClosing::Ended { at, end: Box::new(end) });
         let asked = self.before.ledger.asking.as_ref().and_then(AskCycle::pending).cloned();
         match (verdict, asked) {
-            // The answer outran the end of the attempt that wanted it.
-            (Verdict::Await { .. }, None) if is_answered => self.resume(Some(id)),
-            (Verdict::Fail { error }, Some(_)) => {
+            // The answer arrived before the attempt that asked had ended.
+            (AttemptVerdict::Await { .. }, None) if is_answered => self.resume(Some(id)),
+            (AttemptVerdict::Fail { error }, Some(_)) => {
                 self.withdraw_question(NonBlank::fixed("the attempt that asked it failed"));
                 self.fail(id, error);
             }
-            // However the attempt ended, what it asked is still to be answered before anybody goes on.
+            // However the attempt ended, its question must be answered before anybody continues.
             (_, Some(question)) => {
                 let asked_at = self.before.ledger.asked_at.unwrap_or(at);
                 self.wait_on(question, asked_at, id);
@@ -73,30 +73,30 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the human answered what the attempt ended with before it had ended.
+    /// Whether the human answered the attempt's last question before it ended.
     fn was_answered(&self, result: &AttemptResult) -> bool {
         let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
             return false;
         };
-        cycle.is_unheard(&question.text)
+        cycle.is_undelivered(&question.text)
     }
 
-    fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {
+    fn carry_out(&mut self, id: AttemptId, verdict: AttemptVerdict) {
         match verdict {
-            Verdict::Done => self.done(id),
-            Verdict::Provisional { mark, question } => self.provisional(id, mark, question),
-            Verdict::Await { question } => self.ask(question, Some(id)),
-            Verdict::Block { question } => self.block(question, Some(id)),
-            Verdict::Continue => self.go_on(id),
-            Verdict::Requeue { reason } => self.requeue(id, reason),
-            Verdict::Fail { error } => self.fail(id, error),
+            AttemptVerdict::Done => self.done(id),
+            AttemptVerdict::Provisional { mark, question } => self.provisional(id, mark, question),
+            AttemptVerdict::Await { question } => self.ask(question, Some(id)),
+            AttemptVerdict::Block { question } => self.block(question, Some(id)),
+            AttemptVerdict::Continue => self.go_on(id),
+            AttemptVerdict::Requeue { reason } => self.requeue(id, reason),
+            AttemptVerdict::Fail { error } => self.fail(id, error),
         }
     }
 
     pub(super) fn expire_lease(&mut self, attempt: Attempt) {
         let id = attempt.id;
         let at = self.task.updated_at;
-        self.close_attempt(attempt, Closing::Lost { at });
+        self.close_attempt(attempt, AttemptClosing::Lost { at });
         self.effect(Effect::StopAgent { attempt: id });
         match self.before.pending_question().cloned() {
             // A question outlives the agent that asked it.
@@ -116,11 +116,11 @@ impl Step<'_> {
         self.effect(Effect::RetireWorktree { attempt });
     }
 
-    fn provisional(&mut self, attempt: AttemptId, mark: Mark, question: Option<NonBlank>) {
+    fn provisional(&mut self, attempt: AttemptId, mark: ReviewMark, question: Option<NonBlank>) {
         self.task.ledger.tries += 1;
-        // A breakdown that came to nothing is not split further; a human decides (I14).
+        // A breakdown without a plan is not split further; a human decides (I14).
         if self.before.is_breakdown() && mark.is_too_large() {
-            self.escalate(Some(attempt), "No plan came of it.");
+            self.escalate(Some(attempt), "It ended without a plan.");
             return;
         }
         self.say(EventBody::TaskProvisional {
@@ -133,7 +133,7 @@ impl Step<'_> {
 
     fn go_on(&mut self, attempt: AttemptId) {
         if self.task.ledger.continuations >= CONTINUATIONS_MAX {
-            self.provisional(attempt, Mark::NotConverging, None);
+            self.provisional(attempt, ReviewMark::NotConverging, None);
         } else {
             self.task.ledger.continuations += 1;
             self.task.state = TaskState::NeedsContinuation { after: attempt };
@@ -145,17 +145,17 @@ impl Step<'_> {
         let at = self.task.updated_at;
         let is_blamed = reason.is_blamed();
         if is_blamed && self.task.ledger.tries + 1 >= TRIES_MAX {
-            self.task.ledger.note(Note::Requeued { at, reason });
-            self.provisional(attempt, Mark::NotConverging, None);
+            self.task.ledger.note(TaskNote::Requeued { at, reason });
+            self.provisional(attempt, ReviewMark::NotConverging, None);
             return;
         }
         self.say(EventBody::TaskRequeued { task: self.task.id(), attempt, reason: reason.clone() });
-        self.task.ledger.note(Note::Requeued { at, reason });
+        self.task.ledger.note(TaskNote::Requeued { at, reason });
         if is_blamed {
             self.task.ledger.tries += 1;
             self.effect(Effect::RetireWorktree { attempt });
         } else {
-            // Nobody's fault: the next attempt goes on from this one where it can.
+            // Nobody's fault: the next attempt resumes this one if it can.
             self.task.ledger.resumes = Some(attempt);
         }
         self.send_home();
@@ -164,12 +164,12 @@ impl Step<'_> {
     fn fail(&mut self, attempt: AttemptId, error: NonBlank) {
         self.task.ledger.tries += 1;
         self.effect(Effect::RetireWorktree { attempt });
-        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: error.clone() });
         self.task.state = TaskState::Failed { error };
     }
 
-    /// I14: a human decides what becomes of it.
+    /// I14: a human decides.
     pub(super) fn escalate(&mut self, after: Option<AttemptId>, what_happened: &str) {
         let draft = escalation(self.before.id(), self.before.spec.title.as_str(), what_happened);
         self.ask(draft, after);

@@ -1,31 +1,39 @@
-//! The one function that changes a task: (task, command, context) → new task, events and effects, or a refusal.
+//! Decisions: from rows and a command to one change, or a refusal.
 //!
-//! The `match` here is the whole machine. Straight-line work is in the files beside it; the table of
-//! what may follow what, which the diagrams are drawn from, is [`table`].
+//! [`Task::apply`] is the only function that changes a task, and the `match` below is the whole state machine. The
+//! files beside it hold the steps; [`table`] lists which state may follow which, for the diagrams and the tests.
+//! Approvals, imports, holds and tokens produce their changes here too. Types without decisions are in the folders
+//! below.
 
+mod access_token;
+pub mod approval;
+pub mod arrival;
 mod asking;
+pub mod command;
+pub mod diagram;
+mod hold;
 mod judged;
+pub mod refusal;
 mod reply;
 mod step;
 pub mod table;
 mod verdicts;
-
-pub use step::Transition;
+use crate::records::transition::Transition;
 #[cfg(test)]
 pub(crate) use verdicts::merge_conflict;
 
-use crate::command::{Command, Context};
-use crate::refusal::Refusal;
-use crate::state::TaskState as State;
 use crate::task::Task;
-use step::Step;
+use crate::task::state::TaskState as State;
+use crate::transition::command::{Command, CommandContext};
+use crate::transition::refusal::CommandRefusal;
+use step::TransitionBuilder;
 
 impl Task {
-    /// Carries out `command`, or says why not. A refusal leaves the task as it is.
+    /// Applies `command`, or says why not. A refusal leaves the task unchanged.
     #[expect(clippy::too_many_lines, reason = "the table is the program, and it is read as a whole")]
-    pub fn apply(&self, command: Command, context: &Context) -> Result<Transition, Refusal> {
+    pub fn apply(&self, command: Command, context: &CommandContext) -> Result<Transition, CommandRefusal> {
         let name = command.name();
-        let mut step = Step::new(self, context);
+        let mut step = TransitionBuilder::new(self, context);
         match (&self.state, command) {
             (
                 State::Incoming | State::NeedsContinuation { .. } | State::Breakdown { .. },
@@ -48,7 +56,7 @@ impl Task {
             (State::Claimed { .. }, Command::Ask { owner, question }) => {
                 step.ask_for_agent(&owner, question)?;
             }
-            // Whoever asks here was the owner once; its turn to ask is over (I6).
+            // The former owner of the cycle: its turn to ask is over (I6).
             (_, Command::Ask { owner, .. }) => return Err(step.nobody_may_ask(&owner)),
 
             (State::Claimed { attempt: live }, Command::Settle { attempt, end }) => {
@@ -57,7 +65,7 @@ impl Task {
             (State::Claimed { attempt: live }, Command::ExpireLease { attempt }) => {
                 step.expire_lease(step.current(live, attempt)?);
             }
-            // Whatever an attempt sends after its task moved on is stale, not wrong.
+            // What an attempt sends after its task moved on is stale, not wrong.
             (
                 _,
                 Command::Start { attempt, .. }
@@ -128,7 +136,11 @@ impl Task {
             ) => step.revise(revision)?,
 
             (state, _) => {
-                return Err(Refusal::WrongState { task: self.id(), state: state.name(), command: name });
+                return Err(CommandRefusal::WrongState {
+                    task: self.id(),
+                    state: state.name(),
+                    command: name,
+                });
             }
         }
         let transition = step.finish();

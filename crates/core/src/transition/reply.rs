@@ -1,21 +1,21 @@
-//! An answer arrives, or is given up on.
+//! An answer arrives, or the policy gives up on one.
 
-use crate::answer_source::AnsweredBy;
-use crate::choice::SplitRetryCancel;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, QuestionId};
-use crate::question::{Question, QuestionKind};
-use crate::question_record::QuestionState;
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::choice::SplitRetryCancel;
+use crate::ask::question::{Question, QuestionKind};
+use crate::ask::question_record::QuestionState;
+use crate::base::id::{AttemptId, QuestionId};
+use crate::base::text::NonBlank;
+use crate::records::effect::{Effect, Notification};
+use crate::records::event::EventBody;
 use crate::recycle::RecycleReason;
-use crate::refusal::Refusal;
-use crate::state::TaskState;
 use crate::task::Purpose;
-use crate::text::NonBlank;
+use crate::task::state::TaskState;
+use crate::transition::refusal::CommandRefusal;
 
-use super::step::Step;
+use crate::transition::step::TransitionBuilder;
 
-impl Step<'_> {
+impl TransitionBuilder<'_> {
     pub(super) fn reply(
         &mut self,
         pending: &Question,
@@ -23,7 +23,7 @@ impl Step<'_> {
         question: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         self.is_pending(pending, question)?;
         let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
@@ -62,34 +62,34 @@ impl Step<'_> {
         pending: &Question,
         question: QuestionId,
         reason: NonBlank,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandRefusal> {
         self.is_pending(pending, question)?;
         if pending.kind().is_human_only() {
-            return Err(Refusal::HumanOnly { question });
+            return Err(CommandRefusal::HumanOnly { question });
         }
         self.withdraw_question(reason.clone());
-        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
         self.task.state = TaskState::Failed { error: reason };
         Ok(())
     }
 
-    pub(super) fn is_pending(&self, pending: &Question, asked: QuestionId) -> Result<(), Refusal> {
+    pub(super) fn is_pending(&self, pending: &Question, asked: QuestionId) -> Result<(), CommandRefusal> {
         if pending.id == asked {
             Ok(())
         } else {
-            Err(Refusal::OtherQuestion { task: self.before.id(), asked, pending: pending.id })
+            Err(CommandRefusal::OtherQuestion { task: self.before.id(), asked, pending: pending.id })
         }
     }
 
-    /// Back to the queue, ahead of other work, with history, worktree and agent session kept.
+    /// Back to the queue, ahead of other work, keeping history, worktree and agent session.
     pub(super) fn resume(&mut self, after: Option<AttemptId>) {
         self.task.ledger.is_ahead = true;
         self.task.ledger.resumes = after;
         self.send_home();
     }
 
-    /// The human wants smaller tasks and writes them; no agent breaks down a second time (I14).
+    /// The human writes the smaller tasks; no agent breaks work down a second time (I14).
     fn split_by_hand(&mut self) {
         match self.before.spec.purpose {
             Purpose::Work | Purpose::Run => self.recycle_into(RecycleReason::TooLarge, true),
@@ -98,8 +98,8 @@ impl Step<'_> {
     }
 }
 
-fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<SplitRetryCancel, Refusal> {
-    SplitRetryCancel::read(answer.as_str()).map_err(|_| Refusal::UnreadableChoice {
+fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<SplitRetryCancel, CommandRefusal> {
+    SplitRetryCancel::read(answer.as_str()).map_err(|_| CommandRefusal::UnreadableChoice {
         question,
         answer: answer.to_string(),
         choices: "SPLIT, RETRY, CANCEL".to_owned(),

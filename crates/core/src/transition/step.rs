@@ -1,36 +1,25 @@
-//! One transition in the making: the task as it will be, and what is to be said and done about it.
+//! Builds one transition: the new task, with its events and effects.
 
-use crate::actor::Actor;
-use crate::ask_cycle::AskCycle;
-use crate::attempt::{AgentSession, Attempt};
-use crate::attempt_record::{AttemptRecord, Closing};
-use crate::command::Context;
-use crate::effect::{Effect, Notice, Timer};
-use crate::event::{Event, EventBody};
-use crate::id::AttemptId;
-use crate::question::{DangerQuestion, Draft, Question};
-use crate::question_record::{QuestionRecord, QuestionState};
-use crate::refusal::Refusal;
-use crate::state::{StateName, TaskState, Waiting};
+use crate::ask::cycle::AskCycle;
+use crate::ask::question::{DangerQuestion, Question, QuestionDraft};
+use crate::ask::question_record::{QuestionRecord, QuestionState};
+use crate::base::id::AttemptId;
+use crate::base::text::{AgentName, NonBlank};
+use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
+use crate::records::effect::{Effect, Notification, Timer};
+use crate::records::event::{Event, EventBody};
+use crate::records::transition::Transition;
+use crate::task::attempt::{AgentSession, Attempt};
+use crate::task::attempt_record::{AttemptClosing, AttemptRecord};
+use crate::task::state::{AwaitedAnswer, StateName, TaskState};
 use crate::task::{Purpose, Task};
-use crate::text::{AgentName, NonBlank};
-use crate::time::Timestamp;
+use crate::transition::command::CommandContext;
+use crate::transition::refusal::CommandRefusal;
 
-/// What a command does, as values. The store writes it in one transaction; the engine then carries out the effects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transition {
-    pub task: Task,
-    /// Tasks that came into being with this transition.
-    pub created: Vec<Task>,
-    pub attempts: Vec<AttemptRecord>,
-    pub questions: Vec<QuestionRecord>,
-    pub events: Vec<Event>,
-    pub effects: Vec<Effect>,
-}
-
-pub(super) struct Step<'a> {
+pub(super) struct TransitionBuilder<'a> {
     pub(super) before: &'a Task,
-    pub(super) context: &'a Context,
+    pub(super) context: &'a CommandContext,
     pub(super) task: Task,
     pub(super) created: Vec<Task>,
     attempts: Vec<AttemptRecord>,
@@ -39,10 +28,10 @@ pub(super) struct Step<'a> {
     effects: Vec<Effect>,
 }
 
-impl<'a> Step<'a> {
-    pub(super) fn new(before: &'a Task, context: &'a Context) -> Self {
+impl<'a> TransitionBuilder<'a> {
+    pub(super) fn new(before: &'a Task, context: &'a CommandContext) -> Self {
         let mut task = before.clone();
-        // A clock that went backwards must not make a change look older than the one before it.
+        // A clock that went backwards must not make a change look older than the previous one.
         task.updated_at = context.now.max(before.updated_at);
         Self {
             before,
@@ -75,40 +64,40 @@ impl<'a> Step<'a> {
         self.effects.push(effect);
     }
 
-    /// I16: only the current attempt's word counts.
-    pub(super) fn fence(&self, attempt: AttemptId, current: Option<AttemptId>) -> Result<(), Refusal> {
+    /// I16: only the current attempt counts.
+    pub(super) fn fence(&self, attempt: AttemptId, current: Option<AttemptId>) -> Result<(), CommandRefusal> {
         if current == Some(attempt) {
             Ok(())
         } else {
-            Err(Refusal::Stale { task: self.before.id(), attempt, current })
+            Err(CommandRefusal::Stale { task: self.before.id(), attempt, current })
         }
     }
 
-    /// The live attempt, where it is the one that speaks (I16).
-    pub(super) fn current(&self, live: &Attempt, attempt: AttemptId) -> Result<Attempt, Refusal> {
+    /// The live attempt, if it is the sender (I16).
+    pub(super) fn current(&self, live: &Attempt, attempt: AttemptId) -> Result<Attempt, CommandRefusal> {
         self.fence(attempt, Some(live.id))?;
         Ok(live.clone())
     }
 
-    pub(super) fn require_human(&self) -> Result<(), Refusal> {
+    pub(super) fn require_human(&self) -> Result<(), CommandRefusal> {
         match self.context.actor {
             Actor::Human { .. } => Ok(()),
             Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
-                Err(Refusal::NeedsHuman { task: self.before.id() })
+                Err(CommandRefusal::NeedsHuman { task: self.before.id() })
             }
         }
     }
 
-    pub(super) fn require_human_or_policy(&self) -> Result<(), Refusal> {
+    pub(super) fn require_human_or_policy(&self) -> Result<(), CommandRefusal> {
         match self.context.actor {
             Actor::Human { .. } | Actor::Policy { .. } => Ok(()),
-            Actor::Agent { .. } | Actor::Baton => Err(Refusal::NotYours { task: self.before.id() }),
+            Actor::Agent { .. } | Actor::Baton => Err(CommandRefusal::NotYours { task: self.before.id() }),
         }
     }
 
-    /// An agent may take back or put right what nobody has begun. Whether the task is one it made is looked at where
-    /// the history is; what somebody has worked on is in the hands of people either way.
-    pub(super) fn require_human_or_maker(&self) -> Result<(), Refusal> {
+    /// An agent may withdraw or correct a task nobody has started. Whether the agent created it is checked where the
+    /// history is; once somebody has worked on it, people decide.
+    pub(super) fn require_human_or_maker(&self) -> Result<(), CommandRefusal> {
         match self.context.actor {
             Actor::Agent { .. } if self.before.ledger.started == 0 => Ok(()),
             Actor::Human { .. } | Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
@@ -117,7 +106,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The queue a task goes back to: work to be done, or work to be planned.
+    /// The queue a task returns to: work to do, or work to plan.
     pub(super) fn send_home(&mut self) {
         self.task.state = match self.task.spec.purpose {
             Purpose::Work | Purpose::Run => TaskState::Incoming,
@@ -125,30 +114,33 @@ impl<'a> Step<'a> {
         };
     }
 
-    /// I1: the task waits, holding the question it waits on.
-    pub(super) fn ask(&mut self, draft: Draft, after: Option<AttemptId>) {
+    /// I1: the task waits and holds the question it waits on.
+    pub(super) fn ask(&mut self, draft: QuestionDraft, after: Option<AttemptId>) {
         let question = self.record_question(draft);
         let asked_at = self.task.updated_at;
-        self.task.state = TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } };
+        self.task.state =
+            TaskState::AwaitingResponse { waiting: AwaitedAnswer { question, asked_at, after } };
     }
 
-    /// I2: a task that may not be blocked is left waiting for a response instead.
-    pub(super) fn block(&mut self, draft: Draft, after: Option<AttemptId>) {
+    /// I2: a task that may not be blocked waits for a response instead.
+    pub(super) fn block(&mut self, draft: QuestionDraft, after: Option<AttemptId>) {
         let question = self.record_question(draft);
         let asked_at = self.task.updated_at;
         self.task.state = match DangerQuestion::for_task(self.task.spec.task_type, question.clone()) {
-            Some(danger) => TaskState::Blocked { waiting: Waiting { question: danger, asked_at, after } },
-            None => TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } },
+            Some(danger) => {
+                TaskState::Blocked { waiting: AwaitedAnswer { question: danger, asked_at, after } }
+            }
+            None => TaskState::AwaitingResponse { waiting: AwaitedAnswer { question, asked_at, after } },
         };
     }
 
-    fn record_question(&mut self, draft: Draft) -> Question {
+    fn record_question(&mut self, draft: QuestionDraft) -> Question {
         let question = draft.with_id(self.context.fresh.question);
         self.announce(&question);
         question
     }
 
-    /// The question goes into the inbox, and whoever wants to hear of it does.
+    /// Puts the question into the inbox and notifies.
     pub(super) fn announce(&mut self, question: &Question) {
         let spec = &self.task.spec;
         self.questions.push(QuestionRecord {
@@ -163,19 +155,20 @@ impl<'a> Step<'a> {
             task: Some(self.task.id()),
             question: Box::new(question.clone()),
         });
-        self.effect(Effect::Notify { about: Notice::Question(question.id) });
+        self.effect(Effect::Notify { about: Notification::Question(question.id) });
         if let Some(at) = question.draft.expires_at {
             self.effect(Effect::ScheduleTimer { timer: Timer::QuestionExpires(question.id), at });
         }
     }
 
-    /// I1: the task waits on a question that is in the inbox already.
+    /// I1: the task waits on a question that is already in the inbox.
     pub(super) fn wait_on(&mut self, question: Question, asked_at: Timestamp, after: AttemptId) {
         let after = Some(after);
-        self.task.state = TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } };
+        self.task.state =
+            TaskState::AwaitingResponse { waiting: AwaitedAnswer { question, asked_at, after } };
     }
 
-    /// The question the task waited on is settled, one way or the other.
+    /// The task's question is settled, one way or the other.
     pub(super) fn close_question(&mut self, question: &Question, state: QuestionState) {
         let asked_at = match &self.before.state {
             TaskState::AwaitingResponse { waiting } => waiting.asked_at,
@@ -242,7 +235,7 @@ impl<'a> Step<'a> {
         self.task.state = TaskState::Claimed { attempt };
     }
 
-    /// Written at once, not with the end: an attempt that dies has no end, and its session is still there.
+    /// Written immediately, not with the end: an attempt that dies has no end, and its session still exists.
     pub(super) fn note_session(&mut self, mut attempt: Attempt, session: AgentSession) {
         attempt.agent_session = Some(session);
         self.attempts.push(AttemptRecord {
@@ -253,12 +246,12 @@ impl<'a> Step<'a> {
         self.task.state = TaskState::Claimed { attempt };
     }
 
-    pub(super) fn close_attempt(&mut self, attempt: Attempt, closing: Closing) {
+    pub(super) fn close_attempt(&mut self, attempt: Attempt, closing: AttemptClosing) {
         self.attempts.push(AttemptRecord { task_id: self.task.id(), attempt, closing: Some(closing) });
     }
 
-    pub(super) fn wrong_state(&self, command: crate::command::CommandName) -> Refusal {
+    pub(super) fn wrong_state(&self, command: crate::transition::command::CommandName) -> CommandRefusal {
         let state: StateName = self.before.state.name();
-        Refusal::WrongState { task: self.before.id(), state, command }
+        CommandRefusal::WrongState { task: self.before.id(), state, command }
     }
 }

@@ -1,21 +1,21 @@
-//! What may follow what. The diagrams are drawn from this table; a test holds it against [`crate::task::Task::apply`]
-//! in both directions, for every pair.
+//! Which state may follow which. The diagrams are generated from this table; a test compares it with
+//! [`crate::task::Task::apply`] in both directions, for every pair.
 
-use crate::command::CommandName as C;
-use crate::state::{StateName as S, TaskState};
+use crate::task::state::{StateName as S, TaskState};
+use crate::transition::command::CommandName as C;
 
-/// The states `command` can lead to from `state`; none means it is refused there.
+/// The states `command` can lead to from `state`; empty if it is refused there.
 pub const fn next_states(state: S, command: C) -> &'static [S] {
     match (state, command) {
         (S::Incoming | S::NeedsContinuation | S::Breakdown, C::Claim) => &[S::Claimed],
 
         (S::Breakdown, C::Release) => &[S::Breakdown],
-        // Held back until a human has let it go.
+        // Held until a human releases it.
         (S::Incoming, C::Release | C::Hold) => &[S::Incoming],
         (S::Incoming | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
-        // The agent asks while it works, and may be answered then.
+        // The agent asks while it runs, and may be answered then.
         (S::Claimed, C::Start | C::NoteSession | C::Ask | C::Reply) => &[S::Claimed],
         (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
@@ -63,12 +63,12 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional, C::Revise) => &[S::Provisional],
         (S::Failed, C::Revise) => &[S::Failed],
 
-        // Every other pair is refused. I16: so is everything from Done and from Cancelled.
+        // Every other pair is refused. I16: so is everything from Done and Cancelled.
         _ => &[],
     }
 }
 
-/// Whether the table has this step.
+/// Whether the table has this transition.
 pub fn allows(from: &TaskState, command: C, to: &TaskState) -> bool {
     next_states(from.name(), command).contains(&to.name())
 }

@@ -1,45 +1,52 @@
-//! What people decide about a task: accept, reject, recycle, approve, retry, cancel, revise.
+//! People's decisions about a task: accept, reject, recycle, approve, retry, cancel, revise.
 
-use crate::actor::Actor;
-use crate::attempt_record::Closing;
-use crate::command::CommandName;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, TaskId};
-use crate::question::{Draft, QuestionKind};
+use crate::ask::question::{QuestionDraft, QuestionKind};
+use crate::base::id::{AttemptId, TaskId};
+use crate::base::text::{NonBlank, Role};
+use crate::people::actor::Actor;
+use crate::records::effect::{Effect, Notification};
+use crate::records::event::EventBody;
 use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
-use crate::refusal::Refusal;
-use crate::revision::Revision;
-use crate::state::{AcceptedBy, Mark, Provisional, ReplacedBy, TaskState};
-use crate::task::{Note, Purpose, Task, TaskSpec};
-use crate::text::{NonBlank, Role};
+use crate::task::attempt_record::AttemptClosing;
+use crate::task::revision::Revision;
+use crate::task::state::{AcceptedBy, Provisional, ReplacedBy, ReviewMark, TaskState};
+use crate::task::{Purpose, Task, TaskNote, TaskSpec};
+use crate::transition::command::CommandName;
+use crate::transition::refusal::CommandRefusal;
 
-use super::step::Step;
+use crate::transition::step::TransitionBuilder;
 
-impl Step<'_> {
-    pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), Refusal> {
+impl TransitionBuilder<'_> {
+    pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         let task = self.before.id();
         match &work.mark {
-            Mark::Plan => return Err(Refusal::IsPlan { task }),
-            // I14: never silently. Only a human who says so twice.
-            Mark::BurnedOut | Mark::NotConverging if !force => return Err(Refusal::TooLarge { task }),
-            Mark::BurnedOut | Mark::NotConverging | Mark::NoChanges { .. } => self.require_human()?,
-            // A policy does not answer what the agent still wanted to know.
-            Mark::Ready if work.question.is_some() => self.require_human()?,
-            Mark::Ready => {}
+            ReviewMark::Plan => return Err(CommandRefusal::IsPlan { task }),
+            // I14: never silently. Only a human who forces it.
+            ReviewMark::BurnedOut | ReviewMark::NotConverging if !force => {
+                return Err(CommandRefusal::TooLarge { task });
+            }
+            ReviewMark::BurnedOut | ReviewMark::NotConverging | ReviewMark::NoChanges { .. } => {
+                self.require_human()?;
+            }
+            // A policy does not answer what the agent still asked.
+            ReviewMark::Ready if work.question.is_some() => self.require_human()?,
+            ReviewMark::Ready => {}
         }
         let accepted_by = AcceptedBy::Actor { actor: self.context.actor.clone() };
         self.end_done(work.attempt, accepted_by);
         Ok(())
     }
 
-    pub(super) fn approve_plan(&mut self, work: &Provisional) -> Result<(), Refusal> {
+    pub(super) fn approve_plan(&mut self, work: &Provisional) -> Result<(), CommandRefusal> {
         self.require_human()?;
         match work.mark {
-            Mark::Plan => {}
-            Mark::Ready | Mark::NoChanges { .. } | Mark::BurnedOut | Mark::NotConverging => {
-                return Err(Refusal::NotBreakdown { task: self.before.id() });
+            ReviewMark::Plan => {}
+            ReviewMark::Ready
+            | ReviewMark::NoChanges { .. }
+            | ReviewMark::BurnedOut
+            | ReviewMark::NotConverging => {
+                return Err(CommandRefusal::NotBreakdown { task: self.before.id() });
             }
         }
         let accepted_by = AcceptedBy::PlanApproved { actor: self.context.actor.clone() };
@@ -54,15 +61,15 @@ impl Step<'_> {
         self.retire(attempt);
     }
 
-    pub(super) fn reject(&mut self, work: &Provisional, reason: NonBlank) -> Result<(), Refusal> {
+    pub(super) fn reject(&mut self, work: &Provisional, reason: NonBlank) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         let (task, at) = (self.task.id(), self.task.updated_at);
         let is_out_of_tries = self.task.ledger.tries >= TRIES_MAX;
         self.task.ledger.is_ahead = true;
-        self.task.ledger.note(Note::Rejected { at, reason: reason.clone() });
+        self.task.ledger.note(TaskNote::Rejected { at, reason: reason.clone() });
         self.retire(work.attempt);
         match work.mark {
-            Mark::Plan => {
+            ReviewMark::Plan => {
                 self.say(EventBody::PlanRejected { task, reason });
                 if is_out_of_tries {
                     self.escalate(work.attempt, "Its plans were rejected too often.");
@@ -70,7 +77,10 @@ impl Step<'_> {
                     self.task.state = TaskState::Breakdown { released: false };
                 }
             }
-            Mark::Ready | Mark::NoChanges { .. } | Mark::BurnedOut | Mark::NotConverging => {
+            ReviewMark::Ready
+            | ReviewMark::NoChanges { .. }
+            | ReviewMark::BurnedOut
+            | ReviewMark::NotConverging => {
                 self.say(EventBody::TaskRejected { task, reason });
                 if is_out_of_tries {
                     self.recycle_or_escalate(work.attempt, RecycleReason::CumulativeFailures);
@@ -82,14 +92,18 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(super) fn recycle(&mut self, work: &Provisional, reason: RecycleReason) -> Result<(), Refusal> {
+    pub(super) fn recycle(
+        &mut self,
+        work: &Provisional,
+        reason: RecycleReason,
+    ) -> Result<(), CommandRefusal> {
         let task = self.before.id();
         let looks_too_large = work.mark.is_too_large() || self.before.ledger.tries >= TRIES_MAX;
         match (&self.context.actor, &work.mark) {
-            (_, Mark::Plan) => return Err(Refusal::IsPlan { task }),
-            (Actor::Agent { .. }, _) => return Err(Refusal::NotYours { task }),
+            (_, ReviewMark::Plan) => return Err(CommandRefusal::IsPlan { task }),
+            (Actor::Agent { .. }, _) => return Err(CommandRefusal::NotYours { task }),
             (Actor::Baton | Actor::Policy { .. }, _) if !looks_too_large => {
-                return Err(Refusal::NotTooLarge { task });
+                return Err(CommandRefusal::NotTooLarge { task });
             }
             (Actor::Human { .. } | Actor::Policy { .. } | Actor::Baton, _) => {}
         }
@@ -111,7 +125,7 @@ impl Step<'_> {
         }
     }
 
-    /// The task steps aside for a breakdown that is to find its replacements.
+    /// A breakdown takes over and plans the task's replacements.
     pub(super) fn recycle_into(&mut self, reason: RecycleReason, by_hand: bool) {
         let old = &self.before.spec;
         let breakdown = TaskSpec {
@@ -128,15 +142,19 @@ impl Step<'_> {
         self.say(EventBody::TaskRecycled { task: old.id, reason, breakdown: breakdown.id });
         self.say(EventBody::TaskCreated { spec: Box::new(breakdown.clone()), depends_on: Vec::new() });
         self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown.id) };
-        self.created.push(Task::create(breakdown).asked_by(self.before.asked_by.clone()));
+        self.created.push(Task::create(breakdown).with_requester(self.before.asked_by.clone()));
     }
 
-    /// I13: from now on the subtasks stand in for the task. Once only.
-    pub(super) fn replace(&mut self, replaced_by: &ReplacedBy, by: Vec<TaskId>) -> Result<(), Refusal> {
+    /// I13: from now on the subtasks replace the task. Only once.
+    pub(super) fn replace(
+        &mut self,
+        replaced_by: &ReplacedBy,
+        by: Vec<TaskId>,
+    ) -> Result<(), CommandRefusal> {
         self.require_human()?;
         match replaced_by {
             ReplacedBy::Planning(_) if by.is_empty() || by.contains(&self.before.id()) => {
-                Err(Refusal::BadReplacement { task: self.before.id() })
+                Err(CommandRefusal::BadReplacement { task: self.before.id() })
             }
             ReplacedBy::Planning(_) => {
                 self.say(EventBody::TaskReplaced { task: self.task.id(), replaced_by: by.clone() });
@@ -147,14 +165,18 @@ impl Step<'_> {
         }
     }
 
-    /// A first conflict is the agent's to mend, on the same branch; a second one is a question. No commit is lost.
-    pub(super) fn report_conflict(&mut self, work: &Provisional, detail: &NonBlank) -> Result<(), Refusal> {
+    /// The agent resolves a first conflict, on the same branch; a second one becomes a question. No commit is lost.
+    pub(super) fn report_conflict(
+        &mut self,
+        work: &Provisional,
+        detail: &NonBlank,
+    ) -> Result<(), CommandRefusal> {
         let (task, at) = (self.task.id(), self.task.updated_at);
-        if work.mark == Mark::Plan {
-            return Err(Refusal::IsPlan { task });
+        if work.mark == ReviewMark::Plan {
+            return Err(CommandRefusal::IsPlan { task });
         }
         self.say(EventBody::TaskConflicted { task, detail: detail.clone() });
-        self.task.ledger.note(Note::Conflict { at, detail: detail.clone() });
+        self.task.ledger.note(TaskNote::Conflict { at, detail: detail.clone() });
         self.task.ledger.conflicts += 1;
         if self.task.ledger.conflicts == 1 {
             self.task.ledger.is_ahead = true;
@@ -166,11 +188,11 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(super) fn release(&mut self) -> Result<(), Refusal> {
+    pub(super) fn release(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         match self.before.spec.purpose {
             Purpose::Breakdown { by_hand: true, .. } => {
-                return Err(Refusal::SplitByHand { task: self.before.id() });
+                return Err(CommandRefusal::SplitByHand { task: self.before.id() });
             }
             Purpose::Breakdown { by_hand: false, .. } | Purpose::Work | Purpose::Run => {}
         }
@@ -179,8 +201,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Held back until now; from here on an agent may claim it.
-    pub(super) fn let_go(&mut self) -> Result<(), Refusal> {
+    /// Ends the hold: an agent may claim it now.
+    pub(super) fn let_go(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         self.task.ledger.is_held = false;
         self.task.ledger.is_ahead = true;
@@ -188,44 +210,44 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(super) fn hold_back(&mut self) -> Result<(), Refusal> {
+    pub(super) fn hold_back(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         self.task.ledger.is_held = true;
         self.say(EventBody::TaskHeldBack { task: self.task.id() });
         Ok(())
     }
 
-    pub(super) fn mark_failed(&mut self, reason: NonBlank) -> Result<(), Refusal> {
+    pub(super) fn mark_failed(&mut self, reason: NonBlank) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         if let TaskState::Provisional(work) = &self.before.state {
             self.retire(work.attempt);
         }
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
-        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.task.state = TaskState::Failed { error: reason };
         Ok(())
     }
 
-    /// The human approved a plan for it before anybody worked on it: its subtasks stand in for it.
-    pub(super) fn split_into(&mut self, by: Vec<TaskId>) -> Result<(), Refusal> {
+    /// The human approved a plan before anybody worked on the task: its subtasks replace it.
+    pub(super) fn split_into(&mut self, by: Vec<TaskId>) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         if by.is_empty() || by.contains(&self.before.id()) {
-            return Err(Refusal::BadReplacement { task: self.before.id() });
+            return Err(CommandRefusal::BadReplacement { task: self.before.id() });
         }
         self.say(EventBody::TaskReplaced { task: self.task.id(), replaced_by: by.clone() });
         self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Tasks(by) };
         Ok(())
     }
 
-    pub(super) fn submit_plan(&mut self) -> Result<(), Refusal> {
+    pub(super) fn submit_plan(&mut self) -> Result<(), CommandRefusal> {
         self.require_human()?;
-        self.say(EventBody::TaskProvisional { task: self.task.id(), mark: Mark::Plan, question: None });
+        self.say(EventBody::TaskProvisional { task: self.task.id(), mark: ReviewMark::Plan, question: None });
         self.task.state =
-            TaskState::Provisional(Provisional { attempt: None, mark: Mark::Plan, question: None });
+            TaskState::Provisional(Provisional { attempt: None, mark: ReviewMark::Plan, question: None });
         Ok(())
     }
 
-    pub(super) fn retry(&mut self) -> Result<(), Refusal> {
+    pub(super) fn retry(&mut self) -> Result<(), CommandRefusal> {
         self.require_human()?;
         self.clear_count();
         self.say(EventBody::TaskRetried { task: self.task.id() });
@@ -233,20 +255,20 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A human who says "again" gives the task its full number of tries.
+    /// A human's retry grants the full number of tries again.
     pub(super) fn clear_count(&mut self) {
         self.task.ledger.tries = 0;
         self.task.ledger.continuations = 0;
         self.task.ledger.resumes = None;
     }
 
-    pub(super) fn cancel(&mut self, reason: Option<NonBlank>) -> Result<(), Refusal> {
+    pub(super) fn cancel(&mut self, reason: Option<NonBlank>) -> Result<(), CommandRefusal> {
         self.require_human_or_maker()?;
         self.withdraw_question(NonBlank::fixed("the task was cancelled"));
         match &self.before.state {
             TaskState::Claimed { attempt } => {
                 let at = self.task.updated_at;
-                self.close_attempt(attempt.clone(), Closing::Stopped { at });
+                self.close_attempt(attempt.clone(), AttemptClosing::Stopped { at });
                 self.effect(Effect::StopAgent { attempt: attempt.id });
                 self.retire(Some(attempt.id));
             }
@@ -266,13 +288,13 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(super) fn revise(&mut self, revision: Revision) -> Result<(), Refusal> {
+    pub(super) fn revise(&mut self, revision: Revision) -> Result<(), CommandRefusal> {
         self.require_human_or_maker()?;
         if !revision.after.is_empty() && self.before.ledger.started > 0 {
-            return Err(Refusal::HasBegun { task: self.task.id() });
+            return Err(CommandRefusal::HasBegun { task: self.task.id() });
         }
         self.say(EventBody::TaskRevised { task: self.task.id(), revision: revision.clone() });
-        self.task.spec = revision.of(&self.before.spec);
+        self.task.spec = revision.apply_to(&self.before.spec);
         Ok(())
     }
 
@@ -289,13 +311,13 @@ impl Step<'_> {
     }
 }
 
-/// What a person is asked when an agent could not resolve a conflict.
-pub(crate) fn merge_conflict(detail: &NonBlank) -> Draft {
+/// The question when an agent could not resolve a conflict.
+pub(crate) fn merge_conflict(detail: &NonBlank) -> QuestionDraft {
     let text = NonBlank::led_by(
-        "The work conflicts with the branch it is to be merged into, and an attempt to mend that did not help. \
+        "The work conflicts with the branch it is to be merged into, and an attempt to resolve the conflict failed. \
          How should the agent resolve it? What you write is given to it, and it goes on on the same branch; nothing \
          that was committed is lost.\n\n",
         detail.as_str(),
     );
-    Draft::new(QuestionKind::Clarification, text)
+    QuestionDraft::new(QuestionKind::Clarification, text)
 }

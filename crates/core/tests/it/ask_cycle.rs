@@ -1,16 +1,16 @@
 //! The ask cycle, rule by rule.
 
-use baton_core::answer_memory::REMEMBERED_MAX;
-use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
-use baton_core::ask_cycle::{
-    AskCycle, Asked, CycleState, GATE_PLACES_KEPT, GateRule, QUESTIONS_PER_CYCLE_MAX,
+use baton_core::ask::answer_memory::REMEMBERED_MAX;
+use baton_core::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
+use baton_core::ask::choice::YesNo;
+use baton_core::ask::cycle::{
+    AskCycle, AskOutcome, CycleState, GATE_PLACES_KEPT, GateRule, QUESTIONS_PER_CYCLE_MAX,
 };
-use baton_core::ask_refusal::{AnswerRefusal, AskRefusal, RefusalForm};
-use baton_core::choice::YesNo;
-use baton_core::id::{CycleId, QuestionId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, Question, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::question::{Question, QuestionDraft, QuestionKind};
+use baton_core::ask::refusal::{AnswerRefusal, AskRefusal, RefusalForm};
+use baton_core::base::id::{CycleId, QuestionId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::owner_token::OwnerToken;
 
 const OWNER: OwnerToken = OwnerToken::from_digest([1; 32]);
 const STRANGER: OwnerToken = OwnerToken::from_digest([2; 32]);
@@ -25,7 +25,7 @@ fn id(number: u32) -> QuestionId {
 }
 
 fn question(number: u32, kind: QuestionKind, words: &str) -> Question {
-    Draft::new(kind, text(words)).with_id(id(number))
+    QuestionDraft::new(kind, text(words)).with_id(id(number))
 }
 
 fn ada() -> AnsweredBy {
@@ -38,8 +38,8 @@ fn open(rule: GateRule) -> AskCycle {
 
 fn asking(cycle: &AskCycle, question: Question) -> AskCycle {
     match cycle.ask(&OWNER, question).unwrap() {
-        Asked::Pending { cycle } => *cycle,
-        Asked::Again { answer, .. } => panic!("answered from memory: {answer}"),
+        AskOutcome::Pending { cycle } => *cycle,
+        AskOutcome::Again { answer, .. } => panic!("answered from memory: {answer}"),
     }
 }
 
@@ -48,7 +48,7 @@ fn answering(cycle: &AskCycle, number: u32, words: &str) -> AskCycle {
 }
 
 #[test]
-fn i6_a_second_question_waits_for_nobody_and_is_refused() {
+fn i6_a_second_question_is_refused_at_once() {
     let cycle = asking(&open(GateRule::YesPasses), question(1, QuestionKind::Clarification, "Which?"));
     for kind in QuestionKind::ALL {
         let refusal = cycle.ask(&OWNER, question(2, kind, "And?")).unwrap_err();
@@ -80,7 +80,7 @@ fn i6_a_closed_cycle_takes_no_question_and_withdraws_the_pending_one() {
     );
     assert_eq!(closed.answer(id(1), &text("x"), ada()), Err(AnswerRefusal::Withdrawn { id: id(1) }));
     assert_eq!(closed.close(), closed);
-    assert_eq!(closed.taken_over_by(STRANGER), Err(AskRefusal::CycleClosed { cycle: CYCLE }));
+    assert_eq!(closed.take_over(STRANGER), Err(AskRefusal::CycleClosed { cycle: CYCLE }));
 }
 
 #[test]
@@ -134,14 +134,14 @@ fn a_question_is_answered_once_and_an_unknown_one_never() {
 }
 
 #[test]
-fn i6_an_agent_that_only_asks_comes_to_an_end_and_can_still_ask_its_gate() {
+fn i6_questions_are_limited_and_the_gate_can_still_be_asked() {
     let mut cycle = open(GateRule::YesPasses);
     let mut number = 0;
     let mut ask_until_refused = |mut cycle: AskCycle, kind, answer| loop {
         number += 1;
         match cycle.ask(&OWNER, question(number, kind, "Again?")) {
-            Ok(Asked::Pending { cycle: asked }) => cycle = answering(&asked, number, answer),
-            Ok(Asked::Again { .. }) => panic!("only clarifications are remembered"),
+            Ok(AskOutcome::Pending { cycle: asked }) => cycle = answering(&asked, number, answer),
+            Ok(AskOutcome::Again { .. }) => panic!("only clarifications are remembered"),
             Err(refusal) => return (cycle, refusal),
         }
     };
@@ -156,21 +156,21 @@ fn i6_an_agent_that_only_asks_comes_to_an_end_and_can_still_ask_its_gate() {
 }
 
 #[test]
-fn what_the_human_said_before_is_not_asked_again() {
+fn answered_information_is_not_asked_again() {
     let which = |number| question(number, QuestionKind::Clarification, "Which database?");
     let cycle = answering(&asking(&open(GateRule::YesPasses), which(1)), 1, "sqlite");
-    let again = Asked::Again { answer: text("sqlite"), answered_by: ada() };
+    let again = AskOutcome::Again { answer: text("sqlite"), answered_by: ada() };
     assert_eq!(cycle.ask(&OWNER, which(2)), Ok(again));
     let mut other = which(3);
     other.draft.options = vec![text("sqlite"), text("postgres")];
-    assert!(matches!(cycle.ask(&OWNER, other), Ok(Asked::Pending { .. })));
+    assert!(matches!(cycle.ask(&OWNER, other), Ok(AskOutcome::Pending { .. })));
 
     let mut cycle = cycle;
     for number in 10..10 + u32::try_from(REMEMBERED_MAX).unwrap() {
         let another = question(number, QuestionKind::Clarification, &format!("Question {number}?"));
         cycle = answering(&asking(&cycle, another), number, "x");
     }
-    assert!(matches!(cycle.ask(&OWNER, which(4)), Ok(Asked::Pending { .. })), "the memory is bounded");
+    assert!(matches!(cycle.ask(&OWNER, which(4)), Ok(AskOutcome::Pending { .. })), "the memory is bounded");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_decision_is_asked_again_each_time() {
         let cycle = asking(&open(GateRule::YesPasses), question(1, kind, "Now?"));
         let cycle = answering(&cycle, 1, "no");
         let again = cycle.ask(&OWNER, question(2, kind, "Now?")).unwrap();
-        let from_memory = matches!(again, Asked::Again { .. });
+        let from_memory = matches!(again, AskOutcome::Again { .. });
         assert_eq!(from_memory, kind == QuestionKind::Clarification, "{kind:?}");
     }
 }
@@ -219,7 +219,7 @@ fn five_automatic_answers_in_a_row_stop_the_automation_until_a_human_answers() {
 #[test]
 fn a_new_attempt_takes_over_with_the_question_still_pending() {
     let cycle = asking(&open(GateRule::YesPasses), question(1, QuestionKind::Confirmation, "Run?"));
-    let taken = cycle.taken_over_by(STRANGER).unwrap();
+    let taken = cycle.take_over(STRANGER).unwrap();
     assert_eq!(taken.pending(), cycle.pending());
     let taken = answering(&taken, 1, "yes");
     let next = question(2, QuestionKind::Confirmation, "Next?");
@@ -228,12 +228,12 @@ fn a_new_attempt_takes_over_with_the_question_still_pending() {
 }
 
 #[test]
-fn refusals_travel_with_a_code_a_message_and_the_next_step() {
+fn refusals_have_a_code_a_message_and_a_next_step() {
     let refusal = AskRefusal::QuestionPending { pending: id(1) };
     insta::assert_snapshot!(serde_json::to_string_pretty(&refusal).unwrap(), @r#"
     {
       "code": "question_pending",
-      "message": "question Q-00000001 still waits for its answer, and a cycle has one pending question at most",
+      "message": "question Q-00000001 is still pending, and a cycle has at most one pending question",
       "next": "Wait for that answer, or end your turn: you are resumed with it. Then ask again."
     }
     "#);
@@ -260,18 +260,18 @@ fn refusals_travel_with_a_code_a_message_and_the_next_step() {
     let lines: Vec<String> = forms.map(|form| format!("{}: {}", form.code, form.message)).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     not_owner: this agent does not own the open ask cycle
-    no_cycle: no phase is running, so nobody may ask
+    no_cycle: no phase is running, so no agent may ask
     cycle_closed: ask cycle CYC-0000000000000007 is closed
     gate_passed: the gate of ask cycle CYC-0000000000000007 was passed, and a gate is the last question of its cycle
-    question_pending: question Q-00000001 still waits for its answer, and a cycle has one pending question at most
+    question_pending: question Q-00000001 is still pending, and a cycle has at most one pending question
     limit_reached: this cycle has asked its 3 questions
-    id_taken: the id Q-00000001 belongs to an earlier question of this cycle
-    already_answered: question Q-00000001 has its answer already
+    id_taken: the id Q-00000001 was already used in this cycle
+    already_answered: question Q-00000001 is already answered
     withdrawn: question Q-00000001 was withdrawn when its phase ended
-    unknown_question: there is no question Q-00000001 here
-    human_only: question Q-00000001 is only ever answered by a human
+    unknown_question: unknown question Q-00000001
+    human_only: only a human may answer question Q-00000001
     automation_stopped: 5 automatic answers in a row were given, so question Q-00000001 waits for a human
-    unreadable_answer: the answer to question Q-00000001 cannot be read: "?" is none of the answers offered; answer with one of: YES, NO
+    unreadable_answer: invalid answer to question Q-00000001: "?" is not one of the offered answers; answer with one of: YES, NO
     is_gate: question Q-00000001 is the phase's gate, and its answer hands the phase's results on
     "#);
 }

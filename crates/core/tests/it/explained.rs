@@ -1,10 +1,10 @@
-//! A code that is explained is the code that programs see.
+//! Explained codes are the codes that programs see.
 
-use baton_core::explanation::Explanation;
+use baton_core::base::explanation::Explanation;
 use baton_core::graph::GraphError;
-use baton_core::recipe::FaultKind;
-use baton_core::refusal::Refusal;
-use baton_core::run::RunRefusal;
+use baton_core::recipe::RecipeErrorKind;
+use baton_core::recipe::run::RunRefusal;
+use baton_core::transition::refusal::CommandRefusal;
 
 /// Serialised in `snake_case` by the name of the case, so that name has to be in the source.
 fn is_a_case(explained: &[Explanation], source: &str) {
@@ -18,8 +18,8 @@ fn is_a_case(explained: &[Explanation], source: &str) {
 
 #[test]
 fn codes_are_named_like_the_cases_they_explain() {
-    is_a_case(Refusal::EXPLAINED, include_str!("../../src/refusal.rs"));
+    is_a_case(CommandRefusal::EXPLAINED, include_str!("../../src/transition/refusal/mod.rs"));
     is_a_case(GraphError::EXPLAINED, include_str!("../../src/graph/error.rs"));
-    is_a_case(RunRefusal::EXPLAINED, include_str!("../../src/run/advance.rs"));
-    is_a_case(FaultKind::EXPLAINED, include_str!("../../src/recipe/fault.rs"));
+    is_a_case(RunRefusal::EXPLAINED, include_str!("../../src/recipe/run/advance.rs"));
+    is_a_case(RecipeErrorKind::EXPLAINED, include_str!("../../src/recipe/fault.rs"));
 }

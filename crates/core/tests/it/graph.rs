@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::graph::{Graph, GraphError, Standing, Verdict};
-use baton_core::id::TaskId;
-use baton_core::project;
+use baton_core::base::id::TaskId;
+use baton_core::graph::{DependencyStatus, GraphError, Standing, TaskGraph};
+use baton_core::records::project;
 use proptest::prelude::*;
 
-/// Ids at or above this are never added, so that unknown ones turn up too.
+/// Ids at or above this are never added, so that unknown ids occur too.
 const KNOWN: u32 = 10;
 
 fn task(number: u32) -> TaskId {
@@ -58,7 +58,7 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Says what is right, slowly.
+/// The slow, obviously correct model.
 #[derive(Debug, Clone, Default)]
 struct Model {
     standing: BTreeMap<TaskId, Standing>,
@@ -155,7 +155,7 @@ impl Model {
             && new.iter().all(|stand_in| self.knows(*stand_in) && !self.reaches(*stand_in, task))
     }
 
-    /// Carries the operation out if it is allowed; says whether it was.
+    /// Applies the operation if it is allowed; returns whether it was.
     fn apply(&mut self, op: &Op) -> bool {
         match op {
             Op::Add(task) => {
@@ -209,8 +209,8 @@ impl Model {
     }
 }
 
-/// Carries the operation out on the graph; what became ready, or the refusal.
-fn apply(graph: &mut Graph, op: &Op) -> Result<Vec<TaskId>, GraphError> {
+/// Applies the operation to the graph; returns what became ready, or the error.
+fn apply(graph: &mut TaskGraph, op: &Op) -> Result<Vec<TaskId>, GraphError> {
     match op {
         Op::Add(task) => graph.add(*task).map(|()| vec![*task]),
         Op::Edge(dependent, on) => graph.add_edge(*dependent, *on).map(|_| Vec::new()),
@@ -220,14 +220,14 @@ fn apply(graph: &mut Graph, op: &Op) -> Result<Vec<TaskId>, GraphError> {
     }
 }
 
-fn started() -> (Graph, Model) {
+fn started() -> (TaskGraph, Model) {
     let tasks = || (0..KNOWN).map(|number| (task(number), Standing::Open));
     let model = Model { standing: tasks().collect(), edges: BTreeSet::new() };
-    (Graph::load(tasks(), []).expect("ten separate tasks make a graph"), model)
+    (TaskGraph::load(tasks(), []).expect("ten separate tasks make a graph"), model)
 }
 
-/// Every answer of the graph is the model's.
-fn compare(graph: &Graph, model: &Model) -> Result<(), TestCaseError> {
+/// The graph agrees with the model on every query.
+fn compare(graph: &TaskGraph, model: &Model) -> Result<(), TestCaseError> {
     prop_assert_eq!(graph.ready().collect::<Vec<_>>(), model.ready());
     for (known, standing) in graph.tasks() {
         prop_assert_eq!(standing, &model.standing[&known]);
@@ -235,9 +235,9 @@ fn compare(graph: &Graph, model: &Model) -> Result<(), TestCaseError> {
         prop_assert_eq!(graph.dependents(known).collect::<Vec<_>>(), model.dependents(known));
         prop_assert_eq!(graph.open_blockers(known), Some(model.open_blockers(known)), "{}", known);
         match graph.verdict(known) {
-            Some(Verdict::Met) => prop_assert!(model.met(known)),
-            Some(Verdict::Pending { .. }) => prop_assert!(!model.met(known) && !model.dead(known)),
-            Some(Verdict::Dead { reason }) => {
+            Some(DependencyStatus::Met) => prop_assert!(model.met(known)),
+            Some(DependencyStatus::Pending { .. }) => prop_assert!(!model.met(known) && !model.dead(known)),
+            Some(DependencyStatus::Dead { reason }) => {
                 prop_assert!(model.dead(known));
                 prop_assert_eq!(reason.chain[0], known);
                 prop_assert!(reason.chain.windows(2).all(|pair| model.has_step(pair[0], pair[1])));
@@ -248,8 +248,8 @@ fn compare(graph: &Graph, model: &Model) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The questions that look at the whole graph; dear for the model, so asked once at the end.
-fn compare_whole(graph: &Graph, model: &Model) -> Result<(), TestCaseError> {
+/// Queries on the whole graph; expensive for the model, so compared once at the end.
+fn compare_whole(graph: &TaskGraph, model: &Model) -> Result<(), TestCaseError> {
     for known in model.standing.keys() {
         prop_assert!(!model.reaches_itself(*known), "a circle through {}", known);
     }
@@ -266,7 +266,7 @@ impl Model {
     }
 }
 
-/// The circle of a refusal is one: all its steps but the refused one are there.
+/// The reported cycle is one: all its edges but the rejected one exist.
 fn check_circle(model: &Model, op: &Op, path: &[TaskId]) -> Result<(), TestCaseError> {
     let is_new = |from: TaskId, to: TaskId| match op {
         Op::Edge(dependent, on) => (from, to) == (*dependent, *on),
@@ -283,9 +283,9 @@ fn check_circle(model: &Model, op: &Op, path: &[TaskId]) -> Result<(), TestCaseE
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// I13 and the counters: after any changes the graph says what recomputing says.
+    /// I13 and the counters: after any changes the graph agrees with recomputation.
     #[test]
-    fn counters_equal_recomputation_and_circles_are_never_made(ops in prop::collection::vec(any_op(), 0..80)) {
+    fn counters_equal_recomputation_and_cycles_are_never_created(ops in prop::collection::vec(any_op(), 0..80)) {
         let (mut graph, mut model) = started();
         for op in &ops {
             let before = model.clone();
@@ -317,8 +317,8 @@ proptest! {
             let _ = apply(&mut graph, op);
         }
         match graph.preview_accept(task(accepted)) {
-            // Done already, or recycled with all replacements done: accepting it starts nothing.
-            Ok(preview) if graph.verdict(task(accepted)) == Some(Verdict::Met) => {
+            // Already done, or recycled with all replacements done: accepting it starts nothing.
+            Ok(preview) if graph.verdict(task(accepted)) == Some(DependencyStatus::Met) => {
                 prop_assert!(preview.starts.is_empty() && preview.still_waiting.is_empty());
             }
             Ok(preview) => {
@@ -340,7 +340,7 @@ proptest! {
             let _ = apply(&mut graph, op);
             model.apply(op);
         }
-        let loaded = Graph::load(model.standing.clone().into_iter().rev(), model.edges.iter().copied().rev());
+        let loaded = TaskGraph::load(model.standing.clone().into_iter().rev(), model.edges.iter().copied().rev());
         let loaded = loaded.expect("what was a graph is one");
         compare(&loaded, &model)?;
         compare_whole(&loaded, &model)?;
@@ -350,14 +350,14 @@ proptest! {
     /// and rewired to the leaves. No dependent is done before every replacement of what it waited on, and
     /// nothing is stranded.
     #[test]
-    fn recycled_work_is_done_before_what_waited_on_it(
+    fn recycled_work_is_done_before_its_dependents(
         edges in prop::collection::vec((0..8_u32, 0..8_u32), 0..20),
         choices in prop::collection::vec((any::<u8>(), any::<u8>()), 200),
     ) {
         let edges: BTreeSet<_> =
             edges.into_iter().filter(|(a, b)| a > b).map(|(a, b)| (task(a), task(b))).collect();
         let mut graph =
-            Graph::load((0..8).map(|n| (task(n), Standing::Open)), edges.iter().copied()).expect("it is acyclic");
+            TaskGraph::load((0..8).map(|n| (task(n), Standing::Open)), edges.iter().copied()).expect("it is acyclic");
         let mut next_id = 8;
         let mut planning: BTreeMap<TaskId, TaskId> = BTreeMap::new();
         let mut replaced_by: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
@@ -409,8 +409,8 @@ proptest! {
 /// Long enough to overflow any stack that recursed, and to take minutes if a step were not cheap.
 const LONG: u32 = 100_000;
 
-fn long_chain() -> Graph {
-    let mut graph = Graph::new();
+fn long_chain() -> TaskGraph {
+    let mut graph = TaskGraph::new();
     for number in 0..LONG {
         graph.add(task(number)).expect("a new id");
         if number > 0 {
@@ -434,11 +434,11 @@ fn a_chain_of_100_000_is_built_checked_measured_and_worked_off() {
 }
 
 #[test]
-fn death_runs_down_a_chain_of_100_000_and_back() {
+fn a_dead_dependency_propagates_through_a_chain_of_100_000() {
     let mut graph = long_chain();
     graph.set_standing(task(0), Standing::Cancelled).expect("it is open");
     assert_eq!(graph.stranded().count(), LONG as usize - 1);
-    let Some(Verdict::Dead { reason }) = graph.verdict(task(LONG - 1)) else { panic!("not dead") };
+    let Some(DependencyStatus::Dead { reason }) = graph.verdict(task(LONG - 1)) else { panic!("not dead") };
     assert_eq!(reason.chain.len(), LONG as usize);
     assert_eq!(graph.remove_edge(task(1), task(0)), Ok(vec![task(1)]));
     assert_eq!(graph.stranded().count(), 0);
@@ -447,16 +447,16 @@ fn death_runs_down_a_chain_of_100_000_and_back() {
 #[test]
 fn a_chain_loads_from_rows_in_any_order() {
     let edges: Vec<_> = (1..LONG).map(|number| (task(number), task(number - 1))).collect();
-    // Every seventh first, then every seventh from the next, and so on: pieces that grow together.
+    // Every seventh first, then every seventh from the next, and so on: chains that grow together.
     let scattered = (0..7).flat_map(|offset| edges.iter().copied().skip(offset).step_by(7));
     let tasks = (0..LONG).rev().map(|number| (task(number), Standing::Open));
-    let graph = Graph::load(tasks, scattered).expect("a chain");
+    let graph = TaskGraph::load(tasks, scattered).expect("a chain");
     assert_eq!(graph.ready().collect::<Vec<_>>(), [task(0)]);
 }
 
 #[test]
 fn a_fan_of_100_000_starts_at_once() {
-    let mut graph = Graph::new();
+    let mut graph = TaskGraph::new();
     for number in 0..LONG {
         graph.add(task(number)).expect("a new id");
         if number > 0 {

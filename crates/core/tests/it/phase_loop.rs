@@ -1,16 +1,16 @@
 //! The loop: every phase with everything that can happen in it, and the whole walk.
 
-use baton_core::answer_source::AnsweredBy;
-use baton_core::ask_cycle::CycleState;
-use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
-use baton_core::handoff::{HandoffDecision, NamedTask, Results};
-use baton_core::id::{CycleId, QuestionId, TaskId};
-use baton_core::loop_refusal::LoopRefusal;
-use baton_core::owner_token::OwnerToken;
-use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::{FreshCycle, GateAnswered, HandedOff, ITERATIONS_MAX, LoopAsked, PhaseLoop};
-use baton_core::question::{Draft, Question, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::cycle::CycleState;
+use baton_core::ask::question::{Question, QuestionDraft, QuestionKind};
+use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
+use baton_core::base::id::{CycleId, QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::phase::handoff::{HandoffDecision, NamedTask, PhaseResults};
+use baton_core::phase::phase_loop::{FreshCycle, GateOutcome, LoopAskOutcome, LoopHandoff, PhaseLoop};
+use baton_core::phase::refusal::LoopRefusal;
+use baton_core::phase::{ITERATIONS_MAX, Phase, PhaseStart};
 
 fn text(words: &str) -> NonBlank {
     NonBlank::new(words).unwrap()
@@ -33,19 +33,19 @@ fn fresh(number: u8) -> FreshCycle {
 }
 
 fn question(number: u32, kind: QuestionKind) -> Question {
-    Draft::new(kind, text("Shall I?")).with_id(id(number))
+    QuestionDraft::new(kind, text("Shall I?")).with_id(id(number))
 }
 
 fn named(number: u32) -> NamedTask {
     NamedTask { id: TaskId::from_bits(number), title: text("a task") }
 }
 
-fn results(phase: Phase) -> Results {
+fn results(phase: Phase) -> PhaseResults {
     match phase {
-        Phase::Hub => Results::Started,
-        Phase::Plan => Results::Planned { subtasks: vec![named(1), named(2)] },
-        Phase::Execute => Results::Executed { completed: vec![named(1)], failed: vec![named(2)] },
-        Phase::Review => Results::Reviewed { discovered: 3, duplicates_skipped: 1 },
+        Phase::Hub => PhaseResults::Started,
+        Phase::Plan => PhaseResults::Planned { subtasks: vec![named(1), named(2)] },
+        Phase::Execute => PhaseResults::Executed { completed: vec![named(1)], failed: vec![named(2)] },
+        Phase::Review => PhaseResults::Reviewed { discovered: 3, duplicates_skipped: 1 },
     }
 }
 
@@ -66,8 +66,8 @@ fn in_phase(phase: Phase) -> PhaseLoop {
 fn asking(at: &PhaseLoop, question: Question) -> Result<PhaseLoop, AskRefusal> {
     let token = *at.cycle().map_or(&owner(1), |cycle| cycle.owner());
     match at.ask(&token, question)? {
-        LoopAsked::Pending { next } => Ok(*next),
-        LoopAsked::Again { answer, .. } => panic!("answered from memory: {answer}"),
+        LoopAskOutcome::Pending { next } => Ok(*next),
+        LoopAskOutcome::Again { answer, .. } => panic!("answered from memory: {answer}"),
     }
 }
 
@@ -103,14 +103,14 @@ const HAPPENINGS: [Happens; 11] = [
 /// The phase and iteration after it, or the code of the refusal.
 type Came = Result<(Phase, u32), &'static str>;
 
-fn at_gate(at: &PhaseLoop, says: &str, results: Results) -> Came {
+fn at_gate(at: &PhaseLoop, says: &str, results: PhaseResults) -> Came {
     let asked = match asking(at, question(1, QuestionKind::Gate)) {
         Ok(asked) => asked,
         Err(refusal) => return Err(refusal.code()),
     };
     match asked.answer_gate(id(1), &text(says), ada(), results, fresh(2)) {
-        Ok(GateAnswered::Stayed { next }) => Ok(place(&next)),
-        Ok(GateAnswered::HandedOff(handed_off)) => Ok(place(&handed_off.next)),
+        Ok(GateOutcome::Stayed { next }) => Ok(place(&next)),
+        Ok(GateOutcome::HandedOff(handed_off)) => Ok(place(&handed_off.next)),
         Err(refusal) => Err(refusal.code()),
     }
 }
@@ -119,7 +119,7 @@ fn place(at: &PhaseLoop) -> (Phase, u32) {
     (at.phase(), at.iteration())
 }
 
-fn moved(result: Result<HandedOff, LoopRefusal>) -> Came {
+fn moved(result: Result<LoopHandoff, LoopRefusal>) -> Came {
     result.map(|handed_off| place(&handed_off.next)).map_err(|refusal| refusal.code())
 }
 
@@ -142,7 +142,7 @@ fn what_came(at: &PhaseLoop, happens: Happens) -> Came {
         Happens::GateYes => at_gate(at, "yes", results(at.phase())),
         Happens::GateNo => at_gate(at, "no", results(at.phase())),
         Happens::GateUnreadable => at_gate(at, "perhaps", results(at.phase())),
-        Happens::GateWithForeignResults => at_gate(at, "yes", Results::Started),
+        Happens::GateWithForeignResults => at_gate(at, "yes", PhaseResults::Started),
         Happens::BreakOff => moved(at.break_off(None)),
     }
 }
@@ -191,8 +191,8 @@ fn i7_passing_the_gate_closes_hands_off_and_opens_in_one_value() {
         let asked = asking(&in_phase(phase), question(1, QuestionKind::Gate)).unwrap();
         assert!(asked.pending().unwrap().text().as_str().starts_with(phase.gate_text().unwrap()));
         let answered = asked.answer_gate(id(1), &text("YES"), ada(), results(phase), fresh(2)).unwrap();
-        let GateAnswered::HandedOff(handed_off) = answered else { panic!("{answered:?}") };
-        let HandedOff { next, closed, handoff } = *handed_off;
+        let GateOutcome::HandedOff(handed_off) = answered else { panic!("{answered:?}") };
+        let LoopHandoff { next, closed, handoff } = *handed_off;
         assert_eq!(closed.unwrap().state(), &CycleState::GatePassed);
         assert_eq!((handoff.from, handoff.to, handoff.decision), (phase, to, HandoffDecision::Yes));
         assert_eq!(handoff.results, results(phase));
@@ -229,12 +229,12 @@ fn a_gate_is_answered_as_a_gate_and_a_question_as_a_question() {
     assert_eq!(refused, Err(LoopRefusal::NotTheGate { id: id(1), phase: Phase::Plan }));
 }
 
-fn through_gate(at: &PhaseLoop, number: u8, says: &str) -> HandedOff {
+fn through_gate(at: &PhaseLoop, number: u8, says: &str) -> LoopHandoff {
     let asked = asking(at, question(number.into(), QuestionKind::Gate)).unwrap();
     let answer = text(says);
     match asked.answer_gate(id(number.into()), &answer, ada(), results(at.phase()), fresh(number)).unwrap() {
-        GateAnswered::HandedOff(handed_off) => *handed_off,
-        GateAnswered::Stayed { next } => panic!("{next:?}"),
+        GateOutcome::HandedOff(handed_off) => *handed_off,
+        GateOutcome::Stayed { next } => panic!("{next:?}"),
     }
 }
 
@@ -245,10 +245,10 @@ fn two_iterations_end_in_the_hub_with_their_summary() {
         at = through_gate(&at, number, "yes").next;
     }
     assert_eq!(place(&at), (Phase::Review, 2));
-    let HandedOff { next, handoff, .. } = through_gate(&at, 7, "no");
+    let LoopHandoff { next, handoff, .. } = through_gate(&at, 7, "no");
     assert_eq!(place(&next), (Phase::Hub, 2));
     assert_eq!(handoff.decision, HandoffDecision::No);
-    assert_eq!(handoff.results, Results::Ended { summary: next.summary() });
+    assert_eq!(handoff.results, PhaseResults::Ended { summary: next.summary() });
     insta::assert_snapshot!(next.summary(), @r"
     Iterations: 2
     Tasks completed: 2
@@ -264,11 +264,11 @@ fn two_iterations_end_in_the_hub_with_their_summary() {
 }
 
 #[test]
-fn breaking_off_counts_what_was_done_and_withdraws_the_question() {
+fn aborting_counts_results_and_withdraws_the_question() {
     let at = asking(&in_phase(Phase::Execute), question(1, QuestionKind::Confirmation)).unwrap();
     let wrong = at.break_off(Some(&results(Phase::Plan)));
     assert_eq!(wrong, Err(LoopRefusal::WrongResults { phase: Phase::Execute }));
-    let HandedOff { next, closed, handoff } = at.break_off(Some(&results(Phase::Execute))).unwrap();
+    let LoopHandoff { next, closed, handoff } = at.break_off(Some(&results(Phase::Execute))).unwrap();
     assert_eq!(closed.unwrap().state(), &CycleState::Closed { withdrawn: Some(id(1)) });
     assert_eq!(handoff.decision, HandoffDecision::BrokenOff);
     assert_eq!((next.summary().tasks_completed, next.summary().tasks_failed), (1, 1));
@@ -276,7 +276,7 @@ fn breaking_off_counts_what_was_done_and_withdraws_the_question() {
 }
 
 #[test]
-fn a_loop_without_end_is_stopped_at_its_limit() {
+fn an_endless_loop_stops_at_its_limit() {
     let mut at = in_phase(Phase::Review);
     for gate in 0..(ITERATIONS_MAX - 1) * 3 {
         // Neighbouring cycles differ, and that is all a fresh one needs.
@@ -287,7 +287,7 @@ fn a_loop_without_end_is_stopped_at_its_limit() {
     let yes = asked.answer_gate(id(1000), &text("yes"), ada(), results(Phase::Review), fresh(250));
     assert_eq!(yes, Err(LoopRefusal::IterationLimit));
     let no = asked.answer_gate(id(1000), &text("no"), ada(), results(Phase::Review), fresh(250));
-    assert!(matches!(no, Ok(GateAnswered::HandedOff(_))));
+    assert!(matches!(no, Ok(GateOutcome::HandedOff(_))));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn changing_the_phase_earns_no_new_automatic_answers() {
         let answered = asked
             .answer_gate(id(number.into()), &text("yes"), by, results(at.phase()), fresh(number))
             .unwrap();
-        let GateAnswered::HandedOff(handed_off) = answered else { panic!("{answered:?}") };
+        let GateOutcome::HandedOff(handed_off) = answered else { panic!("{answered:?}") };
         at = handed_off.next;
     }
     let asked = asking(&at, question(7, QuestionKind::Gate)).unwrap();
@@ -308,12 +308,12 @@ fn changing_the_phase_earns_no_new_automatic_answers() {
 }
 
 #[test]
-fn nobody_asks_or_answers_before_the_first_start() {
+fn no_questions_or_answers_before_the_first_start() {
     assert_eq!(idle().ask(&owner(1), question(1, QuestionKind::Gate)), Err(AskRefusal::NoCycle));
     let unknown = AnswerRefusal::UnknownQuestion { id: id(1) };
     assert_eq!(idle().answer(id(1), &text("x"), ada()), Err(unknown));
     assert_eq!(idle().break_off(None).unwrap_err().code(), "no_such_edge");
-    assert_eq!(idle().taken_over_by(owner(1)), Err(AskRefusal::NoCycle));
+    assert_eq!(idle().take_over(owner(1)), Err(AskRefusal::NoCycle));
 }
 
 #[test]

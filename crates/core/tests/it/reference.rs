@@ -1,17 +1,17 @@
-//! `docs/reference/events.md`: every event, what it tells, and one as it is written.
+//! `docs/reference/events.md`: every event, its meaning, and an example.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use baton_core::actor::Actor;
-use baton_core::event::{Event, EventBody};
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::{Event, EventBody};
 
 use crate::forms::{examples, other_events};
 use crate::kept_page::holds;
 
 const INTRO: &str = "# Events\n\n\
-<!-- Written by `scripts/reference` from crates/core/src/event.rs. Do not edit. -->\n\n\
+<!-- Written by `scripts/reference` from crates/core/src/records/event.rs. Do not edit. -->\n\n\
 Everything that changes is one line of an append-only history, and what every client reads. `GET /api/events?after=SEQ`\n\
 streams it, `baton export --events` takes it out, `GET /api/tasks/{id}/events` has the part that is about one task.\n\n\
 Each event has `at` (RFC 3339, UTC), `by` (a human or a policy with its name, an agent with its attempt, or Baton), `event` (its\n\
@@ -19,7 +19,7 @@ kind) and the fields below; where it is read it also has `seq`, its number. Numb
 one they saw misses nothing.\n\n\
 The examples have `at` and `by` left out.\n";
 
-/// What an event tells. A new one does not compile until it is told here.
+/// The meaning of each event. A new event does not compile until it is described here.
 fn tells(body: &EventBody) -> (&'static str, &'static str) {
     match body {
         EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was made."),
@@ -108,6 +108,10 @@ fn tells(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::EffectGivenUp { .. } => {
             ("Baton itself", "Something Baton had to do could not be done, however often it was tried.")
         }
+        EventBody::ItemFailed { .. } => (
+            "Baton itself",
+            "A background service could not do its work for one item. It is retried; the same error is told once.",
+        ),
         EventBody::IntakePaused { .. } => {
             ("Baton itself", "An agent is given no work, until this time or until a person releases it.")
         }

@@ -1,11 +1,11 @@
 //! Every (type of task, reported result) pair, under every kind of evidence that changes the answer.
 
-use baton_core::asking_text::asks;
-use baton_core::attempt::{AttemptResult, BlockReason, ResultKind};
-use baton_core::fallback::Fallback;
-use baton_core::guard::{Judgement, Verdict, judge, judge_breakdown, judge_run};
-use baton_core::state::Mark;
-use baton_core::task_type::{Deliverable, TaskType};
+use baton_core::ask::detection::asks;
+use baton_core::ask::fallback::Fallback;
+use baton_core::base::task_type::{Deliverable, TaskType};
+use baton_core::task::attempt::{AttemptResult, BlockReason, ResultKind};
+use baton_core::task::guard::{AttemptVerdict, Judgement, judge, judge_breakdown, judge_run};
+use baton_core::task::state::ReviewMark;
 use proptest::prelude::*;
 
 use crate::samples::{ASKS, SAYS, ended, ends, evidence};
@@ -15,25 +15,25 @@ use crate::samples::{ASKS, SAYS, ended, ends, evidence};
 const COLUMNS: [(&str, u32, u32); 6] =
     [(SAYS, 0, 5), (ASKS, 0, 5), ("", 0, 5), (SAYS, 2, 5), (ASKS, 2, 5), (SAYS, 0, 45)];
 
-/// One letter for each verdict, for the tables below.
-fn letter(verdict: &Verdict) -> char {
+/// One letter per verdict, for the tables below.
+fn letter(verdict: &AttemptVerdict) -> char {
     match verdict {
-        Verdict::Done => 'D',
-        Verdict::Provisional { mark: Mark::Ready, .. } => 'P',
-        Verdict::Provisional { mark: Mark::NoChanges { .. }, .. } => 'N',
-        Verdict::Provisional { mark: Mark::BurnedOut, .. } => 'B',
-        Verdict::Provisional { mark: Mark::NotConverging, .. } => '!',
-        Verdict::Provisional { mark: Mark::Plan, .. } => 'L',
-        Verdict::Await { .. } => 'A',
-        Verdict::Block { .. } => 'X',
-        Verdict::Continue => 'C',
-        Verdict::Requeue { reason } if reason.is_blamed() => 'R',
-        Verdict::Requeue { .. } => 'S',
-        Verdict::Fail { .. } => 'F',
+        AttemptVerdict::Done => 'D',
+        AttemptVerdict::Provisional { mark: ReviewMark::Ready, .. } => 'P',
+        AttemptVerdict::Provisional { mark: ReviewMark::NoChanges { .. }, .. } => 'N',
+        AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, .. } => 'B',
+        AttemptVerdict::Provisional { mark: ReviewMark::NotConverging, .. } => '!',
+        AttemptVerdict::Provisional { mark: ReviewMark::Plan, .. } => 'L',
+        AttemptVerdict::Await { .. } => 'A',
+        AttemptVerdict::Block { .. } => 'X',
+        AttemptVerdict::Continue => 'C',
+        AttemptVerdict::Requeue { reason } if reason.is_blamed() => 'R',
+        AttemptVerdict::Requeue { .. } => 'S',
+        AttemptVerdict::Fail { .. } => 'F',
     }
 }
 
-/// What the product promises, written by hand and independent of the code.
+/// The specified behaviour, written by hand and independent of the code.
 ///
 /// Columns: says, asks, silent, says + commits, asks + commits, says + burned out.
 /// D done · P provisional · N provisional, no changes · B provisional, burned out · A awaiting response ·
@@ -87,9 +87,9 @@ fn every_pair_of_type_and_result_ends_as_promised() {
     }
 }
 
-/// A task made for a run: with commits it is judged as code, without as output. Nothing it wrote is passed over.
+/// A task made for a run: with commits it is judged as code, otherwise as output. None of its work is lost.
 #[test]
-fn a_task_made_for_a_run_is_judged_by_what_is_there() {
+fn a_task_created_for_a_run_is_judged_by_its_evidence() {
     for result in ResultKind::ALL {
         let row: String = COLUMNS
             .iter()
@@ -103,7 +103,7 @@ fn a_task_made_for_a_run_is_judged_by_what_is_there() {
     }
 }
 
-/// Adding a result or a type does not compile here until it is in the list the table is made from.
+/// A new result or type does not compile here until it is in the list the table is built from.
 #[test]
 fn the_lists_of_types_and_results_are_complete() {
     for (place, result) in ResultKind::ALL.into_iter().enumerate() {
@@ -135,11 +135,11 @@ fn the_lists_of_types_and_results_are_complete() {
 }
 
 #[test]
-fn i1_whoever_waits_holds_a_question_that_the_shown_output_asks() {
+fn i1_a_waiting_task_has_a_question_that_its_output_asks() {
     for task_type in TaskType::ALL {
         for end in ends() {
             let Judgement { verdict, output } = judge(task_type, &end);
-            if let Verdict::Await { question } | Verdict::Block { question } = verdict {
+            if let AttemptVerdict::Await { question } | AttemptVerdict::Block { question } = verdict {
                 assert!(!question.text.as_str().trim().is_empty());
                 assert!(asks(&output), "{task_type}: {output:?}");
             }
@@ -151,7 +151,7 @@ fn i1_whoever_waits_holds_a_question_that_the_shown_output_asks() {
 fn i2_only_a_dangerous_operation_is_ever_blocked() {
     for task_type in TaskType::ALL {
         for end in ends() {
-            let is_blocked = matches!(judge(task_type, &end).verdict, Verdict::Block { .. });
+            let is_blocked = matches!(judge(task_type, &end).verdict, AttemptVerdict::Block { .. });
             assert!(!is_blocked || task_type == TaskType::DangerousOp, "{task_type}");
         }
     }
@@ -231,7 +231,7 @@ proptest! {
     #[test]
     fn any_output_is_judged(output in any::<String>(), kind in 0_usize..9, task_type in 0_usize..7, commits in 0_u32..3, turns in 0_u32..60) {
         let judged = judge(TaskType::ALL[task_type], &ended(ResultKind::ALL[kind], &output, evidence(commits, turns)));
-        if let Verdict::Await { question } | Verdict::Block { question } = judged.verdict {
+        if let AttemptVerdict::Await { question } | AttemptVerdict::Block { question } = judged.verdict {
             prop_assert!(!question.text.as_str().trim().is_empty());
         }
     }

@@ -1,27 +1,28 @@
 //! Tasks in every state, reached the way a real one would get there, and commands of every kind.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{
-    AgentSession, AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
-};
-use baton_core::command::{Command, CommandName, Context, Fresh};
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::revision::Revision;
-use baton_core::state::StateName;
+use baton_core::task::attempt::{
+    AgentSession, AttemptEnd, AttemptReport, AttemptResult, BlockReason, CheckResult, ErrorCause, Evidence,
+    ResultKind,
+};
+use baton_core::task::revision::Revision;
+use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, CommandContext, CommandName, FreshIds};
 
-pub fn text(text: &str) -> NonBlank {
+pub(crate) fn text(text: &str) -> NonBlank {
     NonBlank::new(text).unwrap()
 }
 
-pub fn actors() -> [Actor; 4] {
+pub(crate) fn actors() -> [Actor; 4] {
     [
         Actor::human("mia"),
         Actor::policy("nightly"),
@@ -30,15 +31,15 @@ pub fn actors() -> [Actor; 4] {
     ]
 }
 
-pub fn context(actor: Actor) -> Context {
-    Context {
+pub(crate) fn context(actor: Actor) -> CommandContext {
+    CommandContext {
         now: Timestamp::from_ms(1_000),
         actor,
-        fresh: Fresh { question: QuestionId::from_bits(0xF1), breakdown: TaskId::from_bits(0xF2) },
+        fresh: FreshIds { question: QuestionId::from_bits(0xF1), breakdown: TaskId::from_bits(0xF2) },
     }
 }
 
-pub fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
+pub(crate) fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
     TaskSpec {
         description: "It fails on Mondays.".to_owned(),
         depth,
@@ -52,7 +53,7 @@ pub fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
     }
 }
 
-pub fn breakdown_spec(by_hand: bool) -> TaskSpec {
+pub(crate) fn breakdown_spec(by_hand: bool) -> TaskSpec {
     let purpose = Purpose::Breakdown {
         replaces_task_id: Some(TaskId::from_bits(0xB)),
         reason: Some(RecycleReason::TooLarge),
@@ -61,14 +62,14 @@ pub fn breakdown_spec(by_hand: bool) -> TaskSpec {
     TaskSpec { purpose, role: Role::breakdown(), ..spec(TaskType::Implementation, Depth::BrokenDown) }
 }
 
-pub fn result(kind: ResultKind) -> AttemptResult {
+pub(crate) fn result(kind: ResultKind) -> AttemptResult {
     match kind {
         ResultKind::Complete => AttemptResult::Complete,
         ResultKind::Incomplete => AttemptResult::Incomplete,
         ResultKind::NoEvidence => AttemptResult::NoEvidence,
         ResultKind::NoChanges => AttemptResult::NoChanges { reason: "it was there already".to_owned() },
         ResultKind::Asked => AttemptResult::Asked {
-            question: Draft::new(QuestionKind::Clarification, text("Which port should it use?")),
+            question: QuestionDraft::new(QuestionKind::Clarification, text("Which port should it use?")),
         },
         ResultKind::Blocked => AttemptResult::Blocked { reason: BlockReason::Unstated },
         ResultKind::SystemicError => {
@@ -81,20 +82,20 @@ pub fn result(kind: ResultKind) -> AttemptResult {
     }
 }
 
-pub const SAYS: &str = "The login works on every day of the week.";
-pub const ASKS: &str = "Should Sunday count as a weekday?";
+pub(crate) const SAYS: &str = "The login works on every day of the week.";
+pub(crate) const ASKS: &str = "Should Sunday count as a weekday?";
 
-pub fn evidence(commits: u32, turns: u32) -> Evidence {
+pub(crate) fn evidence(commits: u32, turns: u32) -> Evidence {
     Evidence { commits, turns, turns_max: 50, ..Evidence::default() }
 }
 
-pub fn ended(kind: ResultKind, output: &str, verified: Evidence) -> AttemptEnd {
-    AttemptEnd { reported: Reported::new(result(kind), output), verified }
+pub(crate) fn ended(kind: ResultKind, output: &str, verified: Evidence) -> AttemptEnd {
+    AttemptEnd { reported: AttemptReport::new(result(kind), output), verified }
 }
 
-/// Every kind of end worth telling apart.
-pub fn ends() -> Vec<AttemptEnd> {
-    let failed_check = Check { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+/// Every kind of end that is judged differently.
+pub(crate) fn ends() -> Vec<AttemptEnd> {
+    let failed_check = CheckResult { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
     let kinds_of_evidence = [
         evidence(0, 5),
         evidence(0, 45),
@@ -117,15 +118,15 @@ pub fn ends() -> Vec<AttemptEnd> {
     ends
 }
 
-/// Applies commands one after the other, as a human would give them.
-pub fn drive(mut task: Task, commands: impl IntoIterator<Item = Command>) -> Task {
+/// Applies commands in turn, as a human.
+pub(crate) fn drive(mut task: Task, commands: impl IntoIterator<Item = Command>) -> Task {
     for command in commands {
         task = task.apply(command, &context(Actor::human("mia"))).unwrap().task;
     }
     task
 }
 
-pub fn claim(number: u64) -> Command {
+pub(crate) fn claim(number: u64) -> Command {
     Command::Claim {
         attempt: AttemptId::from_bits(number),
         agent: "scripted".parse().unwrap(),
@@ -134,34 +135,34 @@ pub fn claim(number: u64) -> Command {
     }
 }
 
-pub fn settle(number: u64, end: AttemptEnd) -> Command {
+pub(crate) fn settle(number: u64, end: AttemptEnd) -> Command {
     Command::Settle { attempt: AttemptId::from_bits(number), end }
 }
 
 /// The secret of the attempt of this number, digested.
-pub fn owner(number: u8) -> OwnerToken {
+pub(crate) fn owner(number: u8) -> OwnerToken {
     OwnerToken::from_digest([number; OwnerToken::BYTES])
 }
 
-pub fn start(number: u8) -> Command {
+pub(crate) fn start(number: u8) -> Command {
     let attempt = AttemptId::from_bits(u64::from(number));
     Command::Start { attempt, cycle: CycleId::from_bits(u64::from(number)), owner: owner(number) }
 }
 
-pub fn note_session(number: u32) -> Command {
+pub(crate) fn note_session(number: u32) -> Command {
     let agent = "scripted".parse().unwrap();
     let session =
         AgentSession { agent, id: format!("session-{number}"), since: Timestamp::from_ms(1), is_full: false };
     Command::NoteSession { attempt: AttemptId::from_bits(u64::from(number)), session }
 }
 
-pub fn ask(number: u8) -> Command {
-    let question = Draft::new(QuestionKind::Clarification, text("Which port should it use?"));
+pub(crate) fn ask(number: u8) -> Command {
+    let question = QuestionDraft::new(QuestionKind::Clarification, text("Which port should it use?"));
     Command::Ask { owner: owner(number), question }
 }
 
 /// One attempt from claim to end.
-pub fn attempt(number: u64, end: AttemptEnd) -> [Command; 2] {
+pub(crate) fn attempt(number: u64, end: AttemptEnd) -> [Command; 2] {
     [claim(number), settle(number, end)]
 }
 
@@ -187,7 +188,7 @@ fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
 
-/// At work: just claimed, started, asking, and answered.
+/// Running: just claimed, started, asking, and answered.
 fn claimed_tasks() -> Vec<Task> {
     let claimed = work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)]));
     let mut tasks: Vec<Task> = claimed.collect();
@@ -202,8 +203,8 @@ fn claimed_tasks() -> Vec<Task> {
     tasks
 }
 
-/// Tasks in `state`, in as many varieties as lead to different answers.
-pub fn in_state(state: StateName) -> Vec<Task> {
+/// Tasks in `state`, one for each variety that behaves differently.
+pub(crate) fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
     let tasks: Vec<Task> = match state {
@@ -298,7 +299,7 @@ pub fn in_state(state: StateName) -> Vec<Task> {
 }
 
 /// Commands of one kind, right and wrong ones, for a task as it stands.
-pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
+pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
     let stranger = AttemptId::from_bits(999);
     let live = task.state().live_attempt().map_or(stranger, |attempt| attempt.id);
     let pending = task.pending_question().map_or(QuestionId::from_bits(9), |question| question.id);

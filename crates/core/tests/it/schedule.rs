@@ -1,14 +1,15 @@
-//! Claim order and admission: no limit is ever exceeded, and nobody is passed over without cause.
+//! Claim order and admission: no limit is ever exceeded, and no task is skipped without a reason.
 
 use std::collections::BTreeMap;
 
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::priority::Priority;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::text::{AgentName, NonBlank, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::{
-    Candidate, Capacity, ClaimRank, Held, Intake, Limits, Load, Share, Urgency, admit, may_start, pick,
+    AgentIntake, Candidate, Capacity, ClaimRank, LimitsByKey, Load, Share, StartRefusal, Urgency, admit,
+    may_start, pick,
 };
-use baton_core::text::{AgentName, NonBlank, Role};
-use baton_core::time::Timestamp;
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);
@@ -27,7 +28,7 @@ fn agent(name: &str) -> AgentName {
 fn candidate(task: u32, urgency: Urgency, priority: Priority, created_ms: i64) -> Candidate {
     Candidate {
         task: TaskId::from_bits(task),
-        rank: ClaimRank::of(urgency, priority, Timestamp::from_ms(created_ms)),
+        rank: ClaimRank::new(urgency, priority, Timestamp::from_ms(created_ms)),
         created_at: Timestamp::from_ms(created_ms),
         role: role("implement"),
         agent: agent("claude"),
@@ -50,16 +51,16 @@ fn share(of_project: u32, of_person: &str) -> Share {
 fn roomy() -> Capacity {
     Capacity {
         total_max: 100,
-        per_role: Limits::all(100),
-        per_agent: Limits::all(100),
+        per_role: LimitsByKey::all(100),
+        per_agent: LimitsByKey::all(100),
         unaccepted_max: 100,
-        per_project: Limits::none(),
-        per_person: Limits::none(),
+        per_project: LimitsByKey::none(),
+        per_person: LimitsByKey::none(),
     }
 }
 
-fn paused() -> Intake {
-    Intake::default().after_systemic_failure(NOW).after_systemic_failure(NOW)
+fn paused() -> AgentIntake {
+    AgentIntake::default().after_systemic_failure(NOW).after_systemic_failure(NOW)
 }
 
 fn numbers(chosen: &[&Candidate]) -> Vec<u32> {
@@ -82,8 +83,8 @@ fn replied_to_first_then_priority_then_age_then_id() {
 }
 
 #[test]
-fn the_total_limit_speaks_of_as_many_as_there_are() {
-    let says = [0, 1, 4].map(|max| Held::TotalFull { max }.to_string());
+fn the_total_limit_message_fits_the_number() {
+    let says = [0, 1, 4].map(|max| StartRefusal::TotalFull { max }.to_string());
     assert_eq!(
         says,
         [
@@ -97,34 +98,40 @@ fn the_total_limit_speaks_of_as_many_as_there_are() {
 #[test]
 fn each_limit_names_itself() {
     let running = [(role("implement"), agent("claude")), (role("implement"), agent("codex"))];
-    let load = Load::of(running, 5);
+    let load = Load::new(running, 5);
     let with = |change: fn(&mut Capacity)| {
         let mut capacity = roomy();
         change(&mut capacity);
         admit(&candidate(9, Urgency::Normal, Priority::P2, 0), &capacity, &load)
     };
     assert_eq!(with(|_| ()), Ok(()));
-    assert_eq!(with(|c| c.total_max = 2), Err(Held::TotalFull { max: 2 }));
-    assert_eq!(with(|c| c.per_role.default_max = 2), Err(Held::RoleFull { role: role("implement"), max: 2 }));
+    assert_eq!(with(|c| c.total_max = 2), Err(StartRefusal::TotalFull { max: 2 }));
+    assert_eq!(
+        with(|c| c.per_role.default_max = 2),
+        Err(StartRefusal::RoleFull { role: role("implement"), max: 2 })
+    );
     assert_eq!(
         with(|c| c.per_agent.own_max.extend([(agent("claude"), 1)])),
-        Err(Held::AgentFull { agent: agent("claude"), max: 1 })
+        Err(StartRefusal::AgentFull { agent: agent("claude"), max: 1 })
     );
     assert_eq!(with(|c| c.per_agent.own_max.extend([(agent("codex"), 1)])), Ok(()), "another's limit");
-    assert_eq!(with(|c| c.unaccepted_max = 5), Err(Held::TooManyUnaccepted { unaccepted: 5, max: 5 }));
+    assert_eq!(
+        with(|c| c.unaccepted_max = 5),
+        Err(StartRefusal::TooManyUnaccepted { unaccepted: 5, max: 5 })
+    );
     assert_eq!(with(|c| c.unaccepted_max = 6), Ok(()));
 }
 
 #[test]
 fn a_share_is_full_by_its_project_or_by_its_person() {
     // (project, person, limit of projects, own limit of project 1, limit of people, what holds it)
-    type Row = (u32, &'static str, u32, Option<u32>, u32, Option<Held>);
+    type Row = (u32, &'static str, u32, Option<u32>, u32, Option<StartRefusal>);
     let mut load = Load::default();
     load.occupy(&share(1, "mia"), 2);
     load.occupy(&share(2, "mia"), 1);
     load.occupy(&Share { person: None, ..share(1, "mia") }, 1);
-    let project_full = |max| Some(Held::ProjectFull { project: project(1), running: 3, max });
-    let mia_full = |max| Some(Held::PersonFull { person: person("mia"), running: 3, max });
+    let project_full = |max| Some(StartRefusal::ProjectFull { project: project(1), running: 3, max });
+    let mia_full = |max| Some(StartRefusal::PersonFull { person: person("mia"), running: 3, max });
     let table: [Row; 9] = [
         (1, "mia", u32::MAX, None, u32::MAX, None),
         (1, "noor", 3, None, u32::MAX, project_full(3)),
@@ -138,15 +145,15 @@ fn a_share_is_full_by_its_project_or_by_its_person() {
     ];
     for (of_project, of_person, default_max, own, person_max, held) in table {
         let per_project =
-            Limits { default_max, own_max: own.map(|own| (project(1), own)).into_iter().collect() };
-        let capacity = Capacity { per_project, per_person: Limits::all(person_max), ..roomy() };
+            LimitsByKey { default_max, own_max: own.map(|own| (project(1), own)).into_iter().collect() };
+        let capacity = Capacity { per_project, per_person: LimitsByKey::all(person_max), ..roomy() };
         let share = share(of_project, of_person);
         assert_eq!(share.room(&capacity, &load) > 0, held.is_none(), "{share:?}");
         let asking = Candidate { share, ..candidate(9, Urgency::Resumed, Priority::P0, 0) };
         assert_eq!(admit(&asking, &capacity, &load).err(), held, "{asking:?}");
     }
     let nobodys = candidate(9, Urgency::Normal, Priority::P2, 0);
-    let closed = Capacity { per_project: Limits::all(0), per_person: Limits::all(0), ..roomy() };
+    let closed = Capacity { per_project: LimitsByKey::all(0), per_person: LimitsByKey::all(0), ..roomy() };
     assert_eq!(
         admit(&nobodys, &closed, &load),
         Ok(()),
@@ -155,21 +162,21 @@ fn a_share_is_full_by_its_project_or_by_its_person() {
 }
 
 #[test]
-fn it_matters_whose_a_task_is_only_where_there_is_a_limit() {
+fn ownership_matters_only_if_a_limit_is_set() {
     assert!(!roomy().is_shared());
-    assert!(Capacity { per_person: Limits::all(5), ..roomy() }.is_shared());
-    let own = Limits { own_max: [(project(1), 2)].into(), ..Limits::none() };
+    assert!(Capacity { per_person: LimitsByKey::all(5), ..roomy() }.is_shared());
+    let own = LimitsByKey { own_max: [(project(1), 2)].into(), ..LimitsByKey::none() };
     assert!(Capacity { per_project: own, ..roomy() }.is_shared());
 }
 
 #[test]
-fn a_full_project_at_the_head_does_not_hold_the_others() {
+fn a_full_project_at_the_head_does_not_block_others() {
     let of = |number, of_project| Candidate {
         share: share(of_project, "mia"),
         ..candidate(number, Urgency::Normal, Priority::P0, i64::from(number))
     };
     let candidates = [of(1, 1), of(2, 1), of(3, 1), of(4, 2), of(5, 2)];
-    let capacity = Capacity { per_project: Limits::all(2), ..roomy() };
+    let capacity = Capacity { per_project: LimitsByKey::all(2), ..roomy() };
     let mut load = Load::default();
     assert_eq!(numbers(&pick(&candidates, &capacity, &load, &BTreeMap::new(), NOW)), [1, 2, 4, 5]);
     load.occupy(&share(1, "noor"), 2);
@@ -181,12 +188,12 @@ fn a_pile_of_unaccepted_work_stops_new_work_and_not_resumed_work() {
     let candidates =
         [candidate(1, Urgency::Normal, Priority::P0, 0), candidate(2, Urgency::Resumed, Priority::P3, 0)];
     let capacity = Capacity { unaccepted_max: 3, ..roomy() };
-    let chosen = pick(&candidates, &capacity, &Load::of([], 3), &BTreeMap::new(), NOW);
+    let chosen = pick(&candidates, &capacity, &Load::new([], 3), &BTreeMap::new(), NOW);
     assert_eq!(numbers(&chosen), [2]);
 }
 
 #[test]
-fn who_is_held_does_not_hold_the_others() {
+fn a_task_that_may_not_start_does_not_block_others() {
     let mut other = candidate(2, Urgency::Normal, Priority::P3, 0);
     other.agent = agent("codex");
     let candidates = [candidate(1, Urgency::Resumed, Priority::P0, 0), other];
@@ -204,13 +211,13 @@ fn a_task_listed_twice_starts_once() {
 }
 
 #[test]
-fn what_holds_a_task_is_said_in_words_and_in_a_code() {
-    let held = Held::RoleFull { role: role("review"), max: 2 };
+fn a_start_refusal_has_a_message_and_a_code() {
+    let held = StartRefusal::RoleFull { role: role("review"), max: 2 };
     insta::assert_snapshot!(held, @"2 tasks of role review run already; wait, or raise that role's limit");
     insta::assert_snapshot!(serde_json::to_string(&held).unwrap(), @r#"{"code":"role_full","role":"review","max":2}"#);
     let capacity = roomy();
     insta::assert_snapshot!(serde_json::to_string(&capacity).unwrap(), @r#"{"total_max":100,"per_role":{"default_max":100,"own_max":{}},"per_agent":{"default_max":100,"own_max":{}},"unaccepted_max":100,"per_project":{"default_max":4294967295,"own_max":{}},"per_person":{"default_max":4294967295,"own_max":{}}}"#);
-    let full = Held::ProjectFull { project: project(0xdca2_7809), running: 2, max: 2 };
+    let full = StartRefusal::ProjectFull { project: project(0xdca2_7809), running: 2, max: 2 };
     insta::assert_snapshot!(full, @"project PROJ-dca27809 is at its limit, 2 of 2; wait, or raise it: baton project limit PROJ-dca27809 NUMBER");
     insta::assert_snapshot!(serde_json::to_string(&full).unwrap(), @r#"{"code":"project_full","project":"PROJ-dca27809","running":2,"max":2}"#);
     for held in [held, full] {
@@ -251,25 +258,25 @@ prop_compose! {
     ) -> Capacity {
         Capacity {
             total_max,
-            per_role: Limits { default_max: role_max, own_max: BTreeMap::from([(role("review"), review_max)]) },
-            per_agent: Limits { default_max: agent_max, own_max: BTreeMap::from([(agent("codex"), codex_max)]) },
+            per_role: LimitsByKey { default_max: role_max, own_max: BTreeMap::from([(role("review"), review_max)]) },
+            per_agent: LimitsByKey { default_max: agent_max, own_max: BTreeMap::from([(agent("codex"), codex_max)]) },
             unaccepted_max,
-            per_project: Limits { default_max: project_max, own_max: BTreeMap::from([(project(1), own_max)]) },
-            per_person: Limits::all(person_max),
+            per_project: LimitsByKey { default_max: project_max, own_max: BTreeMap::from([(project(1), own_max)]) },
+            per_person: LimitsByKey::all(person_max),
         }
     }
 }
 
 proptest! {
     #[test]
-    fn no_limit_is_exceeded_and_no_place_left_empty(
+    fn no_limit_is_exceeded_and_no_slot_left_empty(
         candidates in any_candidates(),
         capacity in any_capacity(),
         running in prop::collection::vec((0..3_usize, 0..3_usize, any_share()), 0..6),
         unaccepted in 0..6_u32,
         resting in prop::collection::btree_set(0..3_usize, 0..3),
     ) {
-        let mut before = Load::of([], unaccepted);
+        let mut before = Load::new([], unaccepted);
         for (r, a, share) in &running {
             before.start(&role(ROLES[*r]), &agent(AGENTS[*a]));
             before.occupy(share, 1);
@@ -284,17 +291,17 @@ proptest! {
         }
         prop_assert!(after.total() <= capacity.total_max.max(before.total()));
         for name in ROLES.map(role) {
-            prop_assert!(after.of_role(&name) <= capacity.per_role.max(&name).max(before.of_role(&name)));
+            prop_assert!(after.for_role(&name) <= capacity.per_role.max(&name).max(before.for_role(&name)));
         }
         for name in AGENTS.map(agent) {
-            prop_assert!(after.of_agent(&name) <= capacity.per_agent.max(&name).max(before.of_agent(&name)));
+            prop_assert!(after.for_agent(&name) <= capacity.per_agent.max(&name).max(before.for_agent(&name)));
         }
         for number in 0..3 {
             let (of, max) = (project(number), capacity.per_project.max(&project(number)));
-            prop_assert!(after.of_project(of) <= max.max(before.of_project(of)));
+            prop_assert!(after.for_project(of) <= max.max(before.for_project(of)));
         }
         for name in PERSONS.map(person) {
-            prop_assert!(after.of_person(&name) <= capacity.per_person.max(&name).max(before.of_person(&name)));
+            prop_assert!(after.for_person(&name) <= capacity.per_person.max(&name).max(before.for_person(&name)));
         }
         for candidate in &chosen {
             prop_assert!(candidate.share.room(&capacity, &before) > 0, "beyond what a store looks at");
@@ -303,7 +310,7 @@ proptest! {
         }
         prop_assert!(chosen.is_sorted_by(|a, b| a.order() < b.order()));
 
-        // Whoever was not chosen is held by something that those before it in the order brought about.
+        // Every task that was not chosen is blocked by a limit that earlier ones used up.
         for candidate in candidates.iter().filter(|c| !chosen.contains(c)) {
             let mut load = before.clone();
             for earlier in chosen.iter().filter(|c| c.order() < candidate.order()) {
@@ -315,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_they_come_in_changes_nothing(
+    fn input_order_does_not_matter(
         candidates in any_candidates(), capacity in any_capacity(), turn in 0..30_usize,
     ) {
         let chosen = pick(&candidates, &capacity, &Load::default(), &BTreeMap::new(), NOW);

@@ -1,10 +1,10 @@
-//! `docs/states.md` is drawn from the tables; this test redraws it and compares.
+//! `docs/states.md` is generated from the tables; this test regenerates it and compares.
 
 use std::fmt::Write;
 
-use baton_core::command::CommandName;
-use baton_core::diagram;
-use baton_core::state::StateName;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
+use baton_core::transition::diagram;
 use baton_core::transition::table::next_states;
 
 use crate::kept_page::holds;
@@ -70,6 +70,6 @@ fn drawn() -> String {
 }
 
 #[test]
-fn states_doc_is_what_the_tables_draw() {
+fn states_doc_matches_the_tables() {
     holds("states.md", &drawn());
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::ResultKind;
-use baton_core::command::{Command, CommandName};
-use baton_core::id::{AttemptId, CycleId, QuestionId};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId};
+use baton_core::base::task_type::TaskType;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::refusal::Refusal;
-use baton_core::state::{Mark, Queue, StateName, Status, TaskState};
 use baton_core::task::Task;
-use baton_core::task_type::TaskType;
+use baton_core::task::attempt::ResultKind;
+use baton_core::task::state::{QueueName, ReviewMark, StateName, TaskState, TaskStatus};
+use baton_core::transition::command::{Command, CommandName};
+use baton_core::transition::refusal::CommandRefusal;
 use baton_core::transition::table::next_states;
 
 use crate::samples::{
@@ -25,7 +25,7 @@ fn reached(state: StateName, command: CommandName) -> BTreeSet<StateName> {
         for command in commands(command, &task) {
             for actor in actors() {
                 if let Ok(transition) = task.apply(command.clone(), &context(actor)) {
-                    // In which session the agent talks is between it and Baton; there is nothing to tell of it.
+                    // The agent's session is internal: no event reports it.
                     let is_silent = command.name() == CommandName::NoteSession;
                     assert_eq!(transition.events.is_empty(), is_silent, "{state} {command:?}");
                     reached.insert(transition.task.state().name());
@@ -46,7 +46,7 @@ fn every_pair_of_state_and_command_does_what_the_table_says() {
     }
 }
 
-/// Adding a state or a command does not compile here until it is in the list the tables are made from.
+/// A new state or command does not compile here until it is in the list the tables are built from.
 #[test]
 fn the_lists_of_states_and_commands_are_complete() {
     for (place, state) in StateName::ALL.into_iter().enumerate() {
@@ -94,7 +94,7 @@ fn the_lists_of_states_and_commands_are_complete() {
 }
 
 #[test]
-fn the_two_faces_of_every_state() {
+fn the_two_views_of_every_state() {
     let mut faces = Vec::new();
     for state in StateName::ALL {
         let shown: BTreeSet<String> = in_state(state)
@@ -124,14 +124,17 @@ fn the_reply_box_is_shown_exactly_while_a_question_is_pending() {
         for task in in_state(state) {
             let shown = task.state().status().shows_reply_ui();
             assert_eq!(shown, task.state().pending_question().is_some(), "{state}");
-            // Only an agent at work can have asked without its task waiting yet.
+            // Only a running agent can have asked without its task waiting yet.
             assert!(task.pending_question().is_none() || shown || state == StateName::Claimed);
-            assert_eq!(shown, matches!(task.state().status(), Status::AwaitingResponse | Status::Blocked));
+            assert_eq!(
+                shown,
+                matches!(task.state().status(), TaskStatus::AwaitingResponse | TaskStatus::Blocked)
+            );
         }
     }
 }
 
-fn human_does(task: &Task, command: Command) -> Result<Task, Refusal> {
+fn human_does(task: &Task, command: Command) -> Result<Task, CommandRefusal> {
     task.apply(command, &context(Actor::human("mia"))).map(|transition| transition.task)
 }
 
@@ -140,7 +143,7 @@ fn code_task(depth: Depth) -> Task {
 }
 
 #[test]
-fn a_late_result_is_stale_whatever_became_of_the_task() {
+fn a_late_result_is_stale_in_every_state() {
     let end = || ended(ResultKind::Complete, SAYS, evidence(3, 10));
     for state in StateName::ALL {
         for task in in_state(state) {
@@ -150,15 +153,15 @@ fn a_late_result_is_stale_whatever_became_of_the_task() {
                 owner: owner(9),
             };
             let refusal = task.apply(start, &context(Actor::Baton)).unwrap_err();
-            assert!(matches!(refusal, Refusal::Stale { .. }), "{state}: {refusal:?}");
+            assert!(matches!(refusal, CommandRefusal::Stale { .. }), "{state}: {refusal:?}");
             let refusal = task.apply(settle(999, end()), &context(Actor::Baton)).unwrap_err();
-            assert!(matches!(refusal, Refusal::Stale { .. }), "{state}: {refusal:?}");
+            assert!(matches!(refusal, CommandRefusal::Stale { .. }), "{state}: {refusal:?}");
         }
     }
 }
 
 #[test]
-fn a_reply_goes_on_from_the_attempt_that_asked_and_ahead_of_other_work() {
+fn a_reply_resumes_the_attempt_that_asked_ahead_of_other_work() {
     let asked =
         drive(code_task(Depth::Original), attempt(1, ended(ResultKind::Incomplete, ASKS, evidence(0, 5))));
     let question = asked.state().pending_question().unwrap();
@@ -166,10 +169,10 @@ fn a_reply_goes_on_from_the_attempt_that_asked_and_ahead_of_other_work() {
     let reply = Command::Reply {
         question: question.id,
         answer: text("No."),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     };
     let replied = human_does(&asked, reply).unwrap();
-    assert_eq!(replied.state().queue(), Queue::Incoming);
+    assert_eq!(replied.state().queue(), QueueName::Incoming);
     assert!(replied.claim_rank() < code_task(Depth::Original).claim_rank());
     let again = human_does(&replied, claim(2)).unwrap();
     let live = again.state().live_attempt().unwrap();
@@ -182,19 +185,19 @@ fn no_commits_send_a_task_back_twice_and_then_it_is_not_converging() {
     let mut task = code_task(Depth::Original);
     for number in 1..=2 {
         task = drive(task, attempt(number, nothing()));
-        assert_eq!(task.state().queue(), Queue::Incoming);
+        assert_eq!(task.state().queue(), QueueName::Incoming);
     }
     task = drive(task, attempt(3, nothing()));
-    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == Mark::NotConverging));
+    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == ReviewMark::NotConverging));
 }
 
 #[test]
-fn errors_of_the_system_are_never_held_against_the_task() {
+fn systemic_errors_never_count_against_the_task() {
     let systemic = || ended(ResultKind::SystemicError, "", evidence(0, 0));
     let mut task = code_task(Depth::Original);
     for number in 1..=10 {
         task = drive(task, attempt(number, systemic()));
-        assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
+        assert_eq!((task.state().queue(), task.ledger().tries), (QueueName::Incoming, 0));
     }
 }
 
@@ -204,21 +207,23 @@ fn the_fourth_continuation_is_not_granted() {
     let mut task = code_task(Depth::Original);
     for number in 1..=3 {
         task = drive(task, attempt(number, limit()));
-        assert_eq!(task.state().queue(), Queue::NeedsContinuation);
+        assert_eq!(task.state().queue(), QueueName::NeedsContinuation);
     }
     task = drive(task, attempt(4, limit()));
-    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == Mark::NotConverging));
+    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == ReviewMark::NotConverging));
 }
 
 #[test]
 fn the_third_rejection_recycles_at_depth_0_and_escalates_at_depth_1() {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(1, 10));
     let reject = || Command::Reject { reason: text("no tests") };
-    for (depth, expected) in [(Depth::Original, Queue::Recycled), (Depth::BrokenDown, Queue::Escalated)] {
+    for (depth, expected) in
+        [(Depth::Original, QueueName::Recycled), (Depth::BrokenDown, QueueName::Escalated)]
+    {
         let mut task = code_task(depth);
         for number in 1..=2 {
             task = drive(task, attempt(number, ready()).into_iter().chain([reject()]));
-            assert_eq!(task.state().queue(), Queue::Incoming);
+            assert_eq!(task.state().queue(), QueueName::Incoming);
         }
         task = drive(task, attempt(3, ready()).into_iter().chain([reject()]));
         assert_eq!(task.state().queue(), expected);
@@ -239,30 +244,30 @@ fn i14_a_burned_out_task_is_accepted_only_by_a_human_who_forces_it() {
 }
 
 #[test]
-fn i14_a_human_splits_a_part_that_failed_and_no_agent_may_plan_it() {
+fn i14_only_a_human_splits_a_failed_part() {
     let burned =
         drive(code_task(Depth::BrokenDown), attempt(1, ended(ResultKind::TurnLimit, "", evidence(0, 50))));
     let escalated = drive(burned, [Command::Recycle { reason: RecycleReason::TooLarge }]);
     let split = Command::Reply {
         question: escalated.state().pending_question().unwrap().id,
         answer: text("split"),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     };
     let transition = escalated.apply(split, &context(Actor::human("mia"))).unwrap();
     let breakdown = &transition.created[0];
-    assert_eq!(transition.task.state().queue(), Queue::Recycled);
-    assert!(matches!(human_does(breakdown, Command::Release), Err(Refusal::SplitByHand { .. })));
-    assert!(matches!(human_does(breakdown, claim(5)), Err(Refusal::SplitByHand { .. })));
-    assert_eq!(human_does(breakdown, Command::SubmitPlan).unwrap().state().queue(), Queue::Provisional);
+    assert_eq!(transition.task.state().queue(), QueueName::Recycled);
+    assert!(matches!(human_does(breakdown, Command::Release), Err(CommandRefusal::SplitByHand { .. })));
+    assert!(matches!(human_does(breakdown, claim(5)), Err(CommandRefusal::SplitByHand { .. })));
+    assert_eq!(human_does(breakdown, Command::SubmitPlan).unwrap().state().queue(), QueueName::Provisional);
 }
 
 #[test]
 fn a_breakdown_waits_for_a_human_or_a_policy_to_release_it() {
     let breakdown = Task::create(crate::samples::breakdown_spec(false));
-    assert!(matches!(human_does(&breakdown, claim(5)), Err(Refusal::NotReleased { .. })));
+    assert!(matches!(human_does(&breakdown, claim(5)), Err(CommandRefusal::NotReleased { .. })));
     assert!(matches!(
         breakdown.apply(Command::Release, &context(Actor::Baton)),
-        Err(Refusal::NotYours { .. })
+        Err(CommandRefusal::NotYours { .. })
     ));
     let released = breakdown.apply(Command::Release, &context(Actor::policy("nightly"))).unwrap().task;
     assert!(human_does(&released, claim(5)).is_ok());
@@ -271,13 +276,13 @@ fn a_breakdown_waits_for_a_human_or_a_policy_to_release_it() {
 #[test]
 fn a_failing_check_sends_the_work_back_with_its_output_as_the_reason() {
     let mut end = ended(ResultKind::Complete, SAYS, evidence(2, 10));
-    end.verified.checks.push(baton_core::attempt::Check {
+    end.verified.checks.push(baton_core::task::attempt::CheckResult {
         name: text("test"),
         exit_code: 101,
         output_tail: "login_on_monday ... FAILED".to_owned(),
     });
     let task = drive(code_task(Depth::Original), attempt(1, end));
-    assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 1));
+    assert_eq!((task.state().queue(), task.ledger().tries), (QueueName::Incoming, 1));
     let note = serde_json::to_string(&task.ledger().notes).unwrap();
     assert!(note.contains("login_on_monday"), "{note}");
 }
@@ -326,15 +331,15 @@ fn answer(task: &Task, said: &str) -> Command {
     Command::Reply {
         question: task.pending_question().unwrap().id,
         answer: text(said),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     }
 }
 
 #[test]
-fn i6_only_the_attempt_at_work_asks_and_one_question_at_a_time() {
+fn i6_only_the_running_attempt_asks_and_one_question_at_a_time() {
     let at_work = drive(code_task(Depth::Original), [claim(1), start(1)]);
     let refused = |task: &Task, number| match task.apply(ask(number), &context(Actor::Baton)).unwrap_err() {
-        Refusal::MayNotAsk { refusal, .. } => refusal.code(),
+        CommandRefusal::MayNotAsk { refusal, .. } => refusal.code(),
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(&at_work, 2), "not_owner");
@@ -365,12 +370,12 @@ fn a_question_outlives_its_agent_however_that_ended() {
 }
 
 #[test]
-fn an_answer_that_outruns_the_end_of_the_attempt_is_not_asked_for_again() {
+fn an_answer_before_the_end_of_the_attempt_is_not_requested_again() {
     let asking = drive(code_task(Depth::Original), [claim(1), start(1), ask(1)]);
     let answered = drive(asking.clone(), [answer(&asking, "80")]);
     assert_eq!(answered.pending_question(), None);
     let ended = drive(answered, [settle(1, ended(ResultKind::Asked, "", evidence(0, 1)))]);
-    assert_eq!((ended.state().queue(), ended.ledger().tries), (Queue::Incoming, 0));
+    assert_eq!((ended.state().queue(), ended.ledger().tries), (QueueName::Incoming, 0));
     let again = drive(ended, [claim(2)]);
     assert_eq!(again.state().live_attempt().unwrap().resumes, Some(AttemptId::from_bits(1)));
 }
@@ -381,7 +386,7 @@ fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
     let queued = |task: &Task| Command::Reply {
         question: task.pending_question().unwrap().id,
         answer: text("80"),
-        answered_by: baton_core::answer_source::AnsweredBy::Queued,
+        answered_by: baton_core::ask::answer_source::AnsweredBy::Queued,
     };
     for number in 1..=5 {
         task = drive(task, [claim(number), start(number.try_into().unwrap())]);
@@ -390,17 +395,20 @@ fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
     }
     task = drive(task, attempt(6, ended(ResultKind::Asked, "", evidence(0, 1))));
     let refusal = task.apply(queued(&task), &context(Actor::Baton)).unwrap_err();
-    assert!(matches!(refusal, Refusal::AutomationStopped { limit: 5, .. }), "{refusal:?}");
+    assert!(matches!(refusal, CommandRefusal::AutomationStopped { limit: 5, .. }), "{refusal:?}");
     let answered = drive(task.clone(), [answer(&task, "80")]);
     assert_eq!(answered.ledger().automatic_in_a_row, 0);
 }
 
 #[test]
-fn a_held_task_waits_for_somebody_to_let_it_go() {
+fn a_held_task_waits_for_its_release() {
     let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
     assert!(!held.is_claimable());
-    assert!(matches!(human_does(&held, claim(1)), Err(Refusal::NotReleased { .. })));
-    assert!(matches!(held.apply(Command::Release, &context(Actor::Baton)), Err(Refusal::NotYours { .. })));
+    assert!(matches!(human_does(&held, claim(1)), Err(CommandRefusal::NotReleased { .. })));
+    assert!(matches!(
+        held.apply(Command::Release, &context(Actor::Baton)),
+        Err(CommandRefusal::NotYours { .. })
+    ));
     let let_go = human_does(&held, Command::Release).unwrap();
     assert!(let_go.is_claimable() && human_does(&let_go, claim(1)).is_ok());
     assert!(human_does(&let_go, Command::Release).is_err());

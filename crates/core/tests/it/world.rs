@@ -2,38 +2,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::actor::Actor;
-use baton_core::approval::Approval;
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::breakdown::{Plan, PlanDraft};
-use baton_core::change::{Change, EdgeChange, Guard, Record, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::graph::{Graph, Standing};
-use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::question_record::QuestionRecord;
-use baton_core::refusal::Refusal;
-use baton_core::session::{Request, Session};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::time::Timestamp;
+use baton_core::graph::{Standing, TaskGraph};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, EdgeChange, Record, Versioned, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Session, TaskRequest};
+use baton_core::recycle::plan::{Plan, PlanDraft};
+use baton_core::task::attempt_record::AttemptRecord;
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::time::Timestamp;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
+use baton_core::transition::refusal::CommandRefusal;
 
 use crate::samples::text;
 
 #[derive(Default)]
-pub struct World {
-    pub tasks: BTreeMap<TaskId, Stored<Task>>,
+pub(crate) struct World {
+    pub tasks: BTreeMap<TaskId, Versioned<Task>>,
     pub questions: BTreeMap<QuestionId, QuestionRecord>,
     pub attempts: BTreeMap<AttemptId, AttemptRecord>,
-    pub sessions: BTreeMap<SessionId, Stored<Session>>,
-    pub graph: Graph,
+    pub sessions: BTreeMap<SessionId, Versioned<Session>>,
+    pub graph: TaskGraph,
     pub events: Vec<Event>,
     /// How often each attempt was closed; never more than once (I16).
     pub closings: BTreeMap<AttemptId, u32>,
-    /// What each task was asked to wait on, as it was said; recycling does not change it.
+    /// The original dependencies of each task; recycling does not change them.
     pub asked_to_wait_on: BTreeMap<TaskId, Vec<TaskId>>,
-    /// What stood in for each recycled task. It still does when somebody cancels the empty shell afterwards.
+    /// The replacements of each recycled task, even if the recycled task is cancelled afterwards.
     replacements: BTreeMap<TaskId, Vec<TaskId>>,
     ids: u32,
 }
@@ -44,21 +44,21 @@ impl World {
         self.ids
     }
 
-    pub fn context(&mut self, actor: Actor) -> Context {
-        let fresh = Fresh {
+    pub(crate) fn context(&mut self, actor: Actor) -> CommandContext {
+        let fresh = FreshIds {
             question: QuestionId::from_bits(self.fresh()),
             breakdown: TaskId::from_bits(self.fresh()),
         };
-        Context { now: Timestamp::from_ms(i64::from(self.ids)), actor, fresh }
+        CommandContext { now: Timestamp::from_ms(i64::from(self.ids)), actor, fresh }
     }
 
     /// The task at a random place, if there is any.
-    pub fn nth(&self, place: u32) -> Option<TaskId> {
+    pub(crate) fn nth(&self, place: u32) -> Option<TaskId> {
         let count = u32::try_from(self.tasks.len()).unwrap();
         (count > 0).then(|| *self.tasks.keys().nth((place % count) as usize).unwrap())
     }
 
-    pub fn create(&mut self, task_type: TaskType, depends_on: &BTreeSet<TaskId>) -> TaskId {
+    pub(crate) fn create(&mut self, task_type: TaskType, depends_on: &BTreeSet<TaskId>) -> TaskId {
         let id = TaskId::from_bits(self.fresh());
         let now = Timestamp::from_ms(i64::from(self.ids));
         let spec = TaskSpec::new(id, "session".parse().unwrap(), task_type, text("work"), now);
@@ -70,26 +70,31 @@ impl World {
         id
     }
 
-    /// I3: a message; the answer is the task it made.
-    pub fn chat(&mut self, session: &SessionId) -> TaskId {
+    /// I3: posts a message; returns the task it created.
+    pub(crate) fn chat(&mut self, session: &SessionId) -> TaskId {
         let task_id = TaskId::from_bits(self.fresh());
         let now = Timestamp::from_ms(i64::from(self.ids));
         let known = self.sessions.get(session).cloned();
         let opened = Session::open(session.clone(), None, now);
         let current = known.as_ref().map_or(&opened, |stored| &stored.value);
         let request =
-            Request { task_id, task_type: TaskType::ReadInfo, priority: Priority::P1, recipe: None };
+            TaskRequest { task_id, task_type: TaskType::ReadInfo, priority: Priority::P1, recipe: None };
         let posted = current.post(text("What does it do?"), request, &Actor::human("mia"), now);
         self.asked_to_wait_on.insert(task_id, Vec::new());
-        self.commit(Change::posted(known.map(|stored| stored.version), posted));
+        self.commit(Change::post_message(known.map(|stored| stored.version), posted));
         task_id
     }
 
-    pub fn open_blockers(&self, task: TaskId) -> u32 {
+    pub(crate) fn open_blockers(&self, task: TaskId) -> u32 {
         u32::try_from(self.graph.open_blockers(task).unwrap()).unwrap()
     }
 
-    pub fn command(&mut self, task: TaskId, command: Command, actor: Actor) -> Result<(), Refusal> {
+    pub(crate) fn command(
+        &mut self,
+        task: TaskId,
+        command: Command,
+        actor: Actor,
+    ) -> Result<(), CommandRefusal> {
         let context = self.context(actor);
         let stored = self.tasks[&task].clone();
         let transition = stored.value.apply(command, &context)?;
@@ -100,7 +105,7 @@ impl World {
         Ok(())
     }
 
-    pub fn claim(&mut self, task: TaskId, actor: Actor) -> Result<AttemptId, Refusal> {
+    pub(crate) fn claim(&mut self, task: TaskId, actor: Actor) -> Result<AttemptId, CommandRefusal> {
         let attempt = AttemptId::from_bits(u64::from(self.fresh()));
         let open_blockers = self.open_blockers(task);
         let agent = "scripted".parse().unwrap();
@@ -109,7 +114,7 @@ impl World {
     }
 
     /// Approves a plan in which item n waits on the earlier items that `edges` picks out, bit by bit.
-    pub fn approve(&mut self, breakdown: TaskId, items: u32, edges: u32) -> bool {
+    pub(crate) fn approve(&mut self, breakdown: TaskId, items: u32, edges: u32) -> bool {
         let items: Vec<serde_json::Value> = (1..=items)
             .map(|number| {
                 let depends_on: Vec<u32> =
@@ -150,9 +155,9 @@ impl World {
     }
 
     /// What the store does: all of it, guarded by versions.
-    pub fn commit(&mut self, change: Change) {
-        // Rows of one change may name each other, so all of them exist before any is looked at.
-        for put in change.puts.iter().filter(|put| put.guard == Guard::New) {
+    pub(crate) fn commit(&mut self, change: Change) {
+        // Rows of one change may refer to each other, so all are inserted before any is checked.
+        for put in change.puts.iter().filter(|put| put.guard == WriteGuard::New) {
             if let Record::Task(task) = &put.record {
                 self.graph.add(task.id()).unwrap();
             }
@@ -171,7 +176,7 @@ impl World {
                 }
                 Record::Session(session) => {
                     let version = self.sessions.get(&session.id).map_or(0, |stored| stored.version) + 1;
-                    self.sessions.insert(session.id.clone(), Stored { version, value: session });
+                    self.sessions.insert(session.id.clone(), Versioned { version, value: session });
                 }
                 Record::Message(_) => {}
                 Record::Project(_)
@@ -198,15 +203,15 @@ impl World {
         self.events.extend(change.events);
     }
 
-    fn put_task(&mut self, task: Task, guard: Guard) {
+    fn put_task(&mut self, task: Task, guard: WriteGuard) {
         let found = self.tasks.get(&task.id()).map(|stored| stored.version);
         let version = match (guard, found) {
-            (Guard::New, None) => 1,
-            (Guard::Version(expected), Some(version)) if expected == version => version + 1,
+            (WriteGuard::New, None) => 1,
+            (WriteGuard::Version(expected), Some(version)) if expected == version => version + 1,
             (guard, found) => panic!("{}: {guard:?} but {found:?}", task.id()),
         };
         self.graph.set_standing(task.id(), task.standing()).unwrap();
-        self.tasks.insert(task.id(), Stored { version, value: task });
+        self.tasks.insert(task.id(), Versioned { version, value: task });
     }
 
     fn add_edge(&mut self, task: TaskId, on: TaskId) {
@@ -222,8 +227,8 @@ impl World {
         }
     }
 
-    /// The plain meaning of "this dependency is met", worked out from the tasks alone.
-    pub fn is_satisfied(&self, task: TaskId) -> bool {
+    /// The definition of "this dependency is met", computed from the tasks alone.
+    pub(crate) fn is_satisfied(&self, task: TaskId) -> bool {
         match self.tasks[&task].value.standing() {
             Standing::Done => true,
             Standing::Replaced { by } => by.into_iter().all(|by| self.is_satisfied(by)),
@@ -232,15 +237,15 @@ impl World {
     }
 
     /// I13: the work of `task` is done, by itself or by all that stood in for it.
-    pub fn work_is_done(&self, task: TaskId) -> bool {
+    pub(crate) fn work_is_done(&self, task: TaskId) -> bool {
         match self.replacements.get(&task) {
             Some(by) => by.iter().all(|by| self.work_is_done(*by)),
             None => matches!(self.tasks[&task].value.standing(), Standing::Done),
         }
     }
 
-    /// I5, as far as values go: everything is written down and read back, and nothing is different.
-    pub fn crash_and_restart(&mut self) {
+    /// I5, as far as values go: everything survives serialization unchanged.
+    pub(crate) fn crash_and_restart(&mut self) {
         fn through_text<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
             serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
         }

@@ -2,29 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::AttemptEnd;
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::refusal::Refusal;
-use baton_core::state::{Mark, Status, TaskState};
+use baton_core::task::attempt::AttemptEnd;
+use baton_core::task::state::{ReviewMark, TaskState, TaskStatus};
 use baton_core::task::{Purpose, Task};
-use baton_core::task_type::TaskType;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::samples::{actors, ends, text};
 use crate::world::World;
 
-/// Sequences per property. The promise is ten thousand in all; each property runs that many.
+/// Sequences per property.
 const SEQUENCES: u32 = 10_000;
 const EVENTS_MAX: usize = 200;
 
-/// One random happening: what, to which task, with which details.
+/// One random event: what, on which task, with which details.
 type Happening = (u8, u32, u32);
 
 /// What can happen. The weights lean towards progress, so that histories reach deep states.
@@ -105,15 +105,15 @@ fn happen(world: &mut World, (what, place, detail): Happening, ends: &[AttemptEn
     }
 }
 
-/// The next thing a working system would do with this task.
-fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> Result<(), Refusal> {
+/// The next step of a working system with this task.
+fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> Result<(), CommandRefusal> {
     let id = task.id();
     let human = Actor::human("mia");
     match task.state() {
         TaskState::Incoming | TaskState::NeedsContinuation { .. } => {
             let claimed = world.claim(id, Actor::Baton);
             if claimed.is_ok() {
-                // I13: whatever it was asked to wait on is done, or replaced by tasks that all are.
+                // I13: all its dependencies are done, or replaced by tasks that all are.
                 for on in &world.asked_to_wait_on[&id] {
                     assert!(world.work_is_done(*on), "{id} started before {on}");
                 }
@@ -126,7 +126,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
         }
         TaskState::Claimed { attempt } if detail.is_multiple_of(3) => {
-            // Its agent starts, or asks, or is answered; or somebody else tries to.
+            // Its agent starts, asks or is answered, or somebody else tries to.
             let owner =
                 crate::samples::owner((attempt.id.bits() % 251) as u8 + u8::from(detail.is_multiple_of(5)));
             let command = match (task.ledger().asking.is_some(), task.pending_question()) {
@@ -136,7 +136,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
                     answered_by: AnsweredBy::human("mia"),
                 },
                 (true, None) if detail & 64 == 0 => {
-                    let question = Draft::new(QuestionKind::Clarification, text("Which port?"));
+                    let question = QuestionDraft::new(QuestionKind::Clarification, text("Which port?"));
                     Command::Ask { owner, question }
                 }
                 (true | false, None) => {
@@ -169,7 +169,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             assert!(world.command(id, reply, human).is_err(), "the second answer was taken");
             Ok(())
         }
-        TaskState::Provisional(work) if work.mark == Mark::Plan => {
+        TaskState::Provisional(work) if work.mark == ReviewMark::Plan => {
             assert!(world.approve(id, 1 + detail % 4, detail) || replaced_is_gone(world, task));
             Ok(())
         }
@@ -182,7 +182,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
     }
 }
 
-/// The human cancelled the recycled task while its plan was made; the plan can no longer be approved.
+/// The human cancelled the recycled task while it was being planned; the plan can no longer be approved.
 fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
     match breakdown.spec().purpose {
         Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
@@ -192,13 +192,13 @@ fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
     }
 }
 
-/// What must be true of every task at every moment.
+/// The invariants of every task.
 fn check_task(world: &World, task: &Task, pending: &[&QuestionRecord], open_attempts: usize) {
     let id = task.id();
     let status = task.state().status();
     // I1: exactly one pending question while it waits, and none otherwise.
-    // An agent at work may have asked; then there is one too.
-    let waits = matches!(status, Status::AwaitingResponse | Status::Blocked);
+    // A running agent may have asked; then there is one too.
+    let waits = matches!(status, TaskStatus::AwaitingResponse | TaskStatus::Blocked);
     let at_work = matches!(task.state(), TaskState::Claimed { .. }) && task.pending_question().is_some();
     assert_eq!(pending.len(), usize::from(waits || at_work), "{id} is {status:?}");
     assert_eq!(waits, task.state().pending_question().is_some());
@@ -207,7 +207,7 @@ fn check_task(world: &World, task: &Task, pending: &[&QuestionRecord], open_atte
         assert_eq!(task.pending_question(), Some(&question.question));
     }
     // I2
-    assert!(status != Status::Blocked || task.spec().task_type == TaskType::DangerousOp);
+    assert!(status != TaskStatus::Blocked || task.spec().task_type == TaskType::DangerousOp);
     // I16: the live attempt is the only open one of its task.
     assert_eq!(open_attempts, usize::from(task.state().live_attempt().is_some()), "{id}");
     // I14: an agent's breakdown only ever replaces a task that was not itself a part.
@@ -231,7 +231,7 @@ fn check_world(world: &World) {
     for (id, stored) in &world.tasks {
         let pending = pending.get(id).map_or(&[][..], Vec::as_slice);
         check_task(world, &stored.value, pending, open_attempts.get(id).copied().unwrap_or_default());
-        // Readiness by counters is readiness by looking.
+        // Readiness by counters equals readiness by inspection.
         let open = world.graph.waits_on(*id).filter(|on| !world.is_satisfied(*on)).count();
         assert_eq!(world.open_blockers(*id) as usize, open, "{id}");
     }
@@ -248,7 +248,7 @@ fn run(sequences: u32, happenings: impl Strategy<Value = Vec<Happening>>, first:
             first(&mut world);
             for (number, happening) in happenings.into_iter().enumerate() {
                 happen(&mut world, happening, &ends);
-                // Looking at everything after every step would cost more than it finds: what a step broke stays broken.
+                // Checking everything after every step is too slow; what a step breaks stays broken.
                 if number.is_multiple_of(16) {
                     check_world(&world);
                 }
@@ -267,7 +267,7 @@ fn i1_to_i5_and_i13_to_i16_hold_over_graphs_of_tasks() {
 
 #[test]
 fn i1_to_i5_and_i14_to_i16_hold_over_the_life_of_one_task() {
-    // No creations and no chat: everything that happens, happens to the one task and what comes of it.
+    // No new tasks and no chat: everything happens to the one task and its descendants.
     let happenings = proptest::collection::vec((12_u8..223, any::<u32>(), any::<u32>()), 1..=EVENTS_MAX);
     run(SEQUENCES, happenings, |world| {
         world.create(TaskType::Implementation, &BTreeSet::new());

@@ -6,11 +6,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use baton_core::id::AttemptId;
-use baton_core::owner_token::OwnerToken;
+use baton_core::base::id::AttemptId;
+use baton_core::people::owner_token::OwnerToken;
 use sha2::{Digest, Sha256};
 
-use crate::ids::Ids;
+use crate::base::ids::Ids;
 
 /// `<attempt>.<64 hex digits>`, as it stands in `BATON_TOKEN`.
 #[derive(Clone, PartialEq, Eq)]

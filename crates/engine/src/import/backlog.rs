@@ -1,13 +1,13 @@
 //! Backlog.md: a folder of Markdown files, each a task with a head of YAML.
 
+use crate::import::error::ImportError;
+use crate::import::item::{Found, Item, Text, priority, time};
+use crate::import::read_text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use baton_core::arrival::Arrival;
-
-use super::item::{Found, Item, Text, priority, time};
-use super::{ImportError, read_text};
-use crate::yaml::{self, Node};
+use baton_core::transition::arrival::ImportedState;
+use baton_taskfile::yaml::{self, YamlNode};
 
 /// Where tasks lie, and whether all of a folder is finished.
 const FOLDERS: [(&str, bool); 4] =
@@ -24,9 +24,11 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
                 parts.entry(parent).or_default().push(item.name.clone());
             }
             match folder {
-                "archive/tasks" if item.arrival != Arrival::Done => item.arrival = Arrival::Cancelled,
-                _ if is_finished => item.arrival = Arrival::Done,
-                "drafts" if item.arrival == Arrival::Open => item.arrival = Arrival::Held,
+                "archive/tasks" if item.arrival != ImportedState::Done => {
+                    item.arrival = ImportedState::Cancelled
+                }
+                _ if is_finished => item.arrival = ImportedState::Done,
+                "drafts" if item.arrival == ImportedState::Open => item.arrival = ImportedState::Held,
                 _ => {}
             }
             found.items.push(item);
@@ -87,14 +89,15 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
         ));
     };
     // The head begins on the file's first line, behind the dashes; places in it are the file's own.
-    let head =
-        yaml::parse(head).map_err(|fault| ImportError::malformed(file, fault.at.line, fault.message))?;
-    let Node::Map(entries) = &head else {
+    let head = yaml::parse_strict(head)
+        .map_err(|fault| ImportError::malformed(file, fault.position.line, fault.message))?;
+    let Some(entries) = head.as_ref().and_then(YamlNode::entries) else {
         return Err(ImportError::malformed(file, 1, "its head is not a list of keys and values"));
     };
-    let one = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| word(&entry.value));
-    let many = |key: &str| match entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value) {
-        Some(Node::List(values)) => values.iter().map(|(_, value)| word(value)).collect(),
+    let find = |key: &str| entries.iter().find(|(name, _)| name.key() == key).map(|(_, value)| value);
+    let one = |key: &str| find(key).map(word);
+    let many = |key: &str| match find(key) {
+        Some(list) if list.items().is_some() => list.items().unwrap_or_default().iter().map(word).collect(),
         Some(single) => vec![word(single)].into_iter().filter(|word| !word.is_empty()).collect(),
         None => Vec::new(),
     };
@@ -103,10 +106,10 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
     let title = one("title").filter(|title| !title.trim().is_empty()).ok_or_else(|| missing("title"))?;
     let status = one("status").unwrap_or_default();
     let arrival = match status.to_lowercase().as_str() {
-        "done" | "completed" | "closed" => Arrival::Done,
-        "cancelled" | "canceled" | "won't do" => Arrival::Cancelled,
-        "draft" | "deferred" | "on hold" => Arrival::Held,
-        _ => Arrival::Open,
+        "done" | "completed" | "closed" => ImportedState::Done,
+        "cancelled" | "canceled" | "won't do" => ImportedState::Cancelled,
+        "draft" | "deferred" | "on hold" => ImportedState::Held,
+        _ => ImportedState::Open,
     };
     let text = Text::new(&without_marks(body.trim_start_matches('-')))
         .facts([
@@ -144,12 +147,6 @@ fn without_marks(body: &str) -> String {
     body.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n")
 }
 
-fn word(node: &Node) -> String {
-    match node {
-        Node::Text(text) => text.clone(),
-        Node::Int(number) => number.to_string(),
-        Node::Float(number) => number.to_string(),
-        Node::Bool(flag) => flag.to_string(),
-        Node::Null | Node::List(_) | Node::Map(_) => String::new(),
-    }
+fn word(node: &YamlNode) -> String {
+    node.text().unwrap_or_default().to_owned()
 }

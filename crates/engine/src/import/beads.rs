@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
-use baton_core::priority::Priority;
-use baton_store::foreign::{ForeignFile, Row};
+use baton_core::base::priority::Priority;
+use baton_core::transition::arrival::ImportedState;
+use baton_store::external::{ExternalDatabase, ExternalRow};
 use serde_json::Value;
 
-use super::item::{Found, Item, Text, objects, text, time, words};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, objects, text, time, words};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 /// In the order they are looked for: the export is what teams share.
 const CANDIDATES: [&str; 7] = [
@@ -41,7 +41,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
     Ok(found)
 }
 
-fn from_lines(file: &Path) -> Result<Vec<Row>, ImportError> {
+fn from_lines(file: &Path) -> Result<Vec<ExternalRow>, ImportError> {
     let whole = read_text(file)?;
     let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
@@ -53,8 +53,8 @@ fn from_lines(file: &Path) -> Result<Vec<Row>, ImportError> {
 }
 
 /// The rows, with what other tables say of them put where the export has it.
-fn from_database(file: &Path) -> Result<Vec<Row>, ImportError> {
-    let database = ForeignFile::open(file)?;
+fn from_database(file: &Path) -> Result<Vec<ExternalRow>, ImportError> {
+    let database = ExternalDatabase::open(file)?;
     let mut issues = database.rows("issues")?;
     for (table, key) in [("dependencies", "dependencies"), ("labels", "labels"), ("comments", "comments")] {
         let mut by_issue: HashMap<String, Vec<Value>> = HashMap::new();
@@ -72,15 +72,15 @@ fn from_database(file: &Path) -> Result<Vec<Row>, ImportError> {
     Ok(issues)
 }
 
-fn item(issue: &Row, parents: &HashMap<String, Vec<String>>) -> Item {
+fn item(issue: &ExternalRow, parents: &HashMap<String, Vec<String>>) -> Item {
     let name = text(issue, "id");
     let is_heading = matches!(text(issue, "issue_type").as_str(), "epic" | "molecule" | "convoy");
     let arrival = match text(issue, "status").as_str() {
-        "closed" => Arrival::Done,
-        "deferred" | "pinned" => Arrival::Held,
+        "closed" => ImportedState::Done,
+        "deferred" | "pinned" => ImportedState::Held,
         // A heading is not work for an agent; a person closes it once all below it is done.
-        _ if is_heading => Arrival::Held,
-        _ => Arrival::Open,
+        _ if is_heading => ImportedState::Held,
+        _ => ImportedState::Open,
     };
     let mut waits_on = edges(issue, &["blocks", "conditional-blocks", "waits-for"]);
     waits_on.extend(parents.get(&name).into_iter().flatten().cloned());
@@ -103,7 +103,7 @@ fn item(issue: &Row, parents: &HashMap<String, Vec<String>>) -> Item {
 }
 
 /// For each parent, its children: a heading waits on what is below it.
-fn parents(issues: &[Row]) -> HashMap<String, Vec<String>> {
+fn parents(issues: &[ExternalRow]) -> HashMap<String, Vec<String>> {
     let mut below: HashMap<String, Vec<String>> = HashMap::new();
     for issue in issues {
         for parent in edges(issue, &["parent-child"]) {
@@ -114,7 +114,7 @@ fn parents(issues: &[Row]) -> HashMap<String, Vec<String>> {
 }
 
 /// The other ends of an issue's edges of these kinds. Without a kind, an edge blocks.
-fn edges(issue: &Row, kinds: &[&str]) -> Vec<String> {
+fn edges(issue: &ExternalRow, kinds: &[&str]) -> Vec<String> {
     objects(issue, "dependencies")
         .filter(|edge| {
             let kind = text(edge, "type");
@@ -124,7 +124,7 @@ fn edges(issue: &Row, kinds: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn whole_text(issue: &Row) -> String {
+fn whole_text(issue: &ExternalRow) -> String {
     let comments: Vec<String> = objects(issue, "comments")
         .map(|comment| format!("{}: {}", text(comment, "author"), text(comment, "text")))
         .collect();

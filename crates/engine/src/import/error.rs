@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("{} cannot be read: {detail}", path.display())]
@@ -12,6 +15,8 @@ pub enum ImportError {
     Malformed { path: PathBuf, line: usize, detail: String },
     #[error("{} is larger than {} MiB", path.display(), bytes_max / (1024 * 1024))]
     TooLarge { path: PathBuf, bytes_max: u64 },
+    #[error("the name \"{name}…\" is too long")]
+    NameTooLong { name: String },
     #[error(transparent)]
     Database(#[from] baton_store::StoreError),
 }
@@ -34,7 +39,19 @@ impl ImportError {
             }
             Self::Malformed { .. } => "mend the file, or export it again; nothing was imported".to_owned(),
             Self::TooLarge { .. } => "split the file; what was imported before is not imported twice".to_owned(),
+            Self::NameTooLong { .. } => "shorten it in the other tool; nothing was imported".to_owned(),
             Self::Database(error) => error.hint(),
         }
+    }
+}
+
+failure! {
+    ImportError { |it|
+        kind: match it {
+            Self::Database(_) => ErrorKind::Storage,
+            _ => ErrorKind::InvalidInput,
+        },
+        hint: it.hint(),
+        explained: it.explained(),
     }
 }

@@ -1,9 +1,9 @@
 //! Why nothing was imported, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
-use super::error::ImportError;
+use crate::import::error::ImportError;
 
 explained! { ImportError {
     Self::Unreadable { .. } => Explanation {
@@ -29,6 +29,12 @@ explained! { ImportError {
         means: "The file is larger than Baton reads at once.",
         cause: "A limit keeps one file from filling the memory.",
         next: "Split it. What was imported before is not imported twice.",
+    },
+    Self::NameTooLong { .. } => Explanation {
+        code: "import_name",
+        means: "An entry to be imported has a name that is too long.",
+        cause: "Its id in the other tool is longer than what Baton keeps to recognise it again.",
+        next: "Shorten it in the other tool. Nothing was imported.",
     },
 } else {
     Self::Database(error) => error.explained(),

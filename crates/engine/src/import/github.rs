@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use serde_json::{Map, Value};
 
-use super::item::{Found, Item, Text, objects, priority, text, time};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, objects, priority, text, time};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 type Row = Map<String, Value>;
 
@@ -64,9 +64,9 @@ fn item(issue: &Row) -> Item {
     let is_closed = text(issue, "state").eq_ignore_ascii_case("closed");
     let reason = [text(issue, "stateReason"), text(issue, "state_reason")].concat().to_lowercase();
     let arrival = match (is_closed, reason.as_str()) {
-        (true, "not_planned" | "duplicate") => Arrival::Cancelled,
-        (true, _) => Arrival::Done,
-        (false, _) => Arrival::Open,
+        (true, "not_planned" | "duplicate") => ImportedState::Cancelled,
+        (true, _) => ImportedState::Done,
+        (false, _) => ImportedState::Open,
     };
     let labels: Vec<String> = objects(issue, "labels").map(|label| text(label, "name")).collect();
     let people: Vec<String> = objects(issue, "assignees").map(|person| text(person, "login")).collect();

@@ -1,25 +1,26 @@
 //! Writes what was found, a piece at a time. A task and its receipt are one change, so a task that has its receipt is
 //! there, and one that has none is not.
 
+use crate::import::error::ImportError;
 use std::collections::HashMap;
+use std::mem;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, EdgeChange, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{SessionId, TaskId};
-use baton_core::project::Project;
-use baton_core::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
-use baton_core::session::Session;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, EdgeChange, Record, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{InvalidReceiptKey, Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::Session;
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
 
-use super::item::{Found, Item};
-use super::order::{Dropped, arrange};
-use crate::desk::{DECISIONS_MAX, Desk};
-use crate::error::EngineError;
+use crate::base::error::EngineError;
+use crate::import::item::{Found, Item};
+use crate::import::order::{Dropped, arrange};
+use crate::tasks::service::TaskService;
 
 /// Tasks written in one transaction: many enough to be quick, few enough that nobody waits behind them.
 const TASKS_PER_CHANGE: usize = 250;
@@ -51,15 +52,16 @@ impl Import {
     }
 
     fn key(&self, item: &Item) -> Result<ReceiptKey, EngineError> {
-        ReceiptKey::of_import(&self.origin, &item.name)
-            .map_err(|BadReceiptKey| EngineError::ImportName { name: item.name.chars().take(80).collect() })
+        Ok(ReceiptKey::for_import(&self.origin, &item.name).map_err(|InvalidReceiptKey| {
+            ImportError::NameTooLong { name: item.name.chars().take(80).collect() }
+        })?)
     }
 
     /// Which of the items an earlier import brought, and as which tasks. Nothing is written.
-    pub async fn known(&self, desk: &Desk) -> Result<HashMap<String, TaskId>, EngineError> {
+    pub async fn known(&self, tasks: &TaskService) -> Result<HashMap<String, TaskId>, EngineError> {
         let mut known = HashMap::new();
         for item in &self.items {
-            if let Some(receipt) = desk.store.receipt(&self.key(item)?).await? {
+            if let Some(receipt) = tasks.store.receipt(&self.key(item)?).await? {
                 known.insert(item.name.clone(), receipt.task_id);
             }
         }
@@ -69,7 +71,7 @@ impl Import {
     /// Writes all that is not there yet. `progress` hears how many are through after each piece.
     pub async fn write(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         session: &SessionId,
         project: Option<&Project>,
         actor: &Actor,
@@ -79,7 +81,7 @@ impl Import {
         let mut done = Vec::with_capacity(self.items.len());
         for piece in self.items.chunks(TASKS_PER_CHANGE) {
             let writing = Piece { import: self, items: piece, session, project, actor };
-            done.extend(writing.write(desk, &mut known).await?);
+            done.extend(writing.write(tasks, &mut known).await?);
             progress(done.len());
         }
         Ok(done)
@@ -99,45 +101,42 @@ impl Piece<'_> {
     /// Tries as if all were new, which they mostly are; looks closer when the store says that one is not.
     async fn write(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         known: &mut HashMap<String, TaskId>,
     ) -> Result<Vec<Imported>, EngineError> {
-        for round in 0..DECISIONS_MAX {
-            if round > 0 {
+        let mut decision = tasks.decision("the imported items");
+        let mut is_first = true;
+        loop {
+            if !mem::take(&mut is_first) {
                 for item in self.items {
-                    if let Some(receipt) = desk.store.receipt(&self.import.key(item)?).await? {
+                    if let Some(receipt) = tasks.store.receipt(&self.import.key(item)?).await? {
                         known.insert(item.name.clone(), receipt.task_id);
                     }
                 }
             }
-            let (change, imported) = self.change(desk, known).await?;
+            let (change, imported) = self.change(tasks, known).await?;
             if change.puts.is_empty() {
                 return Ok(imported);
             }
-            match desk.store.commit(change).await? {
-                Commit::Written { .. } => {
-                    known.extend(imported.iter().map(|item| (item.name.clone(), item.task)));
-                    return Ok(imported);
-                }
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                known.extend(imported.iter().map(|item| (item.name.clone(), item.task)));
+                return Ok(imported);
             }
         }
-        Err(EngineError::Restless { task: desk.ids.task() })
     }
 
     async fn change(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         known: &HashMap<String, TaskId>,
     ) -> Result<(Change, Vec<Imported>), EngineError> {
-        let now = desk.store.now().await?;
+        let now = tasks.store.now().await?;
         let mut change = Change::new();
         let mut fresh: HashMap<&str, TaskId> = HashMap::new();
         let mut imported = Vec::with_capacity(self.items.len());
         for item in self.items {
             let before = known.get(&item.name).copied();
-            let task = before.unwrap_or_else(|| desk.ids.task());
+            let task = before.unwrap_or_else(|| tasks.ids.task());
             imported.push(Imported { name: item.name.clone(), task, is_new: before.is_none() });
             if before.is_none() {
                 let named = |name: &String| known.get(name).or_else(|| fresh.get(name.as_str())).copied();
@@ -146,11 +145,11 @@ impl Piece<'_> {
                 fresh.insert(&item.name, task);
             }
         }
-        if !change.puts.is_empty() && desk.store.session(self.session).await?.is_none() {
+        if !change.puts.is_empty() && tasks.store.session(self.session).await?.is_none() {
             let session = Session::open(self.session.clone(), self.project.map(|project| project.id), now);
             let body = EventBody::SessionOpened { session: session.id.clone(), project: session.project_id };
             change.events.insert(0, Event { at: now, by: self.actor.clone(), body });
-            change = change.put(Record::Session(session), Guard::New);
+            change = change.put(Record::Session(session), WriteGuard::New);
         }
         Ok((change, imported))
     }
@@ -181,12 +180,12 @@ impl Piece<'_> {
             session_id: self.session.clone(),
             message: None,
             task_id: task,
-            wanted: Wanted::default(),
+            wanted: RequestedWork::default(),
             at: now,
         };
         let rows = [Record::Task(Box::new(admitted)), Record::Receipt(receipt)];
         for record in rows {
-            *change = std::mem::take(change).put(record, Guard::New);
+            *change = std::mem::take(change).put(record, WriteGuard::New);
         }
         change.edges.extend(on.into_iter().map(|on| EdgeChange::Add { task, on }));
         change.events.extend(bodies.into_iter().map(|body| Event { at: now, by: self.actor.clone(), body }));

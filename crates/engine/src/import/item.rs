@@ -1,8 +1,8 @@
 //! One task as another tool had it, and all that was found.
 
-use baton_core::arrival::Arrival;
-use baton_core::priority::Priority;
-use baton_core::time::Timestamp;
+use baton_core::base::priority::Priority;
+use baton_core::base::time::Timestamp;
+use baton_core::transition::arrival::ImportedState;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Item {
     pub title: String,
     pub text: String,
     pub priority: Priority,
-    pub arrival: Arrival,
+    pub arrival: ImportedState,
     /// The names of what it waits on.
     pub waits_on: Vec<String>,
     pub created_at: Option<Timestamp>,

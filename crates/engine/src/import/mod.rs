@@ -13,8 +13,9 @@ mod importer;
 mod item;
 mod order;
 mod task_master;
+#[cfg(test)]
+mod tests;
 mod vibe_kanban;
-
 use std::path::{Path, PathBuf};
 
 pub use error::ImportError;
@@ -89,6 +90,3 @@ fn find(path: &Path, candidates: &[&str]) -> Result<PathBuf, ImportError> {
 fn folder_of(file: &Path) -> String {
     file.parent().unwrap_or(file).display().to_string()
 }
-
-#[cfg(test)]
-mod tests;

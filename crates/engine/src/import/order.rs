@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::item::Item;
+use crate::import::item::Item;
 
 /// An edge that could not be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use serde_json::{Map, Value};
 
-use super::item::{Found, Item, Text, as_text, objects, priority, text, time};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, as_text, objects, priority, text, time};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 const CANDIDATES: [&str; 4] =
     [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];
@@ -73,10 +73,10 @@ impl List<'_> {
 
     fn item(&self, number: &str, task: &Row) -> Item {
         let arrival = match text(task, "status").as_str() {
-            "done" | "completed" => Arrival::Done,
-            "cancelled" | "canceled" => Arrival::Cancelled,
-            "deferred" => Arrival::Held,
-            _ => Arrival::Open,
+            "done" | "completed" => ImportedState::Done,
+            "cancelled" | "canceled" => ImportedState::Cancelled,
+            "deferred" => ImportedState::Held,
+            _ => ImportedState::Open,
         };
         let whole = Text::new(&text(task, "description"))
             .section("Details", &text(task, "details"))

@@ -1,17 +1,17 @@
 use std::fs;
 
-use baton_core::actor::Actor;
-use baton_core::arrival::Arrival;
-use baton_core::id::SessionId;
-use baton_core::priority::Priority;
-use baton_core::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_core::base::id::SessionId;
+use baton_core::base::priority::Priority;
+use baton_core::people::actor::Actor;
+use baton_core::task::state::QueueName;
+use baton_core::transition::arrival::ImportedState;
+use baton_store::model::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
 
-use super::*;
-use crate::desk::Desk;
-use crate::ids::Ids;
+use crate::base::ids::Ids;
+use crate::import::*;
+use crate::tasks::service::TaskService;
 
 const BEADS: &str = r#"{"id":"app-1","title":"Log in","description":"With a name.","design":"One form.","acceptance_criteria":"It logs in.","notes":"Old.","status":"closed","priority":0,"issue_type":"feature","created_at":"2026-01-02T03:04:05Z","labels":["web","auth"],"comments":[{"author":"mia","text":"Mind Mondays."}]}
 {"id":"app-2","title":"Log out","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-03T03:04:05.5+01:00","assignee":"jo","dependencies":[{"issue_id":"app-2","depends_on_id":"app-1","type":"blocks"},{"issue_id":"app-2","depends_on_id":"app-9","type":"parent-child"},{"issue_id":"app-2","depends_on_id":"gone-1","type":"blocks"},{"issue_id":"app-2","depends_on_id":"app-3","type":"related"}]}
@@ -31,9 +31,9 @@ fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn desk(folder: &Path) -> Desk {
+fn tasks(folder: &Path) -> TaskService {
     let store = SqliteStore::open(&folder.join("store.db"), SqliteOptions::default()).unwrap();
-    Desk::new(store.into(), Ids::random())
+    TaskService::new(store.into(), Ids::random())
 }
 
 /// Name, arrival, priority and what it waits on, in the order they will be written.
@@ -90,7 +90,7 @@ fn the_database_of_beads_reads_as_its_export_does() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
     let exported = Source::Beads.read(folder.path()).unwrap();
     let path = folder.path().join(".beads/beads.db");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE issues (id TEXT, title TEXT, description TEXT, design TEXT, acceptance_criteria TEXT,
             notes TEXT, status TEXT, priority INTEGER, issue_type TEXT, assignee TEXT, created_at TEXT);
@@ -173,7 +173,7 @@ fn backlog_files_are_read_with_their_heads() {
 fn vibe_kanban_tasks_follow_the_attempt_they_came_from() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db.sqlite");
-    baton_store::foreign::fixture(
+    baton_store::external::fixture(
         &path,
         "CREATE TABLE projects (id BLOB, name TEXT);
          CREATE TABLE tasks (id BLOB, project_id BLOB, title TEXT, description TEXT, status TEXT, parent_task_attempt BLOB, created_at TEXT);
@@ -229,14 +229,14 @@ fn bad_files_are_refused_with_their_place() {
 #[tokio::test]
 async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
-    let desk = desk(folder.path());
+    let tasks = tasks(folder.path());
     let session = "import-beads".parse().unwrap();
     let mia = Actor::human("mia");
     let read = || Import::of(Source::Beads.read(folder.path()).unwrap());
-    let first = read().write(&desk, &session, None, &mia, |_| {}).await.unwrap();
+    let first = read().write(&tasks, &session, None, &mia, |_| {}).await.unwrap();
     assert!(first.iter().all(|item| item.is_new));
     let ready: Vec<String> =
-        desk.store.ready(10).await.unwrap().iter().map(|row| row.value.spec().title.to_string()).collect();
+        tasks.store.ready(10).await.unwrap().iter().map(|row| row.value.spec().title.to_string()).collect();
     assert_eq!(ready, ["Log out"], "what waited on finished work is ready, what is held is not");
 
     let more = format!(
@@ -244,16 +244,16 @@ async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
         r#"{"id":"app-10","title":"New","status":"open","dependencies":[{"depends_on_id":"app-2"}]}"#
     );
     fs::write(folder.path().join(".beads/issues.jsonl"), more).unwrap();
-    assert_eq!(read().known(&desk).await.unwrap().len(), 4);
-    let second = read().write(&desk, &session, None, &mia, |_| {}).await.unwrap();
+    assert_eq!(read().known(&tasks).await.unwrap().len(), 4);
+    let second = read().write(&tasks, &session, None, &mia, |_| {}).await.unwrap();
     let new: Vec<&str> = second.iter().filter(|item| item.is_new).map(|item| item.name.as_str()).collect();
     assert_eq!(new, ["app-10"]);
-    let all = desk.store.tasks(&TaskFilter::default(), None, 100).await.unwrap().items;
+    let all = tasks.store.tasks(&TaskFilter::default(), None, 100).await.unwrap().items;
     assert_eq!(all.len(), 5);
-    let done = TaskFilter { queue: Some(Queue::Done), ..TaskFilter::default() };
-    assert_eq!(desk.store.tasks(&done, None, 100).await.unwrap().items.len(), 1);
+    let done = TaskFilter { queue: Some(QueueName::Done), ..TaskFilter::default() };
+    assert_eq!(tasks.store.tasks(&done, None, 100).await.unwrap().items.len(), 1);
     let added = second.iter().find(|item| item.is_new).unwrap().task;
-    assert_eq!(desk.store.dependencies(added).await.unwrap().len(), 1);
+    assert_eq!(tasks.store.dependencies(added).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -267,14 +267,14 @@ async fn two_imports_at_once_bring_everything_once() {
         })
         .collect();
     let folder = folder_with(&[("issues.jsonl", &lines.join("\n"))]);
-    let desk = desk(folder.path());
+    let tasks = tasks(folder.path());
     let session: SessionId = "import-beads".parse().unwrap();
     let mia = Actor::human("mia");
     let import = Import::of(Source::Beads.read(folder.path()).unwrap());
     assert_eq!(import.dropped.len(), 1, "x-0 waits on itself");
     let (one, other) = tokio::join!(
-        import.write(&desk, &session, None, &mia, |_| {}),
-        import.write(&desk, &session, None, &mia, |_| {})
+        import.write(&tasks, &session, None, &mia, |_| {}),
+        import.write(&tasks, &session, None, &mia, |_| {})
     );
     let (one, other) = (one.unwrap(), other.unwrap());
     let fresh = one.iter().chain(&other).filter(|item| item.is_new).count();
@@ -289,7 +289,7 @@ fn item(name: usize, waits_on: &[usize]) -> Item {
         title: "t".to_owned(),
         text: String::new(),
         priority: Priority::default(),
-        arrival: Arrival::Open,
+        arrival: ImportedState::Open,
         waits_on: waits_on.iter().map(ToString::to_string).collect(),
         created_at: None,
     }

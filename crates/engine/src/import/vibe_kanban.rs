@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
-use baton_core::priority::Priority;
-use baton_store::foreign::{ForeignFile, Row};
+use baton_core::base::priority::Priority;
+use baton_core::transition::arrival::ImportedState;
+use baton_store::external::{ExternalDatabase, ExternalRow};
 
-use super::item::{Found, Item, Text, text, time};
-use super::{ImportError, find, folder_of};
+use crate::import::item::{Found, Item, Text, text, time};
+use crate::import::{ImportError, find, folder_of};
 
 const CANDIDATES: [&str; 3] = ["db.v2.sqlite", "db.sqlite", "vibe-kanban.db"];
 
 pub fn read(path: &Path) -> Result<Found, ImportError> {
     let file = find(path, &CANDIDATES)?;
-    let database = ForeignFile::open(&file)?;
+    let database = ExternalDatabase::open(&file)?;
     if !database.has_table("tasks")? {
         return Err(ImportError::malformed(
             &file,
@@ -37,12 +37,12 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
     Ok(found)
 }
 
-fn item(row: &Row, projects: &HashMap<String, String>, parents: &HashMap<String, String>) -> Item {
+fn item(row: &ExternalRow, projects: &HashMap<String, String>, parents: &HashMap<String, String>) -> Item {
     let arrival = match text(row, "status").as_str() {
-        "done" => Arrival::Done,
-        "cancelled" => Arrival::Cancelled,
+        "done" => ImportedState::Done,
+        "cancelled" => ImportedState::Cancelled,
         // In progress or in review there means work in a worktree Baton does not have: it starts anew.
-        _ => Arrival::Open,
+        _ => ImportedState::Open,
     };
     let project = projects.get(&text(row, "project_id")).cloned().unwrap_or_default();
     // A task that came out of an attempt at another follows it.
@@ -62,7 +62,7 @@ fn item(row: &Row, projects: &HashMap<String, String>, parents: &HashMap<String,
 }
 
 /// Which task each attempt (or workspace, as newer files call it) belongs to.
-fn parents(database: &ForeignFile) -> Result<HashMap<String, String>, ImportError> {
+fn parents(database: &ExternalDatabase) -> Result<HashMap<String, String>, ImportError> {
     let mut owners = HashMap::new();
     for table in ["task_attempts", "workspaces"] {
         for row in database.rows(table)? {

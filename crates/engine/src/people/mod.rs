@@ -1,20 +1,18 @@
 //! People and their tokens: handed out once, kept as digests, looked up at every visit.
 
 mod secret;
+use crate::base::error::{Entity, NotFound};
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::people::access_token::AccessToken;
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
+use baton_core::records::change::Versioned;
 
-use baton_core::access_token::AccessToken;
-use baton_core::actor::Actor;
-use baton_core::change::Stored;
-use baton_core::person_role::PersonRole;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
+pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
+use crate::tasks::service::{Answer, TaskService};
 
-pub use self::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
-use crate::error::EngineError;
-
-impl Desk {
+impl TaskService {
     /// All that were ever handed out, by name.
     pub async fn access_tokens(&self) -> Answer<Vec<AccessToken>> {
         Ok(self.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())
@@ -29,7 +27,8 @@ impl Desk {
         actor: Actor,
     ) -> Answer<(AccessToken, PersonSecret)> {
         let secret = PersonSecret::draw(name.clone());
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the token of {name}"));
+        loop {
             let known = self.store.access_tokens().await?;
             let token = AccessToken {
                 name: name.clone(),
@@ -42,30 +41,24 @@ impl Desk {
                 revoked: None,
             };
             let last = known.iter().find(|stored| stored.value.name == *name);
-            let change = token.handed_out(last, known.len())?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok((token, secret)),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            let change = token.issue(last, known.len())?;
+            if decision.commit(change).await? {
+                return Ok((token, secret));
             }
         }
-        Err(EngineError::TokenRestless { name: name.clone() })
     }
 
     /// Takes it back, at once and for good.
     pub async fn revoke_access_token(&self, name: &PersonName, actor: Actor) -> Answer<AccessToken> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the token of {name}"));
+        loop {
             let now = self.store.now().await?;
             let stored = self.good(name, now).await?;
-            let stored =
-                stored.ok_or_else(|| EngineError::NotFound { kind: "token", key: format!("of {name}") })?;
-            match self.store.commit(AccessToken::taken_back(&stored, now, actor.clone())).await? {
-                Commit::Written { .. } => return Ok(stored.value),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            let stored = stored.ok_or_else(|| NotFound::new(Entity::Token, format!("of {name}")))?;
+            if decision.commit(AccessToken::revoke(&stored, now, actor.clone())).await? {
+                return Ok(stored.value);
             }
         }
-        Err(EngineError::TokenRestless { name: name.clone() })
     }
 
     /// Whose secret this is, while their token is good.
@@ -86,7 +79,7 @@ impl Desk {
         Ok(found.is_some_and(|stored| stored.value.digest == token.digest))
     }
 
-    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Stored<AccessToken>>> {
-        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_good(now)))
+    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Versioned<AccessToken>>> {
+        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
     }
 }

@@ -6,11 +6,11 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use baton_core::owner_token::OwnerToken;
-use baton_core::text::PersonName;
+use baton_core::base::text::PersonName;
+use baton_core::people::owner_token::OwnerToken;
 use sha2::{Digest, Sha256};
 
-use crate::ids::Ids;
+use crate::base::ids::Ids;
 
 /// `baton_<name>.<64 hex digits>`: it can be told from every other token, also by programs that look for lost ones.
 #[derive(Clone, PartialEq, Eq)]

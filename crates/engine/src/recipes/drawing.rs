@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_core::recipe::{Recipe, Step, Transition};
+use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 
 /// The machine as text, steps in the file's order.
 pub fn text(recipe: &Recipe) -> String {
@@ -33,7 +33,7 @@ pub fn text(recipe: &Recipe) -> String {
     text
 }
 
-fn traits(recipe: &Recipe, step: &Step) -> String {
+fn traits(recipe: &Recipe, step: &RecipeStep) -> String {
     let mut traits = Vec::new();
     if step.name() == recipe.initial_step() {
         traits.push("first".to_owned());
@@ -47,11 +47,11 @@ fn traits(recipe: &Recipe, step: &Step) -> String {
     if traits.is_empty() { String::new() } else { format!(" ({})", traits.join(", ")) }
 }
 
-fn leads_to(recipe: &Recipe, transition: &Transition) -> String {
+fn leads_to(recipe: &Recipe, transition: &StepTransition) -> String {
     match transition {
-        Transition::NextStep { step } => step.to_string(),
-        Transition::Exit { reason } => format!("exit {reason}: {}", reason.message()),
-        Transition::RestartNewSession => format!("{}, with a new agent session", recipe.initial_step()),
+        StepTransition::NextStep { step } => step.to_string(),
+        StepTransition::Exit { reason } => format!("exit {reason}: {}", reason.message()),
+        StepTransition::RestartNewSession => format!("{}, with a new agent session", recipe.initial_step()),
     }
 }
 
@@ -68,11 +68,11 @@ pub fn mermaid(recipe: &Recipe) -> String {
             let gate = step.gate().is_some_and(|gate| gate.stands_for(outcome));
             let label = if gate { format!("{outcome} (gate)") } else { outcome.to_string() };
             let _ = match transition {
-                Transition::NextStep { step } => {
+                StepTransition::NextStep { step } => {
                     writeln!(text, "    {from} --> {}: {label}", id(step.as_str()))
                 }
-                Transition::Exit { reason } => writeln!(text, "    {from} --> [*]: {label} / {reason}"),
-                Transition::RestartNewSession => {
+                StepTransition::Exit { reason } => writeln!(text, "    {from} --> [*]: {label} / {reason}"),
+                StepTransition::RestartNewSession => {
                     writeln!(
                         text,
                         "    {from} --> {}: {label} / new session",

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use baton_core::recipe::{Fault, FaultKind, Recipe, RecipeDraft};
+use baton_core::recipe::{Recipe, RecipeDraft, RecipeError, RecipeErrorKind};
+use baton_taskfile::yaml::{self, Position, YamlNode};
 use serde::{Deserialize, Serialize};
 
 use super::decode::Decoded;
-use crate::yaml::{self, At, Node};
 
 /// A recipe is read by people. Its prompts may be long, but not this long.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
+
+const START: Position = Position { line: 1, column: 1 };
 
 /// One fault, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,7 +24,7 @@ pub struct FileFault {
     pub message: String,
     /// None when the file could not be read as YAML at all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<FaultKind>,
+    pub kind: Option<RecipeErrorKind>,
 }
 
 impl fmt::Display for FileFault {
@@ -33,7 +35,7 @@ impl fmt::Display for FileFault {
 
 /// The recipe in `text`, or everything that is wrong with it, in the file's order.
 pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
-    let fault = |at: At, message: String, kind| FileFault {
+    let fault = |at: Position, message: String, kind| FileFault {
         file: file.to_owned(),
         line: at.line,
         column: at.column,
@@ -42,15 +44,15 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
     };
     if text.len() > FILE_BYTES_MAX {
         let message = format!("the file has {} bytes; at most {FILE_BYTES_MAX} are read", text.len());
-        return Err(vec![fault(At::START, message, None)]);
+        return Err(vec![fault(START, message, None)]);
     }
-    let tree = yaml::parse(text).map_err(|wrong| vec![fault(wrong.at, wrong.message, None)])?;
-    if !matches!(tree, Node::Map(_)) {
+    let tree = yaml::parse_strict(text).map_err(|wrong| vec![fault(wrong.position, wrong.message, None)])?;
+    let Some(tree) = tree.filter(|tree| tree.entries().is_some()) else {
         let message = "a recipe is a mapping with id, label, description, initial_step and steps".to_owned();
-        return Err(vec![fault(At::START, message, Some(FaultKind::WrongShape))]);
-    }
+        return Err(vec![fault(START, message, Some(RecipeErrorKind::WrongShape))]);
+    };
     let draft = RecipeDraft::deserialize(Decoded(&tree))
-        .map_err(|error| vec![fault(At::START, error.to_string(), None)])?;
+        .map_err(|error| vec![fault(START, error.to_string(), None)])?;
     Recipe::check(draft).map_err(|faults| {
         let mut placed: Vec<FileFault> = faults
             .iter()
@@ -62,23 +64,23 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
 }
 
 /// Where a fault's path leads, as far as it can be followed.
-fn place_of(tree: &Node, fault: &Fault) -> At {
+fn place_of(tree: &YamlNode, fault: &RecipeError) -> Position {
     let step = fault.step.iter().flat_map(|step| ["steps", step.as_str()]);
     let mut path = step.chain(fault.field.iter().map(String::as_str)).peekable();
-    let (mut at, mut node) = (At::START, tree);
+    let (mut at, mut node) = (START, tree);
     while let Some(key) = path.next() {
         // What is written twice is wrong the second time.
-        let is_second = fault.kind == FaultKind::Duplicate && path.peek().is_none();
-        let found = match node {
-            Node::Map(entries) => {
-                let mut same = entries.iter().filter(|entry| entry.key == key);
+        let is_second = fault.kind == RecipeErrorKind::Duplicate && path.peek().is_none();
+        let found = match (node.entries(), node.items()) {
+            (Some(entries), _) => {
+                let mut same = entries.iter().filter(|(name, _)| name.key() == key);
                 let entry = if is_second { same.next_back() } else { same.next() };
-                entry.map(|entry| (entry.at, &entry.value))
+                entry.map(|(name, value)| (name.position, value))
             }
-            Node::List(items) => {
-                key.parse::<usize>().ok().and_then(|index| items.get(index)).map(|(at, node)| (*at, node))
+            (None, Some(items)) => {
+                key.parse::<usize>().ok().and_then(|index| items.get(index)).map(|item| (item.position, item))
             }
-            Node::Null | Node::Bool(_) | Node::Int(_) | Node::Float(_) | Node::Text(_) => None,
+            (None, None) => None,
         };
         let Some(found) = found else { break };
         (at, node) = found;

@@ -8,7 +8,7 @@ mod decode;
 mod drawing;
 mod file;
 mod schema;
-
+use crate::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use baton_core::base::text::{RecipeId, nearest};
 use baton_core::recipe::Recipe;
-use baton_core::text::{RecipeId, nearest};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 
 pub use builtin::BUILT_IN;
 pub use drawing::{mermaid, text};
@@ -115,11 +115,11 @@ impl RecipeLibrary {
 
     /// The same, or an error that names the nearest.
     pub fn find(&self, id: &RecipeId) -> Result<Arc<Recipe>, EngineError> {
-        self.get(id).ok_or_else(|| {
+        Ok(self.get(id).ok_or_else(|| {
             let near = self.nearest(id.as_str());
             let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
-            EngineError::NotFound { kind: "recipe", key: format!("{id}{hint}") }
-        })
+            NotFound::new(Entity::Recipe, format!("{id}{hint}"))
+        })?)
     }
 
     /// The known id nearest to a mistyped one.

@@ -1,51 +1,48 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::effect::{Effect, Notice};
-use baton_core::event::EventBody;
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::SessionId;
-use baton_core::run::Run;
-use baton_core::state::TaskState;
+use crate::runs::error::RunError;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::SessionId;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::Run;
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::effect::{Effect, Notification};
+use baton_core::records::event::EventBody;
+use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
-use baton_core::text::NonBlank;
-use baton_store::commit::{Commit, Conflict};
+use baton_core::transition::command::Command;
 
-use super::{exited, is_loop, stamp};
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
-use crate::error::EngineError;
+use crate::runs::{exited, is_loop, stamp};
+use crate::tasks::service::{Answer, TaskService};
 
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
 
-impl Desk {
+impl TaskService {
     /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
     /// its processes are ended and its task goes where the evidence says.
     pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             let open = self.open_session_run(session).await?;
-            let open = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            let open = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
             if is_loop(&open.value) {
                 self.break_off_loop(session, actor).await?;
                 let ended = self.store.run(open.value.id()).await?;
-                return ended
+                return Ok(ended
                     .map(|stored| stored.value)
-                    .ok_or_else(|| EngineError::NoRun { session: session.clone() });
+                    .ok_or_else(|| RunError::NoRun { session: session.clone() })?);
             }
             let (run, change) = self.exit(&open, &actor).await?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(run),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(run);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 
-    async fn exit(&self, open: &Stored<Run>, actor: &Actor) -> Answer<(Run, Change)> {
+    async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Answer<(Run, Change)> {
         let reason = ExitReason::user_requested();
         let context = self.context(actor.clone()).await?;
         let task = match open.value.task() {
@@ -56,15 +53,15 @@ impl Desk {
             Some((_, TaskState::Claimed { attempt })) => {
                 let mut change = Change::new();
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
-                (open.value.leaving(reason)?, change)
+                (open.value.begin_exit(reason)?, change)
             }
             Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. })) => {
-                (open.value.leaving(reason)?, self.release(task, actor).await?)
+                (open.value.begin_exit(reason)?, self.release(task, actor).await?)
             }
             Some((task, TaskState::Incoming | TaskState::NeedsContinuation { .. }))
                 if task.value.ledger().started > 0 =>
             {
-                (open.value.leaving(reason)?, Change::new())
+                (open.value.begin_exit(reason)?, Change::new())
             }
             // Nobody has begun: the queue's task stays in the queue, and one made for this run is not needed.
             Some((task, TaskState::Incoming)) if task.value.spec().purpose == Purpose::Run => {
@@ -77,18 +74,18 @@ impl Desk {
         };
         let mut events = exited(&run, None);
         if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         if !run.has_exited() {
             events.push(EventBody::RunStopping { run: run.id(), session: run.session().clone() });
         }
-        change = change.put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
+        change = change.put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
         stamp(&mut change, events, context.now, actor);
         Ok((run, change))
     }
 
     /// Lets a waiting task go back to the queue, where it is settled instead of worked on.
-    async fn release(&self, task: &Stored<Task>, actor: &Actor) -> Answer<Change> {
+    async fn release(&self, task: &Versioned<Task>, actor: &Actor) -> Answer<Change> {
         let (Some(question), Ok(answer)) = (task.value.state().pending_question(), NonBlank::new(STOPPED))
         else {
             return Ok(Change::new());
@@ -103,33 +100,36 @@ impl Desk {
     }
 
     /// Ends runs whose task came to an end without them: it was cancelled, or nobody answered in time.
-    pub async fn end_runs_without_work(&self) -> Answer<Vec<Run>> {
-        let mut ended = Vec::new();
+    pub async fn end_runs_without_work(&self) -> Answer<()> {
         for open in self.store.open_runs().await? {
-            let Some(task) = open.value.task() else { continue };
-            let state = self.task(task).await?.value.state().clone();
-            if goes_on(&state) {
-                continue;
-            }
-            let (reason, error) = if let TaskState::Failed { error } = state {
-                (ExitReason::error(), Some(error))
-            } else {
-                (ExitReason::user_requested(), None)
-            };
-            let (run, _) = open.value.exit(reason)?;
-            let mut change =
-                Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
-            let events = exited(&run, error);
-            if !events.is_empty() {
-                change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
-            }
-            stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
-            // One that moved meanwhile is looked at again after the next change.
-            if let Commit::Written { .. } = self.store.commit(change).await? {
-                ended.push(run);
-            }
+            self.end_run_without_work(open).await?;
         }
-        Ok(ended)
+        Ok(())
+    }
+
+    /// Ends one such run; leaves any other as it is.
+    pub(crate) async fn end_run_without_work(&self, open: Versioned<Run>) -> Answer<()> {
+        let Some(task) = open.value.task() else { return Ok(()) };
+        let state = self.task(task).await?.value.state().clone();
+        if goes_on(&state) {
+            return Ok(());
+        }
+        let (reason, error) = if let TaskState::Failed { error } = state {
+            (ExitReason::error(), Some(error))
+        } else {
+            (ExitReason::user_requested(), None)
+        };
+        let (run, _) = open.value.exit(reason)?;
+        let mut change =
+            Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
+        let events = exited(&run, error);
+        if !events.is_empty() {
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
+        }
+        stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
+        // One that moved meanwhile is looked at again after the next change.
+        self.store.commit(change).await?;
+        Ok(())
     }
 }
 

@@ -3,28 +3,28 @@
 //! Every run has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
 //! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
 
+pub mod error;
 mod exit;
+pub mod gate;
 mod telling;
-
+use crate::runs::error::RunError;
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, RecipeId, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::phase::PhaseStart;
+use baton_core::recipe::run::{Run, RunOrigin, RunRefusal, RunState};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::run::{Origin, Run, RunRefusal, RunState};
-use baton_core::session::{Message, Session};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Message, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, RecipeId, Role};
-use baton_core::time::Timestamp;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
-use crate::error::EngineError;
-use crate::looping::LoopStart;
+use crate::loops::LoopStart;
+use crate::tasks::service::{Answer, TaskService};
 
 pub(crate) use exit::goes_on;
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
@@ -32,7 +32,7 @@ pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
 
-impl Desk {
+impl TaskService {
     /// The recipe of this id, or an error that names the nearest.
     pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
         self.recipes.find(id)
@@ -43,10 +43,12 @@ impl Desk {
         Ok(self.open_session_run(session).await?.map(|stored| stored.value))
     }
 
-    async fn open_session_run(&self, session: &SessionId) -> Answer<Option<Stored<Run>>> {
+    async fn open_session_run(&self, session: &SessionId) -> Answer<Option<Versioned<Run>>> {
         let mut open = self.store.open_runs().await?;
-        open.retain(|stored| stored.value.session() == session && stored.value.origin() != Origin::Default);
-        let started = open.iter().position(|stored| stored.value.origin() == Origin::Session);
+        open.retain(|stored| {
+            stored.value.session() == session && stored.value.origin() != RunOrigin::Default
+        });
+        let started = open.iter().position(|stored| stored.value.origin() == RunOrigin::Session);
         Ok(match started {
             Some(index) => Some(open.swap_remove(index)),
             // Of two tasks' runs neither can be meant alone.
@@ -56,7 +58,7 @@ impl Desk {
     }
 
     /// The open run that works on a task.
-    pub async fn task_run(&self, task: TaskId) -> Answer<Option<Stored<Run>>> {
+    pub async fn task_run(&self, task: TaskId) -> Answer<Option<Versioned<Run>>> {
         let open = self.store.open_runs().await?;
         Ok(open.into_iter().find(|stored| stored.value.task() == Some(task)))
     }
@@ -78,23 +80,21 @@ impl Desk {
             let start = LoopStart { session, at: PhaseStart::Plan, project, message };
             return self.start_loop(&start, &actor).await;
         }
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
-                && open.origin() == Origin::Session
+                && open.origin() == RunOrigin::Session
             {
                 let (recipe, run) = (open.recipe().clone(), open.id());
-                return Err(EngineError::RunOpen { session: session.clone(), recipe, run });
+                return Err(RunError::AlreadyRunning { session: session.clone(), recipe, run }.into());
             }
             let start = Start { session, recipe: &recipe, project, message: message.as_ref(), actor: &actor };
             let (run, change) = self.start(&start).await?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(run),
-                // Somebody claimed the task, spoke on the session or started a run meanwhile.
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            // Somebody claimed the task, spoke on the session or started a run meanwhile.
+            if decision.commit(change).await? {
+                return Ok(run);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 
     async fn start(&self, start: &Start<'_>) -> Answer<(Run, Change)> {
@@ -112,16 +112,17 @@ impl Desk {
         if let Some(text) = start.message {
             session.message_count += 1;
             let message = message(&session, text, start.actor, Some(task), now);
-            change = change.put(Record::Message(message), Guard::New);
+            change = change.put(Record::Message(message), WriteGuard::New);
             events.push(posted(start.session, text, Some(task)));
         }
         // What is in the description of a task made for the run need not be told again.
-        let is_told = change.puts.iter().any(|put| put.guard == Guard::New && is_task(&put.record));
+        let is_told = change.puts.iter().any(|put| put.guard == WriteGuard::New && is_task(&put.record));
         let heard = if is_told { session.message_count } else { said_before };
         let run = Run::start(self.ids.run(), start.recipe, start.session.clone(), Some(task));
-        let run = run.past_messages(heard);
-        change =
-            change.put(Record::Session(session), guard).put(Record::Run(Box::new(run.clone())), Guard::New);
+        let run = run.skip_messages(heard);
+        change = change
+            .put(Record::Session(session), guard)
+            .put(Record::Run(Box::new(run.clone())), WriteGuard::New);
         events.extend(started(&run, start.recipe));
         stamp(&mut change, events, now, start.actor);
         Ok((run, change))
@@ -133,12 +134,12 @@ impl Desk {
         id: &SessionId,
         project: Option<ProjectId>,
         now: Timestamp,
-    ) -> Answer<(Session, Guard, Vec<EventBody>)> {
+    ) -> Answer<(Session, WriteGuard, Vec<EventBody>)> {
         if let Some(stored) = self.store.session(id).await? {
-            return Ok((stored.value, Guard::Version(stored.version), Vec::new()));
+            return Ok((stored.value, WriteGuard::Version(stored.version), Vec::new()));
         }
         let opened = EventBody::SessionOpened { session: id.clone(), project };
-        Ok((Session::open(id.clone(), project, now), Guard::New, vec![opened]))
+        Ok((Session::open(id.clone(), project, now), WriteGuard::New, vec![opened]))
     }
 
     /// The next ready task a run of this recipe may work on, if the recipe takes one.
@@ -146,7 +147,7 @@ impl Desk {
         &self,
         recipe: &Recipe,
         project: Option<ProjectId>,
-    ) -> Answer<Option<Stored<Task>>> {
+    ) -> Answer<Option<Versioned<Task>>> {
         if !recipe.takes_task() {
             return Ok(None);
         }
@@ -186,16 +187,17 @@ impl Desk {
                 now,
             )
         })
-        .asked_by(asker);
+        .with_requester(asker);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
         (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
     }
 
     /// Something the human says to the session's run. The agent gets it before the run goes on.
     pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Answer<Message> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             let open = self.session_run(session).await?;
-            let run = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            let run = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
             if is_loop(&run) {
                 return self.say_to_loop(session, &text, &actor).await;
             }
@@ -216,16 +218,13 @@ impl Desk {
             events.push(posted(session, &text, run.task()));
             let mut change = Change::new()
                 .put(Record::Session(of), guard)
-                .put(Record::Message(message.clone()), Guard::New);
+                .put(Record::Message(message.clone()), WriteGuard::New);
             stamp(&mut change, events, now, &actor);
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(message),
-                // The run moved on or somebody else spoke; if it is over now, the next look says so.
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            // The run moved on or somebody else spoke; if it is over now, the next look says so.
+            if decision.commit(change).await? {
+                return Ok(message);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 }
 
@@ -239,8 +238,8 @@ struct Start<'a> {
 }
 
 /// A change that goes through only if nobody touched the task meanwhile.
-pub(crate) fn hold(task: Stored<Task>) -> Change {
-    Change::new().put(Record::Task(Box::new(task.value)), Guard::Version(task.version))
+pub(crate) fn hold(task: Versioned<Task>) -> Change {
+    Change::new().put(Record::Task(Box::new(task.value)), WriteGuard::Version(task.version))
 }
 
 /// Whether the run stands for a loop, which moves it.

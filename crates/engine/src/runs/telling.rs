@@ -1,14 +1,14 @@
 //! What is told of runs: their events, and the messages people send them.
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{SessionId, TaskId};
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::{NonBlank, OutcomeName};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::recipe::Recipe;
-use baton_core::run::{Advance, Origin, Run, RunState};
-use baton_core::session::{Message, Session};
-use baton_core::text::{NonBlank, OutcomeName};
-use baton_core::time::Timestamp;
+use baton_core::recipe::run::{Advance, Run, RunOrigin, RunState};
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Message, Session};
 
 pub(crate) fn message(
     session: &Session,
@@ -37,7 +37,7 @@ pub(crate) fn stamp(change: &mut Change, bodies: Vec<EventBody>, at: Timestamp, 
 
 /// What is told of a new run. A run nobody asked for says nothing, here and below.
 pub(crate) fn started(run: &Run, recipe: &Recipe) -> Vec<EventBody> {
-    if run.origin() == Origin::Default {
+    if run.origin() == RunOrigin::Default {
         return Vec::new();
     }
     let begun = EventBody::RunStarted {
@@ -54,7 +54,7 @@ pub(crate) fn started(run: &Run, recipe: &Recipe) -> Vec<EventBody> {
 
 /// What is told of a move of a run. `run` is the run after it.
 pub(crate) fn moved(run: &Run, advance: &Advance, outcome: Option<&OutcomeName>) -> Vec<EventBody> {
-    if run.origin() == Origin::Default {
+    if run.origin() == RunOrigin::Default {
         return Vec::new();
     }
     match (advance, outcome) {
@@ -88,7 +88,7 @@ pub(crate) fn moved(run: &Run, advance: &Advance, outcome: Option<&OutcomeName>)
 /// What is told of a run that has exited; nothing of one that has not.
 pub(crate) fn exited(run: &Run, error: Option<NonBlank>) -> Vec<EventBody> {
     match run.state() {
-        RunState::Exited { reason } if run.origin() != Origin::Default => vec![EventBody::RunExited {
+        RunState::Exited { reason } if run.origin() != RunOrigin::Default => vec![EventBody::RunExited {
             run: run.id(),
             session: run.session().clone(),
             reason: reason.clone(),

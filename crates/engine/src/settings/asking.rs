@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_core::answer_source::UnattendedPolicy;
+use baton_core::ask::answer_source::UnattendedPolicy;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

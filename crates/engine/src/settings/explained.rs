@@ -1,9 +1,9 @@
 //! Settings that cannot be used, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
-use super::SettingsError;
+use crate::settings::SettingsError;
 
 explained! { SettingsError {
     Self::Unreadable { .. } => Explanation {

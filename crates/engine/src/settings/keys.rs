@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use baton_core::text::nearest;
+use baton_core::base::text::nearest;
 
-use super::{AskingSettings, SettingsError};
-use crate::agent_settings;
-use crate::budgets::Budgets;
-use crate::retention::Retention;
+use crate::limits::budgets::Budgets;
+use crate::settings::agents;
+use crate::settings::retention::Retention;
+use crate::settings::{AskingSettings, SettingsError};
 use crate::user_tasks::UserTaskSettings;
 
 const TOP: [&str; 21] = [
@@ -67,8 +67,7 @@ pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
 /// Names the first key that no setting has.
 pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
     check_keys(table, "the file", &TOP, path)?;
-    let of_entries =
-        [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
+    let of_entries = [("agents", &agents::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
     for (name, known) in of_entries {
         for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
             if let Some(inner) = value.as_table() {

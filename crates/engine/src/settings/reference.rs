@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::about::{ABOUT, About};
-use super::keys::ROLE;
-use super::{Settings, agent_settings, leaves};
-use crate::budgets::Budgets;
 use crate::kept_page::holds;
+use crate::limits::budgets::Budgets;
 use crate::recipes::schema;
+use crate::settings::about::{ABOUT, About};
+use crate::settings::keys::ROLE;
+use crate::settings::{Settings, agents, leaves};
 
 const INTRO: &str = "# Configuration\n\n\
 <!-- Written by `scripts/reference` from crates/engine/src/settings. Do not edit. -->\n\n\
@@ -54,7 +54,7 @@ fn keys() -> BTreeSet<String> {
     let budgets = Budgets::KEYS.iter().map(|key| format!("budgets.SCOPE.{key}"));
     plain
         .chain(budgets)
-        .chain(named("agents", &agent_settings::KEYS))
+        .chain(named("agents", &agents::KEYS))
         .chain(named("roles", &ROLE))
         .chain(["checks".to_owned()])
         .collect()

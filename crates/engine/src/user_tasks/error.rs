@@ -1,8 +1,10 @@
 //! Why a user task was not run at all. A task that ran and failed is no error here.
 
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
 use baton_taskfile::LoadError;
 
-use super::TASKFILE;
+use crate::user_tasks::TASKFILE;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UserTaskError {
@@ -54,5 +56,18 @@ fn available(names: &[String]) -> String {
         format!("{TASKFILE} has no task with a description")
     } else {
         format!("the tasks are {}", names.join(", "))
+    }
+}
+
+failure! {
+    UserTaskError { |it|
+        kind: match it {
+            Self::NoTaskfile | Self::Unknown { .. } => ErrorKind::NotFound,
+            Self::OpenQuote | Self::TemplateInArgs => ErrorKind::InvalidInput,
+            Self::Unreadable(_) | Self::Untrusted => ErrorKind::Conflict,
+            Self::Folder { .. } | Self::Lost(_) => ErrorKind::Internal,
+        },
+        hint: it.hint(),
+        explained: it.explained(),
     }
 }

@@ -1,9 +1,9 @@
 //! Why a user task was not run, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
-use super::error::UserTaskError;
+use crate::user_tasks::error::UserTaskError;
 
 explained! { UserTaskError {
     Self::NoTaskfile => Explanation {

@@ -4,18 +4,22 @@
 //! project's root or the attempt's worktree. Each run is on its own: its output, its environment, its time and its
 //! end. What a Taskfile means is the business of `baton-taskfile`.
 
+pub mod checks;
 mod error;
 mod explained;
 mod output;
 mod settings;
 mod site;
+#[cfg(test)]
+mod tests;
 mod trust;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_taskfile::{Cache, Call, Cancel, Environment, Io, Taskfile, split_args};
+use baton_taskfile::{
+    CancelToken, OutputTarget, TaskEnvironment, TaskInvocation, Taskfile, TaskfileCache, split_args,
+};
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
 
@@ -34,7 +38,7 @@ const RUNS_MAX: usize = 32;
 pub struct UserTasks(Arc<Inner>);
 
 struct Inner {
-    cache: Cache,
+    cache: TaskfileCache,
     settings: UserTaskSettings,
     /// Where whole outputs are kept, and what is trusted.
     folder: PathBuf,
@@ -58,7 +62,7 @@ impl UserTasks {
     pub fn new(state_dir: &std::path::Path, settings: UserTaskSettings) -> Self {
         let folder = state_dir.join("user-tasks");
         let places = Semaphore::new(RUNS_MAX);
-        Self(Arc::new(Inner { cache: Cache::default(), settings, folder, places }))
+        Self(Arc::new(Inner { cache: TaskfileCache::default(), settings, folder, places }))
     }
 
     /// The tasks that are not internal and have a description, in the order of the file.
@@ -76,7 +80,12 @@ impl UserTasks {
             return Err(UserTaskError::TemplateInArgs);
         }
         let timeout = Duration::from_secs(self.0.settings.timeout);
-        self.run_call(site, Call { args, timeout: Some(timeout), ..Call::new(name.trim()) }, Io::Apart).await
+        self.run_call(
+            site,
+            TaskInvocation { args, timeout: Some(timeout), ..TaskInvocation::new(name.trim()) },
+            OutputTarget::Separate,
+        )
+        .await
     }
 
     /// For Baton's own ends: without arguments, both streams in one as they came. None when a stop was asked for.
@@ -87,16 +96,21 @@ impl UserTasks {
         timeout: Duration,
         stop: &mut watch::Receiver<bool>,
     ) -> Result<Option<Ran>, UserTaskError> {
-        let call = Call { timeout: Some(timeout), ..Call::new(name.trim()) };
+        let call = TaskInvocation { timeout: Some(timeout), ..TaskInvocation::new(name.trim()) };
         tokio::select! {
-            ran = self.run_call(site, call, Io::Interleaved) => ran.map(Some),
+            ran = self.run_call(site, call, OutputTarget::Interleaved) => ran.map(Some),
             () = stopped(stop) => Ok(None),
         }
     }
 
-    async fn run_call(&self, site: &Site, call: Call, io: Io) -> Result<Ran, UserTaskError> {
+    async fn run_call(
+        &self,
+        site: &Site,
+        call: TaskInvocation,
+        io: OutputTarget,
+    ) -> Result<Ran, UserTaskError> {
         let taskfile = self.ready_to_run(site, &call.name)?;
-        let cancel = Cancel::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
+        let cancel = CancelToken::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
         let _ending = CancelOnDrop(cancel.clone());
         // Never closed, so there is always a place in the end.
         let _place = self.0.places.acquire().await;
@@ -149,8 +163,8 @@ impl UserTasks {
             return Err(UserTaskError::NoTaskfile);
         }
         let environment = match &site.environment {
-            Some(variables) => Environment::only(variables.iter().cloned()),
-            None => Environment::of_process(),
+            Some(variables) => TaskEnvironment::from_vars(variables.iter().cloned()),
+            None => TaskEnvironment::from_process(),
         };
         Ok(self.0.cache.open_with(&site.folder, &site.taskfile(), environment)?)
     }
@@ -169,13 +183,10 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 }
 
 /// Ends the run when nobody waits for it any more.
-struct CancelOnDrop(Cancel);
+struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_taskfile::{Cause, Outcome};
+use baton_taskfile::{InvocationResult, RunErrorKind};
 use serde::Serialize;
 
-use crate::ids::Ids;
+use crate::base::ids::Ids;
 
 /// Of each stream a model is told this many characters at most, half of them from the end. Two streams and the
 /// words around them stay below what a tool may answer.
@@ -29,9 +29,9 @@ pub struct Ran {
 }
 
 impl Ran {
-    pub(super) fn of(name: &str, outcome: Outcome) -> Self {
-        let fault = outcome.error.as_ref().and_then(|error| match error.cause.as_ref() {
-            Cause::Command(_) => None,
+    pub(super) fn of(name: &str, outcome: InvocationResult) -> Self {
+        let fault = outcome.error.as_ref().and_then(|error| match error.kind.as_ref() {
+            RunErrorKind::Command(_) => None,
             cause => Some(cause.to_string()),
         });
         Self {

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::*;
+use crate::user_tasks::*;
 
 const TASKS: &str = r#"version: '3'
 tasks:

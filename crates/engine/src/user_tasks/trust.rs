@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use baton_taskfile::Taskfile;
 use sha2::{Digest, Sha256};
 
-use super::UserTaskError;
+use crate::user_tasks::UserTaskError;
 
 /// Digests by the path of the Taskfile, in one file of the state folder.
 pub struct Trusted {

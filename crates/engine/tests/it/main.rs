@@ -1,12 +1,12 @@
 //! The engine against real stores, real git and real processes.
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
-mod desk;
 mod fixture;
 mod pruner;
 mod rebreakdown;
 mod recipes;
 mod repo;
 mod rescue;
+mod tasks;
 mod works;
 mod worktree;

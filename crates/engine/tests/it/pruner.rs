@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_engine::pruner::Pruner;
+use baton_core::base::git_name::BranchName;
+use baton_core::transition::command::Command;
+use baton_engine::services::pruner::Pruner;
 
 use crate::fixture::mia;
 use crate::works::Works;
@@ -26,7 +26,7 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     let (running_attempt, running_checkout) = works.begin(running).await;
     works.settle(done, done_attempt).await;
     works.settle(unmerged, unmerged_attempt).await;
-    works.desk().apply(done, Command::Accept { force: false }, mia()).await.unwrap();
+    works.tasks().apply(done, Command::Accept { force: false }, mia()).await.unwrap();
     for attempt in [done_attempt, unmerged_attempt, running_attempt] {
         let folder = works.engine.shop.attempt_folder(attempt);
         std::fs::create_dir_all(&folder).unwrap();
@@ -46,9 +46,12 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     works.engine.shop.restore(done_attempt, &back).await.unwrap();
     assert_eq!(std::fs::read_to_string(back.join("written")).unwrap(), done_attempt.to_string());
     let worktrees = works.engine.shop.worktrees_of(unmerged).await.unwrap();
-    assert!(worktrees.repository().tip(&BranchName::of_task(done)).await.unwrap().is_some(), "branches stay");
-    assert!(swept.events > 0 && works.desk().store.task_events(done, 0, 10).await.unwrap().is_empty());
-    assert!(!works.desk().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
+    assert!(
+        worktrees.repository().tip(&BranchName::for_task(done)).await.unwrap().is_some(),
+        "branches stay"
+    );
+    assert!(swept.events > 0 && works.tasks().store.task_events(done, 0, 10).await.unwrap().is_empty());
+    assert!(!works.tasks().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
     let told = swept.to_string();
     assert!(told.starts_with("Removed by [retention]: the logs of 2 attempts"), "{told}");
     assert!(told.contains("1 finished worktree ") && told.contains("old event"), "{told}");
@@ -61,9 +64,9 @@ async fn what_cannot_be_kept_stays_and_is_told() {
     let (attempt, checkout) = works.begin(task).await;
     std::fs::write(checkout.folder.join(".gitignore"), "*.db\n").unwrap();
     let large = std::fs::File::create(checkout.folder.join("x.db")).unwrap();
-    large.set_len(baton_engine::worktree::IGNORED_BYTES_MAX + 1).unwrap();
+    large.set_len(baton_engine::git::IGNORED_BYTES_MAX + 1).unwrap();
     works.settle(task, attempt).await;
-    works.desk().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
+    works.tasks().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
     let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + DAY).await.unwrap();
     assert!(swept.worktrees.is_empty() && checkout.folder.exists());
     assert!(swept.to_string().contains(&format!("A worktree stays: {attempt}")), "{swept}");
@@ -75,7 +78,7 @@ async fn nothing_to_prune_is_nothing_to_say() {
     let task = works.add("fresh", |_| {}).await;
     let (attempt, checkout) = works.begin(task).await;
     works.settle(task, attempt).await;
-    works.desk().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
+    works.tasks().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
     let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now()).await.unwrap();
     assert!(swept.is_empty() && swept.to_string().is_empty() && checkout.folder.exists());
 }

@@ -1,9 +1,9 @@
 //! What the agent of a breakdown is told about the project it plans for.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::state::{Queue, ReplacedBy, TaskState};
-use baton_engine::acceptor::Acceptor;
+use baton_core::people::actor::Actor;
+use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
+use baton_core::transition::command::Command;
+use baton_engine::landing::acceptor::Acceptor;
 
 use crate::fixture::mia;
 use crate::works::Works;
@@ -24,7 +24,7 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
     .await;
     let project = works.project().await;
     let sibling = works.add("Add a greeting", |spec| spec.project_id = Some(project)).await;
-    works.work_until(sibling, Queue::Provisional).await;
+    works.work_until(sibling, QueueName::Provisional).await;
     Acceptor::new(works.engine.shop.clone()).accept(sibling, false, mia()).await.unwrap();
     let failed = works
         .add("Too large", |spec| {
@@ -32,13 +32,13 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
             spec.description = "Greet everyone else, in one go.".to_owned();
         })
         .await;
-    works.work_until(failed, Queue::Recycled).await;
-    let state = works.desk().task(failed).await.unwrap().value.state().clone();
+    works.work_until(failed, QueueName::Recycled).await;
+    let state = works.tasks().task(failed).await.unwrap().value.state().clone();
     let TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } = state else {
         panic!("{state:?}")
     };
-    works.desk().apply(breakdown, Command::Release, mia()).await.unwrap();
-    works.work_until(breakdown, Queue::Provisional).await;
+    works.tasks().apply(breakdown, Command::Release, mia()).await.unwrap();
+    works.work_until(breakdown, QueueName::Provisional).await;
 
     let prompt = std::fs::read_to_string(works.home.join("prompt")).unwrap();
     let (project, branch) = (project.to_string(), "feature/abcd0001");
@@ -58,5 +58,5 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
     }
     // It stands on the branch that holds the truth, so that no turn is spent on finding it.
     assert!(std::fs::read_to_string(works.home.join("log")).unwrap().contains("Greet the world"));
-    assert!(works.desk().apply(failed, Command::Accept { force: true }, Actor::human("mia")).await.is_err());
+    assert!(works.tasks().apply(failed, Command::Accept { force: true }, Actor::human("mia")).await.is_err());
 }

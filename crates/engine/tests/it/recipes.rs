@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::id::RunId;
-use baton_core::outcome::Outcome;
-use baton_core::recipe::{Recipe, RecipeDraft, StepDraft, Transition};
-use baton_core::run::{Advance, Observed, Report, Run};
-use baton_core::text::RecipeId;
+use baton_core::base::id::RunId;
+use baton_core::base::text::RecipeId;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Advance, Run, RunObservation, StepReport};
+use baton_core::recipe::{Recipe, RecipeDraft, StepDraft, StepTransition};
 use baton_engine::recipes::{BUILT_IN, RecipeLibrary, Source, read, schema};
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ fn every_built_in_recipe_reads_and_has_its_own_name() {
                 );
             }
             for (_, transition) in step.transitions() {
-                if let Transition::Exit { reason } = transition {
+                if let StepTransition::Exit { reason } = transition {
                     let message = reason.message();
                     assert!(
                         !message.starts_with("Completed: "),
@@ -81,7 +81,7 @@ fn implement_step_no_tasks_outcome() {
     let no_tasks = "no-tasks".parse().unwrap();
     assert!(implement.outcomes().contains(&no_tasks));
     let reason = ExitReason::new("no-tasks-available").unwrap();
-    assert_eq!(implement.transition(&no_tasks), Some(&Transition::Exit { reason }));
+    assert_eq!(implement.transition(&no_tasks), Some(&StepTransition::Exit { reason }));
     assert!(implement.prompt().as_str().contains("## No tasks available"));
 }
 
@@ -89,8 +89,8 @@ fn implement_step_no_tasks_outcome() {
 fn implement_step_no_tasks_transition() {
     let recipe = built_in("implement-and-review");
     let run = Run::start(RunId::from_bits(1), &recipe, "abc123".parse().unwrap(), None);
-    let report = Report::Outcome(Outcome { name: "no-tasks".parse().unwrap(), description: None });
-    let (run, advance) = run.advance(&recipe, &report, &Observed::default()).unwrap();
+    let report = StepReport::Outcome(Outcome { name: "no-tasks".parse().unwrap(), description: None });
+    let (run, advance) = run.advance(&recipe, &report, &RunObservation::default()).unwrap();
     let reason = ExitReason::new("no-tasks-available").unwrap();
     assert_eq!(advance, Advance::Exit { reason });
     assert!(run.has_exited());

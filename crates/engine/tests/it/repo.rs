@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use baton_core::git_name::{BranchName, CommitId};
-use baton_core::id::{AttemptId, TaskId};
-use baton_engine::worktree::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_engine::git::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
 use tempfile::TempDir;
 
 pub struct TestRepo {
@@ -130,7 +130,7 @@ pub fn branch(name: &str) -> BranchName {
 }
 
 pub fn task_branch(number: u32) -> BranchName {
-    BranchName::of_task(TaskId::from_bits(number))
+    BranchName::for_task(TaskId::from_bits(number))
 }
 
 pub fn task_place(number: u32) -> Place {

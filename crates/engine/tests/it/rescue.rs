@@ -1,19 +1,21 @@
 //! Attempts that die, burn out or are lost.
 
-use baton_core::attempt::AttemptResult;
-use baton_core::id::AttemptId;
-use baton_core::state::Queue;
-use baton_engine::recycler::Recycler;
-use baton_engine::rescuer::Rescuer;
-use baton_engine::running::Running;
+use baton_core::base::id::AttemptId;
+use baton_core::task::attempt::AttemptResult;
+use baton_core::task::state::QueueName;
+use baton_engine::attempt::running::Running;
+use baton_engine::services::leases::LeaseKeeper;
+use baton_engine::services::recycler::Recycler;
+use baton_engine::supervisor::{ServiceName, Services};
 
 use crate::fixture::Office;
 
 /// Longer than any of these tests, so that nothing expires by itself.
 const LEASE_MS: i64 = 60_000;
 
-fn rescuer(office: &Office, running: &Running) -> Rescuer {
-    Rescuer::new(office.desk.clone(), running.clone(), "here".to_owned(), LEASE_MS)
+fn rescuer(office: &Office, running: &Running) -> LeaseKeeper {
+    let items = Services::default().items(ServiceName::Leases, &office.tasks.store);
+    LeaseKeeper::new(office.tasks.clone(), running.clone(), "here".to_owned(), LEASE_MS, items)
 }
 
 #[tokio::test]
@@ -25,8 +27,8 @@ async fn after_a_crash_everything_in_flight_goes_back_unblamed() {
     let taken = rescuer(&office, &Running::default()).take_back_own().await.unwrap();
     assert_eq!(taken.len(), 2);
     for task in tasks {
-        let task = office.desk.task(task).await.unwrap().value;
-        assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
+        let task = office.tasks.task(task).await.unwrap().value;
+        assert_eq!((task.state().queue(), task.ledger().tries), (QueueName::Incoming, 0));
     }
     assert_eq!(office.claim().await.len(), 2, "they can be claimed again");
 }
@@ -64,8 +66,9 @@ async fn burned_out_work_is_recycled_once_and_good_work_is_left_alone() {
             if task == burned { (AttemptResult::TurnLimit, 0, 50) } else { (AttemptResult::Complete, 2, 50) };
         office.settle(task, attempt, result, commits, turns).await;
     }
-    let recycler = Recycler::new(office.desk.clone());
+    let items = Services::default().items(ServiceName::Recycler, &office.tasks.store);
+    let recycler = Recycler::new(office.tasks.clone(), items);
     assert_eq!(recycler.run_once().await.unwrap(), vec![burned]);
     assert!(recycler.run_once().await.unwrap().is_empty());
-    assert_eq!(office.desk.task(good).await.unwrap().value.state().queue(), Queue::Provisional);
+    assert_eq!(office.tasks.task(good).await.unwrap().value.state().queue(), QueueName::Provisional);
 }

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_core::id::{AttemptId, ProjectId, TaskId};
-use baton_core::project::Project;
-use baton_core::schedule::Fit;
-use baton_core::state::Queue;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{AttemptId, ProjectId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::project::Project;
+use baton_core::schedule::WorkerFit;
 use baton_core::task::TaskSpec;
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place, PlaceOptions};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::task::state::QueueName;
+use baton_core::transition::command::Command;
+use baton_engine::base::ids::Ids;
+use baton_engine::git::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::worktree::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
-use baton_store::claim::ClaimRequest;
+use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::tasks::service::TaskService;
+use baton_store::model::claim::ClaimRequest;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -50,13 +50,13 @@ impl Works {
         );
         let settings = Settings::read(&text, &home).unwrap();
         let place = Place::find(&root, &PlaceOptions::default()).unwrap();
-        let desk = Desk::new(place.open_store().await.unwrap(), Ids::counted());
-        let engine = Engine::new(desk, settings, place, "baton".into(), Arc::new(|_: &str| {}));
+        let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::counted());
+        let engine = Engine::new(tasks, settings, place, "baton".into(), Arc::new(|_: &str| {}));
         Self { home, engine: engine.await.unwrap(), _scratch: scratch }
     }
 
-    pub fn desk(&self) -> &Desk {
-        &self.engine.shop.desk
+    pub fn tasks(&self) -> &TaskService {
+        &self.engine.shop.tasks
     }
 
     pub async fn project(&self) -> ProjectId {
@@ -70,15 +70,15 @@ impl Works {
             feature_branch: Some(BranchName::feature(id)),
             remote: None,
             at_once_max: None,
-            created_at: self.desk().store.now().await.unwrap(),
+            created_at: self.tasks().store.now().await.unwrap(),
             completed_at: None,
         };
-        self.desk().write(Change::new().put(Record::Project(project), Guard::New)).await.unwrap();
+        self.tasks().write(Change::new().put(Record::Project(project), WriteGuard::New)).await.unwrap();
         id
     }
 
     pub async fn add(&self, title: &str, change: impl Fn(&mut TaskSpec) + Send + Sync) -> TaskId {
-        let made = self.desk().add_task(&[], mia(), |id, now| {
+        let made = self.tasks().add_task(&[], mia(), |id, now| {
             let mut made = spec(title, id, now);
             change(&mut made);
             made
@@ -86,15 +86,15 @@ impl Works {
         made.await.unwrap().id()
     }
 
-    pub async fn queue(&self, task: TaskId) -> Queue {
-        self.desk().task(task).await.unwrap().value.state().queue()
+    pub async fn queue(&self, task: TaskId) -> QueueName {
+        self.tasks().task(task).await.unwrap().value.state().queue()
     }
 
     /// Runs agents until the task is there.
-    pub async fn work_until(&self, task: TaskId, queue: Queue) {
+    pub async fn work_until(&self, task: TaskId, queue: QueueName) {
         let (stop, shutdown) = watch::channel(false);
         let waiting = async {
-            let mut changes = self.desk().changes();
+            let mut changes = self.tasks().changes();
             while self.queue(task).await != queue {
                 changes.changed().await.unwrap();
             }
@@ -107,21 +107,21 @@ impl Works {
     /// Claims a task by hand, with its worktree made and something written in it.
     pub async fn begin(&self, task: TaskId) -> (AttemptId, Checkout) {
         let settings = &self.engine.shop.settings;
-        let attempt = self.desk().ids.attempt();
+        let attempt = self.tasks().ids.attempt();
         let request = ClaimRequest {
-            agents: [(baton_core::text::Role::implement(), "mine".parse().unwrap())].into(),
+            agents: [(baton_core::base::text::Role::implement(), "mine".parse().unwrap())].into(),
             worker: "here".to_owned(),
             attempt_ids: vec![attempt],
             lease_ms: 60_000,
             capacity: settings.capacity(),
             intakes: BTreeMap::default(),
-            fit: Fit::default(),
+            fit: WorkerFit::default(),
             actor: Actor::Baton,
         };
-        let claimed = self.desk().store.claim(request).await.unwrap();
+        let claimed = self.tasks().store.claim(request).await.unwrap();
         assert_eq!(claimed[0].task.value.id(), task);
         let (worktrees, from) = self.engine.shop.repository(&claimed[0].task.value).await.unwrap();
-        let place = Stand::Task { branch: BranchName::of_task(task), from };
+        let place = Stand::Task { branch: BranchName::for_task(task), from };
         let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let checkout = worktrees.create(&made).await.unwrap();
         std::fs::write(checkout.folder.join("written"), attempt.to_string()).unwrap();
@@ -130,7 +130,7 @@ impl Works {
 
     pub async fn settle(&self, task: TaskId, attempt: AttemptId) {
         let verified = Evidence { commits: 1, turns: 5, turns_max: 50, ..Evidence::default() };
-        let end = AttemptEnd { reported: Reported::new(AttemptResult::Complete, "Done."), verified };
-        self.desk().apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+        let end = AttemptEnd { reported: AttemptReport::new(AttemptResult::Complete, "Done."), verified };
+        self.tasks().apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
     }
 }

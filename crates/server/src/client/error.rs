@@ -1,20 +1,20 @@
-//! Why a command got no answer, or not the one it wanted.
+//! Why a request failed.
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody takes connections there, or whoever does is not let through.
-    #[error("the server cannot be reached: {0}")]
+    /// The connection was refused or timed out.
+    #[error("cannot reach the server: {0}")]
     Unreachable(String),
-    #[error("the server broke off in the middle: {0}")]
+    #[error("the connection broke: {0}")]
     Broken(String),
-    #[error("the server gave no answer within {0} s")]
+    #[error("the server did not respond within {0} s")]
     Silent(u64),
-    /// It said no, and why.
+    /// The server returned an error.
     #[error("{}", .0.message)]
     Refused(ApiError),
-    /// What came is not what this version of Baton expects.
-    #[error("the server's answer cannot be read: {0}")]
+    /// The response is not what this version of Baton expects.
+    #[error("cannot parse the server's response: {0}")]
     Garbled(String),
 }

@@ -1,36 +1,36 @@
-//! The history as it grows, read from a stream of server-sent events.
+//! Reads events from the server's event stream.
 
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::ClientError;
+use crate::client::ClientError;
 
-/// A stream gives a sign of life every quarter of a minute; after this long without one nobody is there.
+/// The server sends keep-alives every 15 seconds; after this long without one it is gone.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// One event holds a message at most, and a message is never this long.
+/// Far more than any event.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub struct Events {
+pub struct EventStream {
     chunks: BodyDataStream,
-    /// What has come of the next line.
-    heard: Vec<u8>,
+    /// Bytes of the incomplete line.
+    buffer: Vec<u8>,
 }
 
-impl Events {
+impl EventStream {
     pub(super) fn new(body: Body) -> Self {
-        Self { chunks: body.into_data_stream(), heard: Vec::new() }
+        Self { chunks: body.into_data_stream(), buffer: Vec::new() }
     }
 
-    /// The next event; none when whoever tells them has ended. May be dropped and called again.
-    pub async fn next(&mut self) -> Result<Option<Recorded>, ClientError> {
+    /// The next event; none when the server ended the stream. Cancel-safe.
+    pub async fn next(&mut self) -> Result<Option<StoredEvent>, ClientError> {
         loop {
-            while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.heard.drain(..=end).collect();
-                // Of the rest, the number and the name are in the data too, and others are signs of life.
+            while let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.buffer.drain(..=end).collect();
+                // Other lines repeat the id and the name, or are keep-alives.
                 if let Some(data) = line.strip_prefix(b"data: ") {
                     return serde_json::from_slice(data)
                         .map(Some)
@@ -38,13 +38,13 @@ impl Events {
                 }
             }
             match timeout(SILENCE_MAX, self.chunks.next()).await {
-                Ok(Some(Ok(chunk))) => self.heard.extend_from_slice(&chunk),
+                Ok(Some(Ok(chunk))) => self.buffer.extend_from_slice(&chunk),
                 Ok(Some(Err(error))) => return Err(ClientError::Broken(error.to_string())),
                 Ok(None) => return Ok(None),
                 Err(_) => return Err(ClientError::Silent(SILENCE_MAX.as_secs())),
             }
-            if self.heard.len() > EVENT_BYTES_MAX {
-                return Err(ClientError::Garbled("an event has no end".to_owned()));
+            if self.buffer.len() > EVENT_BYTES_MAX {
+                return Err(ClientError::Garbled("event too large".to_owned()));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The other end of the API, for commands: a running server over TCP, or the same calls in this process.
+//! The API client of the command line: a running server over TCP, or the same router in this process.
 //!
-//! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
+//! Both give the same answers, because both use the same router.
 
 mod error;
 mod events;
@@ -17,40 +17,40 @@ use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use self::error::ClientError;
-pub use self::events::Events;
-use self::transport::Transport;
-pub use self::transport::{Address, BadAddress};
-use crate::app;
+pub use crate::client::error::ClientError;
+pub use crate::client::events::EventStream;
+use crate::client::transport::Transport;
+pub use crate::client::transport::{InvalidAddress, ServerAddress};
+use crate::serve::router;
 use crate::state::App;
 
-/// An answer larger than this is none of ours.
+/// Larger than any response of ours.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Whom commands ask. Cheap to clone.
+/// Sends requests to the API. Cheap to clone.
 #[derive(Clone)]
-pub struct Client {
+pub struct ApiClient {
     transport: Transport,
 }
 
-impl Client {
-    /// The server at an address.
-    pub fn of_server(address: Address) -> Self {
+impl ApiClient {
+    /// A client of a running server.
+    pub fn for_server(address: ServerAddress) -> Self {
         Self { transport: Transport::Server(address) }
     }
 
-    /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
-    pub fn of_store(app: App) -> Self {
-        Self { transport: Transport::Here(TowerToHyperService::new(app::calls_of_owner(app))) }
+    /// Calls the router in this process, on a store opened here. No authentication: nobody else can reach it.
+    pub fn in_process(app: App) -> Self {
+        Self { transport: Transport::InProcess(TowerToHyperService::new(router::owner_router(app))) }
     }
 
-    /// Whether somebody takes connections there.
-    pub async fn is_there(&self) -> bool {
+    /// Whether the server accepts connections.
+    pub async fn is_reachable(&self) -> bool {
         self.transport.connect().await.is_ok()
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::GET, path, None::<&()>).await
+        self.send(Method::GET, path, None::<&()>).await
     }
 
     pub async fn post<B: Serialize + Sync, T: DeserializeOwned>(
@@ -58,7 +58,7 @@ impl Client {
         path: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        self.ask(Method::POST, path, Some(body)).await
+        self.send(Method::POST, path, Some(body)).await
     }
 
     pub async fn patch<B: Serialize + Sync, T: DeserializeOwned>(
@@ -66,27 +66,27 @@ impl Client {
         path: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        self.ask(Method::PATCH, path, Some(body)).await
+        self.send(Method::PATCH, path, Some(body)).await
     }
 
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::DELETE, path, None::<&()>).await
+        self.send(Method::DELETE, path, None::<&()>).await
     }
 
-    /// Everything that happens after the event of number `after`.
-    pub async fn events(&self, after: u64) -> Result<Events, ClientError> {
+    /// All events after sequence number `after`.
+    pub async fn events(&self, after: u64) -> Result<EventStream, ClientError> {
         let request = Request::get(format!("/api/events?after={after}"))
             .header(ACCEPT, "text/event-stream")
             .body(Body::empty())
             .map_err(|error| ClientError::Garbled(error.to_string()))?;
         let response = self.transport.send(request).await?;
         if response.status().is_success() {
-            return Ok(Events::new(response.into_body()));
+            return Ok(EventStream::new(response.into_body()));
         }
-        Err(refusal(response).await)
+        Err(read_error(response).await)
     }
 
-    async fn ask<B: Serialize + Sync, T: DeserializeOwned>(
+    async fn send<B: Serialize + Sync, T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -105,41 +105,41 @@ impl Client {
         let asking = async {
             let response = self.transport.send(request).await?;
             if !response.status().is_success() {
-                return Err(refusal(response).await);
+                return Err(read_error(response).await);
             }
-            collected(response.into_body()).await
+            read_body(response.into_body()).await
         };
-        let bytes = self.transport.in_time(asking).await?;
+        let bytes = self.transport.with_timeout(asking).await?;
         serde_json::from_slice(&bytes).map_err(|error| garbled(&error))
     }
 }
 
-/// What stands in an error's object; something else was not from us.
-async fn refusal(response: Response<Body>) -> ClientError {
+/// Parses an error response; anything else did not come from a Baton server.
+async fn read_error(response: Response<Body>) -> ClientError {
     let status = response.status();
-    let bytes = match collected(response.into_body()).await {
+    let bytes = match read_body(response.into_body()).await {
         Ok(bytes) => bytes,
         Err(error) => return error,
     };
     match serde_json::from_slice(&bytes) {
-        Ok(refusal) => ClientError::Refused(refusal),
-        Err(_) => ClientError::Garbled(format!("it answered {status} without saying why")),
+        Ok(read_error) => ClientError::Refused(read_error),
+        Err(_) => ClientError::Garbled(format!("status {status} without an error object")),
     }
 }
 
-async fn collected(body: Body) -> Result<Vec<u8>, ClientError> {
+async fn read_body(body: Body) -> Result<Vec<u8>, ClientError> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
         bytes.extend_from_slice(&chunk.map_err(|error| ClientError::Broken(error.to_string()))?);
         if bytes.len() > ANSWER_BYTES_MAX {
-            return Err(ClientError::Garbled("the answer has no end".to_owned()));
+            return Err(ClientError::Garbled("response too large".to_owned()));
         }
     }
     Ok(bytes)
 }
 
-/// A path with a query, its values written so that they come through as they are.
+/// Appends a query string with percent-encoded values.
 pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     let mut text = path.to_owned();
     for (number, (name, value)) in pairs.iter().enumerate() {
@@ -150,7 +150,7 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
             if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
                 text.push(byte.into());
             } else {
-                // Writing to a text cannot fail.
+                // Writing to a String cannot fail.
                 let _ = write!(text, "%{byte:02X}");
             }
         }
@@ -163,11 +163,11 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_hangs_is_not_waited_for_for_ever() {
-        // Connections are taken by the system, and nobody ever looks at them.
+    async fn a_hanging_server_times_out() {
+        // The kernel accepts connections, and nobody reads from them.
         let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", hanging.local_addr().unwrap());
-        let client = Client::of_server(Address::new(&url, None).unwrap());
+        let client = ApiClient::for_server(ServerAddress::new(&url, None).unwrap());
         let asked = client.get::<serde_json::Value>("/api/tasks").await;
         assert!(matches!(asked, Err(ClientError::Silent(_))), "{asked:?}");
         drop(hanging);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_comes_through_as_it_is() {
+    fn query_values_are_encoded() {
         assert_eq!(with_query("/api/tasks", &[]), "/api/tasks");
         let path = with_query("/api/tasks", &[("prefix", "a&b=c ü"), ("cursor", "17~TASK-1")]);
         assert_eq!(path, "/api/tasks?prefix=a%26b%3Dc%20%C3%BC&cursor=17~TASK-1");

@@ -1,4 +1,4 @@
-//! How a request gets to whoever answers it.
+//! How requests reach the router: over TCP, or in this process.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -15,68 +15,73 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::ClientError;
-use crate::guard::Token;
-use crate::limits::REQUEST_TIMEOUT;
-use crate::visitor::PERSON;
+use crate::client::ClientError;
+use crate::http::guard::ServerToken;
+use crate::http::limits::REQUEST_TIMEOUT;
+use crate::state::principal::PERSON;
 
-/// A server on this machine takes a connection at once, or it is not there.
+/// A server on this machine accepts at once, or is not running.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
-/// Longer than a server lets any request take, so that its own answer comes first.
+/// Longer than the server's own timeout, so that its error arrives first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(REQUEST_TIMEOUT.as_secs() + 10);
 
-/// Where a server is, and what it wants to see.
+/// A server's address and the credentials for it.
 #[derive(Debug, Clone)]
-pub struct Address {
+pub struct ServerAddress {
     authority: String,
-    token: Option<Token>,
-    /// In whose name, where it is the server's own token that is shown.
+    token: Option<ServerToken>,
+    /// The name to act under when using the server's token.
     person: Option<String>,
-    /// How long an answer may take; for ever where there is none.
-    patience: Option<Duration>,
+    /// None waits forever.
+    timeout_after: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadAddress {
-    #[error("\"{0}\" is not the address of a server")]
+pub enum InvalidAddress {
+    #[error("invalid server address \"{0}\"")]
     NotHttp(String),
-    #[error("the address or the token has a blank in it")]
+    #[error("the address or the token contains invalid characters")]
     Blank,
 }
 
-impl Address {
+impl ServerAddress {
     /// `http://127.0.0.1:5678`
-    pub fn new(url: &str, token: Option<String>) -> Result<Self, BadAddress> {
+    pub fn new(url: &str, token: Option<String>) -> Result<Self, InvalidAddress> {
         let authority = url.strip_prefix("http://").filter(|rest| !rest.is_empty() && !rest.contains('/'));
-        let authority = authority.ok_or_else(|| BadAddress::NotHttp(url.to_owned()))?;
+        let authority = authority.ok_or_else(|| InvalidAddress::NotHttp(url.to_owned()))?;
         let is_clean = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_clean(authority) || !token.as_deref().is_none_or(is_clean) {
-            return Err(BadAddress::Blank);
+            return Err(InvalidAddress::Blank);
         }
-        let patience = Some(ANSWER_PATIENCE);
-        Ok(Self { authority: authority.to_owned(), token: token.map(Token::new), person: None, patience })
+        let timeout_after = Some(ANSWER_PATIENCE);
+        Ok(Self {
+            authority: authority.to_owned(),
+            token: token.map(ServerToken::new),
+            person: None,
+            timeout_after,
+        })
     }
 
-    /// What is asked is asked in this name.
-    pub fn in_the_name_of(self, person: &str) -> Self {
+    /// Acts under this name.
+    pub fn acting_as(self, person: &str) -> Self {
         Self { person: Some(person.to_owned()), ..self }
     }
 
-    /// For calls that take as long as a command or a person does.
-    pub fn patient(self) -> Self {
-        Self { patience: None, ..self }
+    /// For calls that wait for a command or a person.
+    pub fn without_timeout(self) -> Self {
+        Self { timeout_after: None, ..self }
     }
 }
 
 #[derive(Clone)]
-pub enum Transport {
-    Server(Address),
-    Here(TowerToHyperService<Router>),
+pub(super) enum Transport {
+    Server(ServerAddress),
+    InProcess(TowerToHyperService<Router>),
 }
 
 impl Transport {
-    /// A connection to the server; nothing to connect to is fine where it is this process.
-    pub async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
+    /// Connects to the server; none in this process.
+    pub(super) async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
         let Self::Server(address) = self else { return Ok(None) };
         match timeout(CONNECT_PATIENCE, TcpStream::connect(&address.authority)).await {
             Ok(Ok(stream)) => Ok(Some(stream)),
@@ -85,37 +90,39 @@ impl Transport {
         }
     }
 
-    /// Sends a request, one connection each: they are few, and a connection on this machine costs next to nothing.
-    pub async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+    /// Sends a request on a connection of its own: they are few, and local connections are cheap.
+    pub(super) async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
         match (self, self.connect().await?) {
             (Self::Server(address), Some(stream)) => {
-                let request = addressed(request, address)?;
-                self.in_time(exchange(stream, request)).await
+                let request = add_headers(request, address)?;
+                self.with_timeout(exchange(stream, request)).await
             }
-            (Self::Here(calls), _) => {
+            (Self::InProcess(calls), _) => {
                 let answered: Result<_, Infallible> = calls.call(request).await;
                 let Ok(response) = answered;
                 Ok(response)
             }
-            (Self::Server(_), None) => Err(ClientError::Unreachable("there is no connection".to_owned())),
+            (Self::Server(_), None) => Err(ClientError::Unreachable("not connected".to_owned())),
         }
     }
 
-    /// Waits no longer than a server may take. In this process a command takes as long as its work does.
-    pub async fn in_time<T>(
+    /// Applies the timeout. Calls in this process have none.
+    pub(super) async fn with_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         match self {
-            Self::Here(_) | Self::Server(Address { patience: None, .. }) => work.await,
-            Self::Server(Address { patience: Some(patience), .. }) => {
-                timeout(*patience, work).await.unwrap_or(Err(ClientError::Silent(patience.as_secs())))
+            Self::InProcess(_) | Self::Server(ServerAddress { timeout_after: None, .. }) => work.await,
+            Self::Server(ServerAddress { timeout_after: Some(timeout_after), .. }) => {
+                timeout(*timeout_after, work)
+                    .await
+                    .unwrap_or(Err(ClientError::Silent(timeout_after.as_secs())))
             }
         }
     }
 }
 
-fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Body>, ClientError> {
+fn add_headers(mut request: Request<Body>, address: &ServerAddress) -> Result<Request<Body>, ClientError> {
     let header =
         |text: &str| HeaderValue::from_str(text).map_err(|error| ClientError::Garbled(error.to_string()));
     let headers = request.headers_mut();
@@ -125,7 +132,7 @@ fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Bo
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }
-    // A name that no header can carry is not worth failing for: the server's owner stands in.
+    // A name that is not a valid header value is dropped; the owner's name is used instead.
     if let Some(Ok(person)) = address.person.as_ref().map(|name| HeaderValue::from_bytes(name.as_bytes())) {
         headers.insert(PERSON.clone(), person);
     }
@@ -134,13 +141,13 @@ fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Bo
 
 async fn exchange(stream: TcpStream, request: Request<Body>) -> Result<Response<Body>, ClientError> {
     let broken = |error: hyper::Error| ClientError::Broken(error.to_string());
-    // Requests are small and wanted at once.
+    // Requests are small; send them at once.
     let _ = stream.set_nodelay(true);
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    // It ends with the answer, or when nobody wants the answer any more.
+    // The task ends with the response, or when the caller drops it.
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to the server broke off");
+            tracing::debug!(%error, "connection to the server broken");
         }
     });
     Ok(sender.send_request(request).await.map_err(broken)?.map(Body::new))

@@ -1,123 +1,82 @@
-//! A call's arguments, read one by one. What is wrong is said in the caller's own words: which argument, what was
-//! wanted, what was there.
+//! Parses the arguments of a tool call. Errors are written for the model: which argument, and what is wrong with it.
 
+use baton_core::base::text::nearest;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use baton_core::text::{NonBlank, nearest};
+pub(super) struct ToolArguments(Map<String, Value>);
 
-pub struct Arguments(Map<String, Value>);
-
-/// Longest piece of a bad value that is shown back.
-const SHOWN_CHARS_MAX: usize = 80;
-
-impl Arguments {
-    /// Everything else than an object is refused, and so is an argument the tool does not know: a model that
-    /// misspells one must not believe it was heard.
-    pub fn read(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
-        let given = given.unwrap_or_default();
+impl ToolArguments {
+    /// Refuses unknown arguments: a model that misspells one must not believe it was used. Null counts as absent:
+    /// models send it for omitted arguments.
+    pub(super) fn check(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
+        let mut given = given.unwrap_or_default();
         for name in given.keys() {
             if !known.contains(&name.as_str()) {
                 let hint = match nearest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if known.is_empty() => "it takes none".to_owned(),
-                    None => format!("it takes {}", known.join(", ")),
+                    None if known.is_empty() => "this tool takes none".to_owned(),
+                    None => format!("this tool takes {}", known.join(", ")),
                 };
-                return Err(format!("there is no argument `{name}`; {hint}"));
+                return Err(format!("unknown argument `{name}`; {hint}"));
             }
         }
+        given.retain(|_, value| !value.is_null());
         Ok(Self(given))
     }
 
-    /// Null counts as absent: models write it for what they leave out.
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+    pub(super) fn parse<T: DeserializeOwned>(self) -> Result<T, String> {
+        serde_path_to_error::deserialize(Value::Object(self.0)).map_err(|error| {
+            let path = error.path().to_string();
+            // An error of the whole object, such as a missing field, has no path.
+            if path == "." {
+                error.into_inner().to_string()
+            } else {
+                format!("`{path}`: {}", error.into_inner())
+            }
+        })
     }
-
-    pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(name, "a text", other)),
-        }
-    }
-
-    pub fn said(&self, name: &str) -> Result<NonBlank, String> {
-        let text = self.text(name)?.ok_or_else(|| format!("the argument `{name}` is missing"))?;
-        NonBlank::new(text).map_err(|_| format!("`{name}` is blank; write at least one visible character"))
-    }
-
-    pub fn maybe_said(&self, name: &str) -> Result<Option<NonBlank>, String> {
-        if self.text(name)?.is_none() { Ok(None) } else { self.said(name).map(Some) }
-    }
-
-    /// A word that is read by its own type.
-    pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
-        &self,
-        name: &str,
-    ) -> Result<Option<T>, String> {
-        self.text(name)?.map(|text| text.parse().map_err(|error| format!("`{name}`: {error}"))).transpose()
-    }
-
-    /// One of our own words, such as a status.
-    pub fn word<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        let read = serde_json::from_value(Value::String(text.to_owned()));
-        read.map(Some).map_err(|error| format!("`{name}`: {error}"))
-    }
-
-    pub fn list(&self, name: &str) -> Result<Vec<String>, String> {
-        let wanted = "a list of texts";
-        match self.get(name) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(entries)) => entries
-                .iter()
-                .map(|entry| entry.as_str().map(str::to_owned).ok_or_else(|| wrong(name, wanted, entry)))
-                .collect(),
-            Some(other) => Err(wrong(name, wanted, other)),
-        }
-    }
-
-    /// All of them together, as one shape.
-    pub fn whole<T: DeserializeOwned>(self) -> Result<T, String> {
-        serde_json::from_value(Value::Object(self.0)).map_err(|error| error.to_string())
-    }
-}
-
-fn wrong(name: &str, wanted: &str, found: &Value) -> String {
-    let shown: String = found.to_string().chars().take(SHOWN_CHARS_MAX).collect();
-    format!("`{name}` must be {wanted}, and is {shown}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::inputs::{AddTaskArguments, AskArguments, ListTasksArguments};
     use serde_json::json;
 
-    fn read(value: &Value, known: &[&str]) -> Result<Arguments, String> {
-        Arguments::read(value.as_object().cloned(), known)
+    fn parse<T: DeserializeOwned>(value: &Value, known: &[&str]) -> Result<T, String> {
+        ToolArguments::check(value.as_object().cloned(), known)?.parse()
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
-        let unknown = read(&json!({"titel": "x"}), &["title", "description"]).err();
-        assert_eq!(unknown.as_deref(), Some("there is no argument `titel`; did you mean `title`?"));
-        let arguments =
-            read(&json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
-                .unwrap();
-        assert_eq!(arguments.text("title").unwrap_err(), "`title` must be a text, and is 7");
-        assert_eq!(arguments.list("options").unwrap_err(), "`options` must be a list of texts, and is 1");
+    fn errors_name_the_argument() {
+        let known = ["title", "options", "question", "description"];
+        let error = |value: Value| parse::<AskArguments>(&value, &known).unwrap_err();
+        assert_eq!(error(json!({"titel": "x"})), "unknown argument `titel`; did you mean `title`?");
+        assert_eq!(error(json!({"question": 7})), "`question`: invalid type: integer `7`, expected a string");
         assert_eq!(
-            arguments.said("reply").unwrap_err(),
-            "`reply` is blank; write at least one visible character"
+            error(json!({"question": "x", "options": ["a", 1]})),
+            "`options[1]`: invalid type: integer `1`, expected a string"
         );
-        assert_eq!(arguments.said("gone").unwrap_err(), "the argument `gone` is missing");
+        assert_eq!(
+            error(json!({"question": "  "})),
+            "`question`: the text is blank; write at least one visible character"
+        );
+        assert_eq!(error(json!({})), "missing field `question`");
     }
 
     #[test]
-    fn null_is_nothing() {
-        let arguments = read(&json!({"title": null}), &["title"]).unwrap();
-        assert_eq!(arguments.text("title").unwrap(), None);
-        assert!(arguments.list("title").unwrap().is_empty());
+    fn null_counts_as_absent() {
+        let parsed: ListTasksArguments = parse(&json!({"title": null}), &["title"]).unwrap();
+        assert_eq!(parsed.title, None);
+    }
+
+    #[test]
+    fn spellings_models_use_are_accepted() {
+        let known = ["title", "priority", "task_type"];
+        let value = json!({"title": "x", "priority": "p1", "task_type": "read-info"});
+        let parsed: AddTaskArguments = parse(&value, &known).unwrap();
+        assert_eq!(parsed.priority, Some(baton_core::base::priority::Priority::P1));
+        assert_eq!(parsed.task_type, Some(baton_core::base::task_type::TaskType::ReadInfo));
     }
 }

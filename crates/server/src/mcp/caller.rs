@@ -1,9 +1,9 @@
-//! Who calls a tool. An attempt is known by its secret, never by anything a model could make up.
+//! Who calls a tool. An attempt is identified by its secret, never by anything a model could make up.
 
-use baton_core::actor::Actor;
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::person_role::PersonRole;
-use baton_core::toolset::Client;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
+use baton_core::people::toolset::ToolClient;
 use baton_engine::asking::Secret;
 
 #[derive(Debug, Clone)]
@@ -15,10 +15,10 @@ pub enum Caller {
 }
 
 impl Caller {
-    pub fn client(&self) -> Client {
+    pub fn client(&self) -> ToolClient {
         match self {
-            Self::Person { .. } => Client::Person,
-            Self::Attempt { is_breakdown, .. } => Client::Attempt { is_breakdown: *is_breakdown },
+            Self::Person { .. } => ToolClient::Person,
+            Self::Attempt { is_breakdown, .. } => ToolClient::Attempt { is_breakdown: *is_breakdown },
         }
     }
 
@@ -29,7 +29,7 @@ impl Caller {
         }
     }
 
-    /// Whether they may call a tool that needs `needed`. What an agent may is in what it is offered.
+    /// Whether the role suffices. Agents may use whatever they are offered.
     pub fn may(&self, needed: PersonRole) -> bool {
         match self {
             Self::Person { role, .. } => role.may(needed),

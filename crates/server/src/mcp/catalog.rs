@@ -1,209 +1,122 @@
-//! What each tool is called, what it says of itself, and what it takes.
+//! The tools: name, description and input schema.
 
-use baton_core::person_role::PersonRole;
-use baton_core::task_type::TaskType;
+use baton_core::people::role::PersonRole;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::openapi::shapes::STATUSES;
+use crate::mcp::inputs::{
+    AddTaskArguments, AskArguments, GetTaskArguments, ListTasksArguments, NoArguments, PlanArguments,
+    ReportArguments, RunUserTaskArguments, SetStatusArguments, UpdateTaskArguments,
+};
+use crate::schema::tool_input;
+use crate::schema::words;
 
 /// A tool as a caller sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Tool")]
 pub struct ToolSpec {
+    #[schemars(with = "words::ToolName")]
     pub name: String,
+    #[schemars(with = "words::NonBlank")]
     pub description: String,
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub input_schema: Value,
-    /// A careful client asks its human before some calls, and goes by this.
-    pub touches: Touches,
+    /// MCP clients decide by this whether to ask the user first.
+    pub touches: SideEffects,
 }
 
-/// What a call can change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Touches {
+pub enum SideEffects {
     Nothing,
-    /// Baton's own records; each change is in the history and can be made good.
+    /// Baton's records; every change is in the event log.
     Records,
-    /// Whatever the commands of the project's people touch.
+    /// Whatever the project's own commands change.
     Anything,
 }
 
-/// Gemini drops every tool called `ask_user`, its own and others'; this is the same tool under a name it keeps.
-pub const ASK_ALIAS: &str = "ask_human";
+/// Gemini drops every tool named `ask_user`; this is the same tool under another name.
+pub(super) const ASK_ALIAS: &str = "ask_human";
 
 impl ToolSpec {
-    fn new(name: &str, touches: Touches, description: &str, properties: &Value, required: &[&str]) -> Self {
-        let input_schema = json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false,
-        });
+    fn new<T: JsonSchema>(name: &str, touches: SideEffects, description: &str) -> Self {
+        let input_schema = tool_input::<T>();
         Self { name: name.to_owned(), description: description.to_owned(), input_schema, touches }
     }
 
-    /// What a person must be to call it.
+    /// The role a person needs to call it.
     pub fn needs(&self) -> PersonRole {
         match self.touches {
-            Touches::Nothing => PersonRole::Viewer,
-            Touches::Records | Touches::Anything => PersonRole::Operator,
+            SideEffects::Nothing => PersonRole::Viewer,
+            SideEffects::Records | SideEffects::Anything => PersonRole::Operator,
         }
     }
 
-    /// The names of its arguments.
     pub fn arguments(&self) -> Vec<&str> {
         let properties = self.input_schema["properties"].as_object();
         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// None for a name nobody knows.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::of_attempts(name).or_else(|| Self::of_queue(name)).or_else(|| Self::of_user_tasks(name))
-    }
-
-    fn of_attempts(name: &str) -> Option<Self> {
+    /// None for an unknown name.
+    pub fn find(name: &str) -> Option<Self> {
+        use SideEffects::{Anything, Nothing, Records};
         Some(match name {
-            "ask_user" | ASK_ALIAS => Self::new(
+            "ask_user" | ASK_ALIAS => Self::new::<AskArguments>(
                 name,
-                Touches::Records,
-                "Ask the human something only they can decide. Say what the situation is, what is to be decided and what each option leads to: they may read it hours later. One question at a time. If the answer does not come within a short while, you are told to end your turn; you are started again with the answer.",
-                &json!({
-                    "question": { "type": "string", "description": "The question, complete in itself" },
-                    "options": { "type": "array", "items": { "type": "string" }, "description": "The answers to choose from; leave out for free text" },
-                    "default": { "type": "string", "description": "What you would do if nobody answers" },
-                    "kind": { "type": "string", "enum": ["clarification", "confirmation", "gate"], "description": "gate: the one question that ends a phase" },
-                }),
-                &["question"],
+                Records,
+                "Ask the human something only they can decide. Describe the situation, the decision and the consequences of each option: they may read it hours later. Ask one question at a time. If no answer arrives soon, you are told to end your turn and will be restarted with the answer.",
             ),
-            "report_outcome" => Self::new(
+            "report_outcome" => Self::new::<ReportArguments>(
                 name,
-                Touches::Records,
-                "Say how your step ended, as the last thing you do. Use one of the outcomes your prompt lists; `other` needs a description.",
-                &json!({
-                    "outcome": { "type": "string" },
-                    "description": { "type": "string", "description": "What happened, in a sentence or two" },
-                }),
-                &["outcome"],
+                Records,
+                "Report how your step ended, as your last action. Use one of the outcomes listed in your prompt; `other` needs a description.",
             ),
-            "load_workflow_context" => Self::new(
+            "load_workflow_context" => Self::new::<NoArguments>(
                 name,
-                Touches::Nothing,
-                "The fresh context of your step: the project, your task, what was handed over to you, and the work that is ready.",
-                &json!({}),
-                &[],
+                Nothing,
+                "Load the current context of your step: the project, your task, the hand-off, and the tasks that are ready.",
             ),
-            "submit_breakdown" => Self::new(
+            "submit_breakdown" => Self::new::<PlanArguments>(
                 name,
-                Touches::Records,
-                "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
-                &json!({
-                    "items": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "title": { "type": "string" },
-                                "description": { "type": "string" },
-                                "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
-                                "acceptance_criteria": { "type": "array", "items": { "type": "string" } },
-                                "verification": { "type": "array", "items": { "type": "string" } },
-                                "depends_on": { "type": "array", "items": { "type": "integer", "minimum": 1 }, "description": "Numbers of other items, counted from 1" },
-                            },
-                            "required": ["title"],
-                        },
-                    },
-                }),
-                &["items"],
+                Records,
+                "Submit the plan of your breakdown for the human's approval. Submit again to replace it.",
             ),
-            _ => return None,
-        })
-    }
-
-    fn of_queue(name: &str) -> Option<Self> {
-        Some(match name {
-            "get_next_task" => Self::new(
+            "get_next_task" => Self::new::<NoArguments>(
                 name,
-                Touches::Nothing,
-                "The next task of the queue: yours if you were given one, else the first that is ready. Says so when there is none.",
-                &json!({}),
-                &[],
+                Nothing,
+                "Get the next task: your own if you were given one, else the first that is ready. Says so if there is none.",
             ),
-            "list_tasks" => Self::new(
+            "list_tasks" => Self::new::<ListTasksArguments>(
                 name,
-                Touches::Nothing,
-                "List tasks, oldest first. Look here before you add one: it may exist already.",
-                &json!({
-                    "status": { "type": "string", "enum": STATUSES },
-                    "title": { "type": "string", "description": "Part of the title" },
-                }),
-                &[],
+                Nothing,
+                "List tasks, oldest first. Check here before you add one: it may already exist.",
             ),
-            "get_task" => Self::new(
+            "get_task" => Self::new::<GetTaskArguments>(name, Nothing, "Get everything about one task."),
+            "add_task" => Self::new::<AddTaskArguments>(
                 name,
-                Touches::Nothing,
-                "Everything about one task.",
-                &json!({ "id": { "type": "string", "description": "TASK-…, or the beginning of it" } }),
-                &["id"],
+                Records,
+                "Add a task to the queue. Write it so that someone who knows nothing about your work can do it.",
             ),
-            "add_task" => Self::new(
+            "update_task" => Self::new::<UpdateTaskArguments>(
                 name,
-                Touches::Records,
-                "Put a task into the queue. Write it so that somebody who knows nothing of your work can do it.",
-                &json!({
-                    "title": { "type": "string" },
-                    "description": { "type": "string" },
-                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
-                    "depends_on": { "type": "array", "items": { "type": "string" }, "description": "Tasks that must be done first" },
-                    "task_type": { "type": "string", "enum": TaskType::ALL.map(TaskType::as_str) },
-                }),
-                &["title"],
+                Records,
+                "Change a task's title, description or priority while no agent works on it. Omitted fields stay.",
             ),
-            "update_task" => Self::new(
+            "set_task_status" => Self::new::<SetStatusArguments>(
                 name,
-                Touches::Records,
-                "Say better what a task is about, or how urgent it is, while nobody works on it. What you leave out stays as it is.",
-                &json!({
-                    "id": { "type": "string", "description": "TASK-…, or the beginning of it" },
-                    "title": { "type": "string" },
-                    "description": { "type": "string" },
-                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
-                }),
-                &["id"],
+                Records,
+                "Cancel a task, or requeue a failed one. Only the human accepts finished work.",
             ),
-            "set_task_status" => Self::new(
+            "list_user_tasks" => Self::new::<NoArguments>(
                 name,
-                Touches::Records,
-                "Cancel a task, or put a failed one back into the queue. Finished work is accepted by the human, not by this.",
-                &json!({
-                    "id": { "type": "string" },
-                    "status": { "type": "string", "enum": ["CANCELLED", "QUEUED"] },
-                    "reason": { "type": "string" },
-                }),
-                &["id", "status"],
+                Nothing,
+                "List the commands defined for you in .agent/Taskfile.yml. Prefer them to commands of your own.",
             ),
-            _ => return None,
-        })
-    }
-
-    fn of_user_tasks(name: &str) -> Option<Self> {
-        Some(match name {
-            "list_user_tasks" => Self::new(
+            "run_user_task" => Self::new::<RunUserTaskArguments>(
                 name,
-                Touches::Nothing,
-                "List the commands the people of this project have defined for you in .agent/Taskfile.yml. Prefer them to commands of your own making.",
-                &json!({}),
-                &[],
-            ),
-            "run_user_task" => Self::new(
-                name,
-                Touches::Anything,
-                "Run one of the project's own commands and read what it printed.",
-                &json!({
-                    "task_name": { "type": "string", "description": "A name from list_user_tasks" },
-                    "args": { "type": "string", "description": "Arguments for the command, as in a shell: -v -race" },
-                }),
-                &["task_name"],
+                Anything,
+                "Run one of the project's own commands and get its output.",
             ),
             _ => return None,
         })
@@ -213,14 +126,15 @@ impl ToolSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::state::Status;
-    use baton_core::toolset::{Client, tools_for};
+    use crate::schema::words::STATUSES;
+    use baton_core::people::toolset::{ToolClient, tools_for};
+    use baton_core::task::state::TaskStatus;
 
     #[test]
-    fn every_tool_on_offer_is_described() {
-        for client in [Client::Attempt { is_breakdown: true }, Client::Person] {
+    fn every_offered_tool_is_described() {
+        for client in [ToolClient::Attempt { is_breakdown: true }, ToolClient::Person] {
             for name in tools_for(client, true) {
-                let spec = ToolSpec::of(name).unwrap_or_else(|| panic!("{name}"));
+                let spec = ToolSpec::find(name).unwrap_or_else(|| panic!("{name}"));
                 assert!(!spec.description.is_empty());
                 let required = spec.input_schema["required"].as_array().unwrap().clone();
                 for argument in required {
@@ -233,15 +147,15 @@ mod tests {
     #[test]
     fn every_tool_is_in_the_docs() {
         let docs = include_str!("../../../../docs/tools.md");
-        for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+        for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
             assert!(docs.contains(&format!("`{name}`")), "{name} is not in docs/tools.md");
         }
     }
 
     #[test]
-    fn the_words_on_offer_are_words_core_knows() {
+    fn core_knows_every_status() {
         for status in STATUSES {
-            assert!(serde_json::from_value::<Status>(json!(status)).is_ok(), "{status}");
+            assert!(serde_json::from_value::<TaskStatus>(Value::from(status)).is_ok(), "{status}");
         }
     }
 }

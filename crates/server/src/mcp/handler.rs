@@ -1,4 +1,4 @@
-//! The protocol's side of the tools. It knows callers and texts, and nothing of what a tool does.
+//! The MCP protocol handler. It knows callers and texts, not what a tool does.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,12 +17,12 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{Caller, ToolAnswer, ToolSpec, Touches};
+use crate::mcp::{Caller, SideEffects, ToolAnswer, ToolSpec};
 
-/// What stands behind the protocol: the tools themselves, or a server that has them.
+/// The tools behind the protocol: the toolbox itself, or a server that has one.
 ///
-/// The caller is none where the conversation itself is one caller's, as on standard input.
-pub trait Tools: Clone + Send + Sync + 'static {
+/// The caller is none if the connection has a fixed caller, as on stdio.
+pub trait ToolProvider: Clone + Send + Sync + 'static {
     fn list(&self, caller: Option<Caller>) -> impl Future<Output = Vec<ToolSpec>> + Send;
     fn call(
         &self,
@@ -30,29 +30,29 @@ pub trait Tools: Clone + Send + Sync + 'static {
         name: &str,
         arguments: Option<Map<String, Value>>,
     ) -> impl Future<Output = ToolAnswer> + Send;
-    /// Changes whenever other tools are on offer than before.
+    /// Changes whenever the tool list changes.
     fn changes(&self, caller: Option<Caller>) -> watch::Receiver<u64>;
 }
 
-/// How often somebody who waits is told that it goes on, and it is looked whether they are still there.
+/// How often progress is reported to a waiting client, which also detects that it is gone.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
-/// One client's conversation.
+/// One client connection.
 #[derive(Clone)]
-pub struct Handler<T> {
+pub struct McpHandler<T> {
     tools: T,
 }
 
 const INSTRUCTIONS: &str = "Baton gives you a queue of tasks, a way to ask the human, and the project's own commands. \
 Ask with ask_user only what you cannot find out yourself; end your step with report_outcome.";
 
-impl<T: Tools> Handler<T> {
+impl<T: ToolProvider> McpHandler<T> {
     pub fn new(tools: T) -> Self {
         Self { tools }
     }
 }
 
-impl<T: Tools> ServerHandler for Handler<T> {
+impl<T: ToolProvider> ServerHandler for McpHandler<T> {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         ServerConfig::new(capabilities)
@@ -80,19 +80,19 @@ impl<T: Tools> ServerHandler for Handler<T> {
         loop {
             tokio::select! {
                 answer = &mut called => return Ok(result(answer).into()),
-                // Nobody waits for the answer any more. What was written is written.
+                // The client gave up; changes already committed stay.
                 () = context.ct.cancelled() => {
-                    return Ok(result(ToolAnswer::bad("the call was cancelled")).into());
+                    return Ok(result(ToolAnswer::error("call cancelled")).into());
                 }
                 () = sleep(SIGN_OF_LIFE) => {
                     ticks += 1;
-                    tell_progress(&context, ticks).await;
+                    send_progress(&context, ticks).await;
                 }
             }
         }
     }
 
-    /// Clients of the older revisions hear of other tools by a notification, for as long as they are there.
+    /// Older protocol revisions: notifies about tool list changes while the client is connected.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let mut changes = self.tools.changes(caller(&context.extensions));
         tokio::spawn(async move {
@@ -113,7 +113,7 @@ impl<T: Tools> ServerHandler for Handler<T> {
         Some(requested.clone())
     }
 
-    /// Clients of the newer revisions ask to be told.
+    /// Newer protocol revisions: the client subscribes.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.tools.changes(caller(&context.request_context().extensions));
         loop {
@@ -129,23 +129,23 @@ impl<T: Tools> ServerHandler for Handler<T> {
     }
 }
 
-/// Whom the door has let in, for conversations over HTTP.
+/// The authenticated caller of an HTTP request.
 fn caller(extensions: &Extensions) -> Option<Caller> {
     extensions.get::<Parts>()?.extensions.get::<Caller>().cloned()
 }
 
-async fn tell_progress(context: &RequestContext<RoleServer>, ticks: u32) {
+async fn send_progress(context: &RequestContext<RoleServer>, ticks: u32) {
     let Some(token) = context.meta.get_progress_token() else { return };
     let sign = ProgressNotificationParam::new(token, f64::from(ticks));
-    // Who does not hear it is noticed by the call itself.
+    // A lost client is noticed by the call itself.
     let _ = context.peer.notify_progress(sign).await;
 }
 
 fn tool(spec: ToolSpec) -> Tool {
     let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
-    let runs_anything = spec.touches == Touches::Anything;
+    let runs_anything = spec.touches == SideEffects::Anything;
     let hints = ToolAnnotations::new()
-        .read_only(spec.touches == Touches::Nothing)
+        .read_only(spec.touches == SideEffects::Nothing)
         .destructive(runs_anything)
         .open_world(runs_anything);
     Tool::new(spec.name, spec.description, Arc::new(schema)).annotate(hints)
@@ -156,9 +156,9 @@ fn result(answer: ToolAnswer) -> CallToolResult {
     if answer.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }
 
-/// Speaks on standard input and output until the client hangs up.
-pub async fn serve_stdio<T: Tools>(tools: T) -> Result<(), String> {
-    let running = Handler::new(tools).serve(rmcp::transport::stdio()).await;
-    let running = running.map_err(|error| format!("the client did not open a conversation: {error}"))?;
-    running.waiting().await.map(drop).map_err(|error| format!("the conversation broke off: {error}"))
+/// Serves MCP on stdio until the client disconnects.
+pub async fn serve_stdio<T: ToolProvider>(tools: T) -> Result<(), String> {
+    let running = McpHandler::new(tools).serve(rmcp::transport::stdio()).await;
+    let running = running.map_err(|error| format!("the client did not initialize: {error}"))?;
+    running.waiting().await.map(drop).map_err(|error| format!("the connection broke: {error}"))
 }

@@ -1,15 +1,17 @@
-//! The tools agents are given, and the protocol they come by.
+//! The MCP tools.
 //!
-//! One set of tools, three doors: `/mcp` for agents and clients that speak streamable HTTP, `baton mcp` on standard
-//! input and output, and `/api/tools` for the latter when a server runs. Which tools a caller is offered is core's
-//! word ([`baton_core::toolset`]); what is not offered cannot be called.
+//! One set of tools on three surfaces: `/mcp` over streamable HTTP, `baton mcp` on stdio, and `/api/tools`, which
+//! `baton mcp` uses when a server runs. Core decides which tools a caller is offered ([`baton_core::people::toolset`]); no
+//! others can be called. Nothing here knows REST or pages.
 
 mod answer;
 mod arguments;
 mod attempt_tools;
 mod caller;
 mod catalog;
+mod dispatch;
 mod handler;
+mod inputs;
 pub mod mount;
 mod queue_tools;
 #[cfg(test)]
@@ -19,6 +21,6 @@ mod user_task_tools;
 
 pub use answer::ToolAnswer;
 pub use caller::Caller;
-pub use catalog::{ToolSpec, Touches};
-pub use handler::{Handler, Tools, serve_stdio};
+pub use catalog::{SideEffects, ToolSpec};
+pub use handler::{McpHandler, ToolProvider, serve_stdio};
 pub use toolbox::Toolbox;

@@ -1,4 +1,4 @@
-//! `/mcp`: the tools over streamable HTTP, and who is at the door.
+//! `/mcp`: the tools over streamable HTTP, and their authentication.
 
 use std::sync::Arc;
 
@@ -13,45 +13,48 @@ use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::{Caller, Handler};
-use crate::error::{Answer, ApiError, Code};
-use crate::guard::bearer;
-use crate::limits::BODY_BYTES_MAX;
-use crate::routes::attempts::QUESTIONS_PATH;
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::guard::bearer;
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::http::paths;
+use crate::mcp::{Caller, McpHandler, Toolbox};
 use crate::state::App;
-use crate::visitor::Visitor;
+use crate::state::principal::Principal;
 
-/// Where agents and people's own clients find the tools.
-pub const PATH: &str = "/mcp";
-/// The same for `baton mcp`, which hands calls on.
-pub const TOOLS_PATH: &str = "/api/tools";
+impl Toolbox {
+    /// The tools as this server provides them.
+    pub fn for_server(app: &App) -> Self {
+        Self::new(&app.shop, &app.person)
+    }
+}
 
-/// Puts the endpoint on the router.
-pub fn on(router: Router<App>, app: &App) -> Router<App> {
-    // Host and Origin were looked at by the time a request gets here.
+/// Adds the endpoint to the router.
+pub fn mount(router: Router<App>, app: &App) -> Router<App> {
+    // Host and Origin were checked before.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_max_request_body_bytes(BODY_BYTES_MAX);
     let (cancel, mut ending) = (config.cancellation_token.clone(), app.ending.clone());
     tokio::spawn(async move {
-        // Whether it turned true or nobody is left to turn it: it is over.
+        // Also resolves when the sender is dropped.
         let _ = ending.wait_for(|is_ending| *is_ending).await;
         cancel.cancel();
     });
-    let toolbox = app.toolbox();
+    let toolbox = Toolbox::for_server(app);
     let service = StreamableHttpService::new(
-        move || Ok(Handler::new(toolbox.clone())),
+        move || Ok(McpHandler::new(toolbox.clone())),
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let endpoint = Router::new().route_service(PATH, service).layer(from_fn_with_state(app.clone(), let_in));
+    let endpoint =
+        Router::new().route_service(paths::MCP, service).layer(from_fn_with_state(app.clone(), authenticate));
     router.merge(endpoint)
 }
 
-/// Every request says anew who it is from, so that a session is of no use to a stranger.
-async fn let_in(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let visitor = request.extensions().get::<Visitor>().cloned();
-    match who(&app, request.headers(), visitor).await {
+/// Authenticates every request, so that a leaked MCP session id is useless.
+async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let principal = request.extensions().get::<Principal>().cloned();
+    match identify_caller(&app, request.headers(), principal).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -60,31 +63,33 @@ async fn let_in(State(app): State<App>, mut request: Request, next: Next) -> Res
     }
 }
 
-/// Whether a request brings an attempt's token to where such tokens are looked at.
-pub fn is_attempts_own(path: &str, headers: &HeaderMap) -> bool {
-    let is_theirs =
-        path == PATH || path == TOOLS_PATH || path == QUESTIONS_PATH || path.starts_with("/api/tools/");
+/// Whether a request carries an attempt's token to one of the endpoints that check those.
+pub fn is_attempt_request(path: &str, headers: &HeaderMap) -> bool {
+    let is_theirs = path == paths::MCP
+        || path == paths::TOOLS
+        || path == paths::ATTEMPT_QUESTIONS
+        || path.starts_with("/api/tools/");
     is_theirs && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
 }
 
-/// The agent of a live attempt by its token; the person the door has let in by theirs, or by none where none is
-/// needed. A token that is neither is refused: an agent whose attempt is over must not become a person.
-pub async fn who(app: &App, headers: &HeaderMap, visitor: Option<Visitor>) -> Answer<Caller> {
-    let person = visitor.map(|Visitor { name, role, .. }| Caller::Person { name, role });
-    let refused = || {
+/// The agent of a live attempt by its token, or the authenticated person. Any other token is refused: an agent whose
+/// attempt has ended must not become a person.
+pub async fn identify_caller(app: &App, headers: &HeaderMap, principal: Option<Principal>) -> Result<Caller> {
+    let person = principal.map(|Principal { name, role, .. }| Caller::Person { name, role });
+    let error_text = || {
         ApiError::new(
             Code::Unauthorized,
-            "this token is of no attempt at work here",
-            "an agent passes BATON_TOKEN on as it is, while its attempt lasts; a person on this machine needs none",
+            "this token belongs to no running attempt",
+            "agents send BATON_TOKEN while their attempt runs; people on this machine need no token",
         )
     };
     if !headers.contains_key(AUTHORIZATION) {
-        return person.ok_or_else(refused);
+        return person.ok_or_else(error_text);
     }
-    let given = bearer(headers).ok_or_else(refused)?;
+    let given = bearer(headers).ok_or_else(error_text)?;
     match given.parse::<Secret>() {
-        Ok(secret) => app.toolbox().holder(secret).await?.ok_or_else(refused),
-        Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(refused),
-        Err(_) => Err(refused()),
+        Ok(secret) => Toolbox::for_server(app).find_caller(secret).await?.ok_or_else(error_text),
+        Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(error_text),
+        Err(_) => Err(error_text()),
     }
 }

@@ -1,166 +1,167 @@
-//! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
+//! The queue tools: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::event::EventBody;
-use baton_core::id::{SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::revision::Revision;
-use baton_core::state::Status;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::EventBody;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::TaskStatus;
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
+use baton_core::transition::command::Command;
 use baton_engine::query::TaskFilter;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde_json::json;
 
-use super::arguments::Arguments;
-use super::toolbox::refused;
-use super::{Caller, ToolAnswer, Toolbox};
-use crate::limits::TITLE_CHARS_MAX;
+use crate::http::limits::TITLE_CHARS_MAX;
+use crate::mcp::inputs::{
+    AddTaskArguments, GetTaskArguments, ListTasksArguments, SetStatusArguments, UpdateTaskArguments,
+};
+use crate::mcp::toolbox::error_text;
+use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
-/// Tasks of one list. A model that wants more narrows its search.
+/// Tasks per list. A model that needs others narrows the search.
 const LIST_MAX: u32 = 50;
-/// What one task may wait on.
+/// Largest number of dependencies of a task.
 const DEPENDENCIES_MAX: usize = 200;
-/// Where tasks go that a person's own client adds.
+/// The session of tasks added by a person's own MCP client.
 const SESSION_OF_CLIENT: &str = "mcp";
-/// Events of a task looked through for who made it: its first is its making.
+/// A task's first event is its creation.
 const EVENTS_LOOKED_AT: u32 = 1;
 
-pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
+pub(super) async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let own = match caller {
         Caller::Attempt { task, .. } => Some(*task),
         Caller::Person { .. } => None,
     };
     let next = match own {
         Some(task) => Some(task),
-        None => toolbox.desk.ready(1).await.map_err(refused)?.first().map(|stored| stored.value.id()),
+        None => toolbox.tasks.ready(1).await.map_err(error_text)?.first().map(|stored| stored.value.id()),
     };
     match next {
         Some(task) => view(toolbox, task).await,
-        None => Ok(ToolAnswer::good("No tasks available.")),
+        None => Ok(ToolAnswer::ok("No tasks available.")),
     }
 }
 
-pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let filter = TaskFilter {
-        status: arguments.word::<Status>("status")?,
-        title: arguments.text("title")?.map(str::to_owned),
-        ..TaskFilter::default()
-    };
-    let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
+pub(super) async fn list(toolbox: &Toolbox, arguments: ListTasksArguments) -> Result<ToolAnswer, String> {
+    let filter = TaskFilter { status: arguments.status, title: arguments.title, ..TaskFilter::default() };
+    let page = toolbox.tasks.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
     let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
-    let more = page.next.is_some().then_some("there are more; narrow the search by status or title");
+    let more = page.next.is_some().then_some("more tasks match; narrow the search by status or title");
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
-pub async fn get(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let task = named(toolbox, arguments).await?;
+pub(super) async fn get(toolbox: &Toolbox, arguments: &GetTaskArguments) -> Result<ToolAnswer, String> {
+    let task = find_task(toolbox, &arguments.id).await?;
     view(toolbox, task).await
 }
 
-pub async fn add(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let title = short(arguments.said("title")?)?;
-    let description = arguments.text("description")?.unwrap_or_default();
-    let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
-    let task_type = arguments.parsed::<TaskType>("task_type")?;
+pub(super) async fn add(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: AddTaskArguments,
+) -> Result<ToolAnswer, String> {
+    let AddTaskArguments { title, description, priority, depends_on: wanted, task_type } = arguments;
+    let title = check_title_length(title)?;
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
-    let wanted = arguments.list("depends_on")?;
     if wanted.len() > DEPENDENCIES_MAX {
-        return Err(format!("a task can wait on {DEPENDENCIES_MAX} others at most"));
+        return Err(format!("a task can depend on at most {DEPENDENCIES_MAX} others"));
     }
     let mut depends_on = Vec::new();
     for text in wanted {
-        depends_on.push(toolbox.desk.find_task(&text).await.map_err(refused)?);
+        depends_on.push(toolbox.tasks.find_task(&text).await.map_err(error_text)?);
     }
-    let (session_id, project_id) = home(toolbox, caller).await?;
+    let (session_id, project_id) = session_and_project(toolbox, caller).await?;
     let spec = |id, created_at| TaskSpec {
         project_id,
-        description: description.to_owned(),
-        priority,
+        description: description.clone(),
+        priority: priority.unwrap_or_default(),
         ..TaskSpec::new(id, session_id.clone(), task_type, title.clone(), created_at)
     };
-    let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
+    let task = toolbox.tasks.add_task(&depends_on, caller.actor(), spec).await.map_err(error_text)?;
     view(toolbox, task.id()).await
 }
 
-fn short(title: NonBlank) -> Result<NonBlank, String> {
+fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
     if title.as_str().chars().count() > TITLE_CHARS_MAX {
         return Err(format!(
-            "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
+            "`title` is longer than {TITLE_CHARS_MAX} characters; put the rest into the description"
         ));
     }
     Ok(title)
 }
 
-pub async fn update(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let id = named(toolbox, arguments).await?;
+pub(super) async fn update(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: UpdateTaskArguments,
+) -> Result<ToolAnswer, String> {
+    let id = find_task(toolbox, &arguments.id).await?;
     let revision = Revision {
-        title: arguments.maybe_said("title")?.map(short).transpose()?,
-        description: arguments.text("description")?.map(str::to_owned),
-        priority: arguments.parsed::<Priority>("priority")?,
+        title: arguments.title.map(check_title_length).transpose()?,
+        description: arguments.description,
+        priority: arguments.priority,
         after: Vec::new(),
     };
     if revision.is_empty() {
-        return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());
+        return Err("nothing to change; set `title`, `description` or `priority`".to_owned());
     }
-    may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(refused)?;
+    check_may_edit(toolbox, caller, id).await?;
+    toolbox.tasks.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(error_text)?;
     view(toolbox, id).await
 }
 
-/// The session and the project a new task belongs to: those of the attempt that adds it.
-async fn home(
+/// The session and project of a new task: those of the attempt that adds it.
+async fn session_and_project(
     toolbox: &Toolbox,
     caller: &Caller,
-) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
+) -> Result<(SessionId, Option<baton_core::base::id::ProjectId>), String> {
     match caller {
         Caller::Attempt { task, .. } => {
-            let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+            let task = toolbox.tasks.task(*task).await.map_err(error_text)?.value;
             Ok((task.spec().session_id.clone(), task.spec().project_id))
         }
         Caller::Person { .. } => {
-            let session =
-                SESSION_OF_CLIENT.parse().map_err(|error: baton_core::id::BadId| error.to_string())?;
+            let session = SESSION_OF_CLIENT
+                .parse()
+                .map_err(|error: baton_core::base::id::InvalidId| error.to_string())?;
             Ok((session, None))
         }
     }
 }
 
-pub async fn set_status(
+pub(super) async fn set_status(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &Arguments,
+    arguments: SetStatusArguments,
 ) -> Result<ToolAnswer, String> {
-    let id = named(toolbox, arguments).await?;
-    let reason = arguments.maybe_said("reason")?;
-    let wanted = arguments.word::<Status>("status")?.ok_or("the argument `status` is missing")?;
-    let command = match wanted {
-        Status::Cancelled => Command::Cancel { reason },
-        Status::Queued => Command::Retry,
+    let id = find_task(toolbox, &arguments.id).await?;
+    let command = match arguments.status {
+        TaskStatus::Cancelled => Command::Cancel { reason: arguments.reason },
+        TaskStatus::Queued => Command::Retry,
         other => {
             return Err(format!(
-                "a task cannot be set to {}; CANCELLED gives it up, QUEUED tries it again. The rest follows from its work",
+                "cannot set a task to {}; use CANCELLED to cancel it or QUEUED to retry it. Other statuses follow from its work",
                 other.as_str()
             ));
         }
     };
-    may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, command, caller.actor()).await.map_err(refused)?;
+    check_may_edit(toolbox, caller, id).await?;
+    toolbox.tasks.apply(id, command, caller.actor()).await.map_err(error_text)?;
     view(toolbox, id).await
 }
 
-/// An attempt may steer what it added itself and nothing else; not even its own task, which ends with its report.
-async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
+/// An attempt may edit only tasks that agents of its session added, and not its own task, which ends with its report.
+async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
     let Caller::Attempt { task: own, .. } = caller else { return Ok(()) };
     if *own == id {
         return Err("this is your own task; end it with report_outcome".to_owned());
     }
-    let task: Task = toolbox.desk.task(id).await.map_err(refused)?.value;
-    let own: Task = toolbox.desk.task(*own).await.map_err(refused)?.value;
+    let task: Task = toolbox.tasks.task(id).await.map_err(error_text)?.value;
+    let own: Task = toolbox.tasks.task(*own).await.map_err(error_text)?.value;
     let is_of_session = task.spec().session_id == own.spec().session_id;
-    let events = toolbox.desk.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
+    let events = toolbox.tasks.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
     let events = events.map_err(|error| error.to_string())?;
     let by_agent = events.first().is_some_and(|recorded| {
         matches!(&recorded.event.body, EventBody::TaskCreated { .. })
@@ -169,16 +170,15 @@ async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(),
     if is_of_session && by_agent {
         Ok(())
     } else {
-        Err(format!("{id} was not added by an agent of this conversation; ask the human about it"))
+        Err(format!("{id} was not added by an agent of this session; ask the human about it"))
     }
 }
 
-async fn named(toolbox: &Toolbox, arguments: &Arguments) -> Result<TaskId, String> {
-    let text = arguments.said("id")?;
-    toolbox.desk.find_task(text.as_str()).await.map_err(refused)
+async fn find_task(toolbox: &Toolbox, id: &NonBlank) -> Result<TaskId, String> {
+    toolbox.tasks.find_task(id.as_str()).await.map_err(error_text)
 }
 
 async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
-    let view = TaskView::load(&toolbox.desk, id).await.map_err(refused)?;
+    let view = TaskView::load(&toolbox.tasks, id).await.map_err(error_text)?;
     Ok(ToolAnswer::json(&view))
 }

@@ -1,25 +1,25 @@
-//! `docs/reference/mcp.md`, written from the catalogue of tools.
+//! Writes `docs/reference/mcp.md` from the tool catalog.
 
 use std::fmt::Write;
 
-use baton_core::toolset::{Client, tools_for};
+use baton_core::people::toolset::{ToolClient, tools_for};
 use serde_json::Value;
 
-use super::catalog::{ToolSpec, Touches};
 use crate::kept_page::holds;
+use crate::mcp::catalog::{SideEffects, ToolSpec};
 
 const INTRO: &str = "# MCP tools\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\
-`baton mcp` on standard input and output, `/mcp` of the running server as streamable HTTP. Who is offered what, and how asking\n\
-works, is in [tools for agents](../tools.md). *Attempt* is an agent Baton started, known by its token; *breakdown* one that\n\
-plans; *you* a client of your own. The last two tools are offered exactly while `.agent/Taskfile.yml` exists.\n";
+`baton mcp` on stdio, `/mcp` of the running server as streamable HTTP. [Tools for agents](../tools.md) describes who is offered\n\
+what, and how asking works. *Attempt* is an agent started by Baton, identified by its token; *breakdown* one that\n\
+plans; *you* your own client. The last two tools are offered exactly while `.agent/Taskfile.yml` exists.\n";
 
 fn page() -> String {
     let mut text = INTRO.to_owned();
-    let person = tools_for(Client::Person, true);
-    let attempt = tools_for(Client::Attempt { is_breakdown: false }, true);
-    for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
-        let spec = ToolSpec::of(name).unwrap();
+    let person = tools_for(ToolClient::Person, true);
+    let attempt = tools_for(ToolClient::Attempt { is_breakdown: false }, true);
+    for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
+        let spec = ToolSpec::find(name).unwrap();
         let mut offered = Vec::new();
         if attempt.contains(&name) {
             offered.push("an attempt");
@@ -30,9 +30,9 @@ fn page() -> String {
             offered.push("you");
         }
         let touches = match spec.touches {
-            Touches::Nothing => "Changes nothing.",
-            Touches::Records => "Changes Baton's own records.",
-            Touches::Anything => "Changes whatever the command changes.",
+            SideEffects::Nothing => "Changes nothing.",
+            SideEffects::Records => "Changes Baton's own records.",
+            SideEffects::Anything => "Changes whatever the command changes.",
         };
         let _ = write!(
             text,
@@ -50,10 +50,10 @@ fn arguments(text: &mut String, schema: &Value) {
         schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let properties = schema["properties"].as_object().unwrap();
     if properties.is_empty() {
-        text.push_str("\nIt takes nothing.\n");
+        text.push_str("\nNo arguments.\n");
         return;
     }
-    text.push_str("\n| argument | needed | form | meaning |\n| --- | --- | --- | --- |\n");
+    text.push_str("\n| argument | required | type | description |\n| --- | --- | --- | --- |\n");
     for (name, of) in properties {
         let needed = if required.contains(&name.as_str()) { "yes" } else { "" };
         let _ = writeln!(
@@ -65,7 +65,7 @@ fn arguments(text: &mut String, schema: &Value) {
     }
     if let Some(items) = properties.get("items").map(|items| &items["items"]) {
         text.push_str(
-            "\nEach of `items`:\n\n| field | needed | form | meaning |\n| --- | --- | --- | --- |\n",
+            "\nEach of `items`:\n\n| field | required | type | description |\n| --- | --- | --- | --- |\n",
         );
         let required: Vec<&str> =
             items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -96,6 +96,6 @@ fn form(of: &Value) -> String {
 }
 
 #[test]
-fn reference_of_the_tools_is_what_the_code_says() {
+fn reference_of_the_tools_is_current() {
     holds("reference/mcp.md", &page());
 }

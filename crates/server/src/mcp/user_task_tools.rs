@@ -3,45 +3,50 @@
 use baton_engine::asking::Leave;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 
-use super::arguments::Arguments;
-use super::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
+use crate::mcp::inputs::RunUserTaskArguments;
+use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
-pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
-    let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(refused));
+pub(super) fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
+    let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(error_text));
     match listed {
         Ok(list) => ToolAnswer::json(&list),
-        Err(mistake) => ToolAnswer::bad(mistake),
+        Err(mistake) => ToolAnswer::error(mistake),
     }
 }
 
-/// A task that ran and failed is an answer like any other: its text says so, and what it printed.
-pub async fn run(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
+/// A failed command is a normal result; its text contains the output and the exit code.
+pub(super) async fn run(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: &RunUserTaskArguments,
+) -> Result<ToolAnswer, String> {
     let site = site(toolbox, caller)?;
-    let name = arguments.text("task_name")?.unwrap_or_default();
-    let args = arguments.text("args")?.unwrap_or_default();
+    let RunUserTaskArguments { task_name: name, args } = arguments;
     let ran = match toolbox.user_tasks.run(&site, name, args).await {
-        Err(UserTaskError::Untrusted) => match wait_for_leave(toolbox, caller, &site).await? {
+        Err(UserTaskError::Untrusted) => match wait_for_permission(toolbox, caller, &site).await? {
             None => toolbox.user_tasks.run(&site, name, args).await,
             Some(instead) => return Ok(instead),
         },
         ran => ran,
     };
-    Ok(ToolAnswer::good(toolbox.user_tasks.told(&ran.map_err(refused)?)))
+    Ok(ToolAnswer::ok(toolbox.user_tasks.told(&ran.map_err(error_text)?)))
 }
 
-/// Has a person asked whether the project's commands may run, on behalf of an attempt. None once they may.
-async fn wait_for_leave(
+/// Asks a person, on behalf of an attempt, whether the project's commands may run. None once they may.
+async fn wait_for_permission(
     toolbox: &Toolbox,
     caller: &Caller,
     site: &Site,
 ) -> Result<Option<ToolAnswer>, String> {
-    let Caller::Attempt { secret, task, .. } = caller else { return Err(refused(UserTaskError::Untrusted)) };
-    let look = || Leave::look(&toolbox.desk, &toolbox.user_tasks, site, *task);
-    let said = match look().await.map_err(toolbox::refused)? {
+    let Caller::Attempt { secret, task, .. } = caller else {
+        return Err(error_text(UserTaskError::Untrusted));
+    };
+    let look = || Leave::look(&toolbox.tasks, &toolbox.user_tasks, site, *task);
+    let said = match look().await.map_err(toolbox::error_text)? {
         Leave::Unasked(question) => {
             let told = attempt_tools::ask_for(toolbox, secret, question).await?;
-            match look().await.map_err(toolbox::refused)? {
-                // Nobody said anything yet; the agent is told what to do.
+            match look().await.map_err(toolbox::error_text)? {
+                // Not answered yet; return the instructions for the agent.
                 Leave::Unasked(_) => return Ok(Some(told)),
                 said => said,
             }
@@ -50,20 +55,20 @@ async fn wait_for_leave(
     };
     Ok(match said {
         Leave::Given => None,
-        Leave::Refused | Leave::Unasked(_) => Some(ToolAnswer::bad(format!(
-            "the human does not let the commands of {TASKFILE} run as they are; go on without them"
+        Leave::Refused | Leave::Unasked(_) => Some(ToolAnswer::error(format!(
+            "the human did not allow the commands of {TASKFILE}; continue without them"
         ))),
     })
 }
 
 fn site(toolbox: &Toolbox, caller: &Caller) -> Result<Site, String> {
-    toolbox.site_of(caller).ok_or_else(|| "this attempt is not at work in this server".to_owned())
+    toolbox.site_of(caller).ok_or_else(|| "this attempt does not run on this server".to_owned())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
-fn refused(error: UserTaskError) -> String {
+fn error_text(error: UserTaskError) -> String {
     match &error {
-        // The names are in the message; a model has no use for a command of the human's.
+        // The message lists the names; the hint is a command for people.
         UserTaskError::Unknown { .. } => error.to_string(),
         _ => format!("{error}\n{}", error.hint()),
     }

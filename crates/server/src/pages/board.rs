@@ -1,36 +1,39 @@
 //! `/board`: tasks in columns by state.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
-use baton_core::change::Stored;
-use baton_core::id::ProjectId;
-use baton_core::state::{Queue, StateName, Status};
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
+use baton_core::task::state::{QueueName, StateName, TaskStatus};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError};
-use super::card::{Waits, card};
-use super::layout::{Frame, Tab, empty, heading};
-use super::percent::encoded;
-use super::projects;
-use super::visit::Visit;
-use super::words::of_state_name;
-use crate::error::Answer;
-use crate::input::Query;
-use crate::limits::PAGE_MAX;
+use crate::http::error::Result;
+use crate::http::input::Query;
+use crate::http::limits::PAGE_MAX;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::projects;
+use crate::pages::widgets::card::{DependencyCount, card};
+use crate::pages::widgets::percent::encode;
+use crate::pages::widgets::words::state_name_badge;
 use crate::state::App;
 
-/// Cards of a column where nobody asked for more.
+/// Cards per column by default.
 const CARDS_DEFAULT: u32 = 30;
 
-/// A column: its name in the address, the state it is for, and the queues it gathers.
+/// A column: its name in the URL, its state, and the queues it combines.
 struct Column {
     name: &'static str,
     state: StateName,
-    gathers: &'static [(Option<Queue>, Option<Status>)],
-    /// Of what is finished, the newest is what people look for.
+    gathers: &'static [(Option<QueueName>, Option<TaskStatus>)],
+    /// Finished tasks are shown newest first.
     newest_first: bool,
-    /// Whether its cards say how many dependencies are met.
+    /// Whether cards show met dependencies.
     waits: bool,
 }
 
@@ -38,27 +41,27 @@ const COLUMNS: [Column; 9] = [
     column(
         "asking",
         StateName::AwaitingResponse,
-        &[(None, Some(Status::AwaitingResponse)), (None, Some(Status::Blocked))],
+        &[(None, Some(TaskStatus::AwaitingResponse)), (None, Some(TaskStatus::Blocked))],
     ),
-    column("review", StateName::Provisional, &[(Some(Queue::Provisional), None)]),
-    column("working", StateName::Claimed, &[(Some(Queue::Claimed), Some(Status::Running))]),
+    column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
+    column("working", StateName::Claimed, &[(Some(QueueName::Claimed), Some(TaskStatus::Running))]),
     column(
         "queued",
         StateName::Incoming,
-        &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)],
+        &[(Some(QueueName::NeedsContinuation), None), (Some(QueueName::Incoming), None)],
     )
     .waiting(),
-    column("planning", StateName::Breakdown, &[(Some(Queue::Breakdown), None)]).waiting(),
-    column("failed", StateName::Failed, &[(Some(Queue::Failed), None)]),
-    column("recycled", StateName::Recycled, &[(Some(Queue::Recycled), None)]).latest_first(),
-    column("done", StateName::Done, &[(Some(Queue::Done), None)]).latest_first(),
-    column("cancelled", StateName::Cancelled, &[(Some(Queue::Rejected), None)]).latest_first(),
+    column("planning", StateName::Breakdown, &[(Some(QueueName::Breakdown), None)]).waiting(),
+    column("failed", StateName::Failed, &[(Some(QueueName::Failed), None)]),
+    column("recycled", StateName::Recycled, &[(Some(QueueName::Recycled), None)]).latest_first(),
+    column("done", StateName::Done, &[(Some(QueueName::Done), None)]).latest_first(),
+    column("cancelled", StateName::Cancelled, &[(Some(QueueName::Rejected), None)]).latest_first(),
 ];
 
 const fn column(
     name: &'static str,
     state: StateName,
-    gathers: &'static [(Option<Queue>, Option<Status>)],
+    gathers: &'static [(Option<QueueName>, Option<TaskStatus>)],
 ) -> Column {
     Column { name, state, gathers, newest_first: false, waits: false }
 }
@@ -73,19 +76,19 @@ impl Column {
     }
 }
 
-/// What the address asks for.
-struct Wanted {
+/// The board's query string.
+struct BoardQuery {
     project: Option<ProjectId>,
     title: Option<String>,
-    /// The columns that are shown in full.
+    /// Expanded columns.
     more: Vec<String>,
 }
 
-impl Wanted {
-    fn read(mut query: Query) -> Answer<Self> {
+impl BoardQuery {
+    fn parse(mut query: Query) -> Result<Self> {
         let title: Option<String> = query.take("q")?;
         let wanted = Self {
-            project: projects::wanted(&mut query)?,
+            project: projects::from_query(&mut query)?,
             title: title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()),
             more: query.take::<String>("more")?.unwrap_or_default().split(',').map(str::to_owned).collect(),
         };
@@ -93,40 +96,52 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// The same board with one column more in full. Only names of columns get into an address.
+    /// The URL with one more column expanded. Only known column names get into it.
     fn address(&self, more: &'static str) -> String {
         let project = self.project.map(|project| format!("&project={project}")).unwrap_or_default();
         let known = COLUMNS.iter().map(|column| column.name);
-        let names: Vec<&str> = known.filter(|name| *name == more || self.is_whole(name)).collect();
-        let title = self.title.as_deref().map(|title| format!("&q={}", encoded(title))).unwrap_or_default();
+        let names: Vec<&str> = known.filter(|name| *name == more || self.is_expanded(name)).collect();
+        let title = self.title.as_deref().map(|title| format!("&q={}", encode(title))).unwrap_or_default();
         format!("/board?more={}{project}{title}#{more}", names.join(","))
     }
 
-    fn is_whole(&self, column: &str) -> bool {
+    fn is_expanded(&self, column: &str) -> bool {
         self.more.iter().any(|name| name == column)
     }
 }
 
-pub async fn show(State(app): State<App>, visit: Visit, query: Query) -> PageAnswer {
-    let wanted = Wanted::read(query)?;
-    let frame = Frame::load(&app, visit).await?;
-    let mut columns = Vec::new();
+pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Query) -> PageResult {
+    let wanted = BoardQuery::parse(query)?;
+    let frame = Frame::load(&app, request).await?;
+    let mut loaded = Vec::new();
     for column in &COLUMNS {
-        let (tasks, has_more) = gathered(&app, column, &wanted).await?;
+        let (tasks, has_more) = load_column(&app, column, &wanted).await?;
         if !tasks.is_empty() {
-            columns.push(drawn(&app, &frame, column, &wanted, &tasks, has_more).await?);
+            loaded.push((column, tasks, has_more));
         }
     }
+    let waiting = loaded.iter().filter(|(column, ..)| column.waits).flat_map(|(_, tasks, _)| tasks);
+    let waits = count_dependencies(&app, waiting).await?;
+    let columns: Vec<Markup> = loaded
+        .iter()
+        .map(|(column, tasks, has_more)| {
+            let cards = tasks.iter().map(|stored| {
+                let waits = waits.get(&stored.value.id()).copied();
+                card(&stored.value, waits, &app.shop.running, frame.now, Some(state_name_badge(column.state)))
+            });
+            render_column(column, &wanted, &cards.collect::<Vec<_>>(), *has_more)
+        })
+        .collect();
     let body = html! {
         (heading("Board", &html! {
-            (filters(&app, &wanted).await?)
+            (render_filters(&app, &wanted).await?)
             a.button href="/tasks/new" data-sheet { "New task" }
         }))
         @if columns.is_empty() {
-            (empty("No tasks here", "A task is one unit of work for an agent.", &[
-                ("baton task add \"Fix the typo in the README\"", "put one into the queue"),
-                ("baton chat \"…\"", "say what you want"),
-                ("baton demo", "watch a whole project being done"),
+            (empty("No tasks", "A task is one unit of work for an agent.", &[
+                ("baton task add \"Fix the typo in the README\"", "add a task"),
+                ("baton chat \"…\"", "send a message"),
+                ("baton demo", "watch a whole project run"),
             ]))
         } @else {
             div.board #board data-filter { @for column in &columns { (column) } }
@@ -135,12 +150,12 @@ pub async fn show(State(app): State<App>, visit: Visit, query: Query) -> PageAns
     Ok(frame.page(Tab::Board, "Board", &[], &body))
 }
 
-async fn gathered(
+async fn load_column(
     app: &App,
     column: &Column,
-    wanted: &Wanted,
-) -> Result<(Vec<Stored<Task>>, bool), PageError> {
-    let limit = if wanted.is_whole(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
+    wanted: &BoardQuery,
+) -> Result<(Vec<Versioned<Task>>, bool), PageError> {
+    let limit = if wanted.is_expanded(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
     let (mut tasks, mut has_more) = (Vec::new(), false);
     for (queue, status) in column.gathers {
         let filter = TaskFilter {
@@ -152,52 +167,51 @@ async fn gathered(
             ..TaskFilter::default()
         };
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
-        let page = app.desk().store.tasks(&filter, None, left.max(1)).await?;
+        let page = app.tasks().store.tasks(&filter, None, left.max(1)).await?;
         has_more |= page.next.is_some();
         tasks.extend(page.items);
     }
     Ok((tasks, has_more))
 }
 
-async fn drawn(
-    app: &App,
-    frame: &Frame,
-    column: &Column,
-    wanted: &Wanted,
-    tasks: &[Stored<Task>],
-    has_more: bool,
-) -> Result<Markup, PageError> {
-    let sign = of_state_name(column.state);
-    let mut cards = Vec::new();
-    for stored in tasks {
-        let waits = if column.waits { waits(app, &stored.value).await? } else { None };
-        cards.push(card(&stored.value, waits, &app.shop.running, frame.now, Some(sign)));
-    }
-    Ok(html! {
-        section.column.{ "tone-" (sign.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
-            h2 #{ (column.name) "-title" } { (sign.glyph) " " (sign.word) " " span.count { (tasks.len()) @if has_more { "+" } } }
-            div.stack { @for card in &cards { (card) } }
+fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], has_more: bool) -> Markup {
+    let badge = state_name_badge(column.state);
+    html! {
+        section.column.{ "tone-" (badge.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
+            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (cards.len()) @if has_more { "+" } } }
+            div.stack { @for card in cards { (card) } }
             @if has_more { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
         }
-    })
+    }
 }
 
-/// None where the task waits on nothing at all.
-async fn waits(app: &App, task: &Task) -> Result<Option<Waits>, PageError> {
-    let edges = app.desk().store.dependencies(task.id()).await?;
-    let met = edges.iter().filter(|edge| edge.is_met).count();
-    Ok((!edges.is_empty()).then_some(Waits { met, all: edges.len() }))
+/// The dependencies of the tasks that have any.
+async fn count_dependencies(
+    app: &App,
+    tasks: impl Iterator<Item = &Versioned<Task>>,
+) -> Result<BTreeMap<TaskId, DependencyCount>, PageError> {
+    let ids: Vec<TaskId> = tasks.map(|stored| stored.value.id()).collect();
+    let mut counts: BTreeMap<TaskId, DependencyCount> = BTreeMap::new();
+    if ids.is_empty() {
+        return Ok(counts);
+    }
+    for edge in app.tasks().store.dependencies_of_many(&ids).await? {
+        let count = counts.entry(edge.task).or_insert(DependencyCount { met: 0, all: 0 });
+        count.met += usize::from(edge.is_met);
+        count.all += 1;
+    }
+    Ok(counts)
 }
 
-async fn filters(app: &App, wanted: &Wanted) -> Result<Markup, PageError> {
-    let projects = projects::offered(app).await?;
+async fn render_filters(app: &App, wanted: &BoardQuery) -> Result<Markup, PageError> {
+    let projects = projects::list_projects(app).await?;
     Ok(html! {
         form.filters method="get" action="/board" role="search" {
             label.unseen for="filter" { "Filter by title" }
             input #filter type="search" name="q" placeholder="Filter  /" value=[wanted.title.as_ref()] autocomplete="off";
             @if !projects.is_empty() {
                 label.unseen for="project" { "Project" }
-                (projects::choice("project", &projects, wanted.project, "All projects"))
+                (projects::picker("project", &projects, wanted.project, "All projects"))
             }
             button type="submit" { "Filter" }
         }

@@ -1,37 +1,37 @@
-//! `/breakdowns`: tasks that were too large, and the plans for them: read, edited, approved, sent back.
+//! `/breakdowns`: plans for tasks that were too large: read, edit, approve, reject.
 
 use axum::extract::State;
-use baton_core::breakdown::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
-use baton_core::command::Command;
-use baton_core::id::TaskId;
-use baton_core::state::{Mark, TaskState};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
-use baton_core::text::{NonBlank, Role};
-use baton_engine::error::EngineError;
+use baton_core::transition::command::Command;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, empty, heading};
-use super::markdown::markdown;
-use super::visit::Visit;
-use super::words::{ago, counted, of_state};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{ago, pluralize, state_badge};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-/// Breakdowns in the list.
 const LISTED_MAX: u32 = 100;
-/// Rows for new items under a plan.
+/// Empty rows for new items in the editor.
 const EMPTY_ROWS: usize = 2;
 
-pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
     let mut tasks: Vec<Task> = app
-        .desk()
+        .tasks()
         .store
         .tasks(&filter, None, LISTED_MAX)
         .await?
@@ -39,18 +39,18 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
         .into_iter()
         .map(|stored| stored.value)
         .collect();
-    // What waits for a person comes first.
+    // Those that wait for a person come first.
     tasks
         .sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
     let body = html! {
         (heading("Breakdowns", &html! {}))
         @if tasks.is_empty() {
-            (empty("No breakdowns", "A task that was too large for one attempt is broken down; its plan waits here for your approval.", &[("baton recycle TASK", "send a task to a breakdown"), ("baton breakdown list", "the same in a terminal")]))
+            (empty("No breakdowns", "A task that is too large for one attempt is broken down. Its plan waits here for approval.", &[("baton recycle TASK", "break a task down"), ("baton breakdown list", "the same in a terminal")]))
         }
         div.rows data-filter {
             @for task in &tasks {
                 article #{ "b-" (task.id()) } data-row {
-                    (of_state(task.state()).chip()) " "
+                    (state_badge(task.state()).chip()) " "
                     a.title href={ "/breakdowns/" (task.id()) } { (task.spec().title) } " "
                     span.muted { (task.id()) " · " (ago(task.updated_at(), frame.now)) }
                 }
@@ -61,34 +61,34 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
 }
 
 async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
-    let task = app.desk().task(id).await?.value;
-    if task.is_breakdown() {
-        Ok(task)
-    } else {
-        Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
-    }
+    let task = app.tasks().task(id).await?.value;
+    if task.is_breakdown() { Ok(task) } else { Err(NotFound::new(Entity::Breakdown, id).into()) }
 }
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub(super) async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let task = breakdown(&app, id).await?;
-    let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
+    let plan = app.tasks().store.plan(id).await?.map(|stored| stored.value);
     let body = html! {
         header.heading.task {
-            p.crumbs { (of_state(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
+            p.crumbs { (state_badge(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
             h1 { (task.spec().title) }
         }
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
+                h2 { "Plan: " (pluralize(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id)) }
         }
         @if may_edit(&task) { (editor(id, plan.as_ref().map(|record| &record.plan))) }
         details {
-            summary { "What the planner is told" }
+            summary { "Prompt for the planner" }
             div.prose { (markdown(&task.spec().description)) }
         }
     };
@@ -96,7 +96,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
 }
 
 fn is_provisional(task: &Task) -> bool {
-    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == Mark::Plan)
+    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == ReviewMark::Plan)
 }
 
 fn may_edit(task: &Task) -> bool {
@@ -106,22 +106,22 @@ fn may_edit(task: &Task) -> bool {
 fn lineage(task: &Task) -> Markup {
     html! {
         @if let Some(replaced) = task.replaces() {
-            span { "in place of " a href={ "/tasks/" (replaced) } { (replaced) } }
+            span { "replaces " a href={ "/tasks/" (replaced) } { (replaced) } }
         }
     }
 }
 
-/// What is missing: an agent, or a person.
+/// What the breakdown waits for.
 fn next_step(task: &Task) -> Markup {
     let by_hand = matches!(task.spec().purpose, Purpose::Breakdown { by_hand: true, .. });
     html! {
         @if let TaskState::Breakdown { released } = task.state() {
             div.notice {
-                @if by_hand { p { "You said you would split it yourself: write the plan below." } }
-                @else if *released { p { "An agent may take it; it waits for one to be free." } }
+                @if by_hand { p { "You chose to split it yourself: write the plan below." } }
+                @else if *released { p { "Waiting for a free agent to plan it." } }
                 @else {
-                    p { "Nobody plans it yet. Let an agent do it, or write the plan below." }
-                    form.actions method="post" action={ "/breakdowns/" (task.id()) "/run" } { button.primary type="submit" { "Let an agent plan it" } }
+                    p { "Not planned yet. Let an agent plan it, or write the plan below." }
+                    form.actions method="post" action={ "/breakdowns/" (task.id()) "/run" } { button.primary type="submit" { "Plan with an agent" } }
                 }
             }
         }
@@ -137,10 +137,10 @@ fn read(plan: &Plan) -> Markup {
                     strong { (item.title) }
                     @if let Some(priority) = item.priority { " " span.muted { (priority) } }
                     @if !item.depends_on.is_empty() { " " span.muted { "after " (numbers(&item.depends_on)) } }
-                    @if leaves.contains(&(index + 1)) { " " span.muted { "· what waited on the whole waits on this" } }
+                    @if leaves.contains(&(index + 1)) { " " span.muted { "· dependents wait for this" } }
                     @if !item.description.is_empty() { div.prose { (markdown(&item.description)) } }
-                    (points("Accepted when", &item.acceptance_criteria))
-                    (points("Verified by", &item.verification))
+                    (points("Acceptance criteria", &item.acceptance_criteria))
+                    (points("Verification", &item.verification))
                 }
             }
         }
@@ -158,29 +158,29 @@ fn numbers(numbers: &[usize]) -> String {
 fn decide(id: TaskId) -> Markup {
     html! {
         div.actions {
-            form method="post" action={ "/breakdowns/" (id) "/approve" } { button.primary type="submit" { "Approve: make these tasks" } }
+            form method="post" action={ "/breakdowns/" (id) "/approve" } { button.primary type="submit" { "Approve plan" } }
         }
         details {
-            summary { "Send it back" }
+            summary { "Reject" }
             form method="post" action={ "/breakdowns/" (id) "/reject" } {
-                label for="plan-reason" { "What is wrong with it? The next planner is told." }
+                label for="plan-reason" { "What should change? The next planner gets this text." }
                 textarea #plan-reason name="reason" rows="3" required {}
-                div.actions { button type="submit" { "Reject the plan" } }
+                div.actions { button type="submit" { "Reject plan" } }
             }
         }
     }
 }
 
-/// Each item as fields; an item without a title is left out.
+/// The plan as a form; items without a title are dropped.
 fn editor(id: TaskId, plan: Option<&Plan>) -> Markup {
     let items = plan.map(Plan::items).unwrap_or_default();
     let rows = (items.len() + EMPTY_ROWS).min(ITEMS_MAX);
     html! {
         details open[plan.is_none()] {
-            summary { @if plan.is_some() { "Edit the plan" } @else { "Write the plan" } }
+            summary { @if plan.is_some() { "Edit plan" } @else { "Write plan" } }
             form.plan method="post" action={ "/breakdowns/" (id) "/edit" } {
                 @for row in 0..rows { (fields(row + 1, items.get(row))) }
-                div.actions { button.primary type="submit" { "Hand in this plan" } span.muted { "leave a title empty to drop an item" } }
+                div.actions { button.primary type="submit" { "Submit plan" } span.muted { "items without a title are dropped" } }
             }
         }
     }
@@ -194,7 +194,7 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
             legend { "Task " (number) }
             label for=(name("title")) { "Title" }
             input #(name("title")) type="text" name=(name("title")) value=[item.map(|item| item.title.as_str())];
-            label for=(name("description")) { "What is to be done" }
+            label for=(name("description")) { "Description" }
             textarea #(name("description")) name=(name("description")) rows="2" { @if let Some(item) = item { (item.description) } }
             div.small {
                 div {
@@ -206,15 +206,15 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
                     input #(name("priority")) type="text" name=(name("priority")) value=[item.and_then(|item| item.priority)] placeholder="P2";
                 }
             }
-            label for=(name("criteria")) { "Accepted when (one a line)" }
+            label for=(name("criteria")) { "Acceptance criteria (one per line)" }
             textarea #(name("criteria")) name=(name("criteria")) rows="2" { @if let Some(item) = item { (lines(&item.acceptance_criteria)) } }
             input type="hidden" name=(name("verification")) value=[item.map(|item| lines(&item.verification))];
         }
     }
 }
 
-/// The fields as a draft; core checks it and names every fault.
-fn draft(form: &Form) -> PlanDraft {
+/// The form as a draft; core validates it.
+fn draft(form: &PageForm) -> PlanDraft {
     let items = (1..=ITEMS_MAX).filter_map(|number| {
         let field =
             |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
@@ -240,35 +240,33 @@ fn draft(form: &Form) -> PlanDraft {
     PlanDraft { items: items.collect() }
 }
 
-pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub(super) async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
-        let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
-        return Err(EngineError::Refused(baton_core::refusal::Refusal::WrongState {
-            task: id,
-            state,
-            command,
-        })
-        .into());
+        let (state, command) =
+            (task.state().name(), baton_core::transition::command::CommandName::SubmitPlan);
+        return Err(
+            baton_core::transition::refusal::CommandRefusal::WrongState { task: id, state, command }.into()
+        );
     }
-    app.desk().submit_plan(id, draft(&form), app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    app.tasks().submit_plan(id, draft(&form), app.actor()).await?;
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn run(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub(super) async fn run(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
-    app.desk().apply(id, Command::Release, app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    app.tasks().apply(id, Command::Release, app.actor()).await?;
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn approve(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub(super) async fn approve(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
-    app.desk().approve(id, app.actor()).await?;
-    Ok(go("/board"))
+    app.tasks().approve(id, app.actor()).await?;
+    Ok(redirect("/board"))
 }
 
-pub async fn reject(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub(super) async fn reject(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     breakdown(&app, id).await?;
-    app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    app.tasks().apply(id, Command::Reject { reason: form.non_blank("reason")? }, app.actor()).await?;
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }

@@ -1,139 +1,124 @@
-//! `/chat`: the conversations, one of them open. A message becomes a task; its result, and what it has to ask, come
-//! back into the thread.
+//! `/chat`: conversations. Each message creates a task; its questions and results appear in the thread.
 
 use axum::extract::State;
 use axum::response::Response;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::question_record::QuestionRecord;
-use baton_core::receipt::Wanted;
-use baton_core::run::Run;
-use baton_core::state::{Status, TaskState};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::recipe::run::Run;
+use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
-use baton_engine::posting::Posting;
+use baton_core::task::state::{TaskState, TaskStatus};
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
+use baton_engine::tasks::chat::Posting;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, empty, heading};
-use super::markdown::{markdown, plain};
-use super::projects;
-use super::question;
-use super::task::about::{run_of, run_told};
-use super::task::history;
-use super::visit::Visit;
-use super::words::{age, ago, counted, of_state, of_status, short};
-use crate::error::ApiError;
-use crate::input::Query;
-use crate::routes::projects::project;
+use crate::api::routes::projects::find_project;
+use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation, load_recent};
+use crate::http::error::ApiError;
+use crate::http::input::Query;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::projects;
+use crate::pages::question;
+use crate::pages::task::about::{describe_run, find_run};
+use crate::pages::task::history;
+use crate::pages::widgets::markdown::{markdown, plain};
+use crate::pages::widgets::words::{age, ago, pluralize, short, state_badge, status_badge};
 use crate::state::App;
-use crate::views::conversation::{Entry, Said, conversation};
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-/// Conversations in the list.
-const SESSIONS_MAX: usize = 40;
-/// Groups read to find the newest of them.
-const GROUPS_PAGE: u32 = 500;
-/// Of a conversation, as much of its end as one page shows.
-const ENTRIES_MAX: usize = 200;
+/// Conversations listed.
+const SESSIONS_MAX: u32 = 40;
+/// Entries shown, from the end.
+const ENTRIES_MAX: u32 = 200;
 const ENTRIES_PAGE: u32 = 500;
-/// Where messages go when there is no project.
+/// The session for messages without a project.
 const SESSION_OF_CHAT: &str = "chat";
 
-/// The project's own conversation, or the newest, or an empty one.
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let groups = groups(&app).await?;
+/// Shows the newest conversation, or the project's default one.
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let groups = app.tasks().store.recent_task_groups(SESSIONS_MAX).await?;
     let session = match groups.first() {
         Some(group) => group.session.clone(),
-        None => own_session(&app).await?,
+        None => default_session(&app).await?,
     };
-    drawn(&app, visit, &groups, &session, false).await
+    render(&app, request, &groups, &session, false).await
 }
 
-pub async fn one(
+pub(super) async fn one(
     State(app): State<App>,
-    Key(session): Key<SessionId>,
-    visit: Visit,
+    PageParam(session): PageParam<SessionId>,
+    request: PageRequest,
     mut query: Query,
-) -> PageAnswer {
+) -> PageResult {
     let is_whole = query.take::<String>("all")?.is_some();
     query.done()?;
-    let groups = groups(&app).await?;
-    drawn(&app, visit, &groups, &session, is_whole).await
+    let groups = app.tasks().store.recent_task_groups(SESSIONS_MAX).await?;
+    render(&app, request, &groups, &session, is_whole).await
 }
 
-async fn own_session(app: &App) -> Result<SessionId, PageError> {
-    let projects = app.desk().store.projects(None, 1).await?;
+async fn default_session(app: &App) -> Result<SessionId, PageError> {
+    let projects = app.tasks().store.projects(None, 1).await?;
     match projects.items.first() {
-        Some(project) => Ok(SessionId::of_project(project.id)),
-        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::id::BadId| {
+        Some(project) => Ok(SessionId::for_project(project.id)),
+        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::base::id::InvalidId| {
             ApiError::invalid(error.to_string(), "open another conversation").into()
         }),
     }
 }
 
-/// The newest conversations first.
-async fn groups(app: &App) -> Result<Vec<TaskGroup>, PageError> {
-    let (mut groups, mut cursor) = (Vec::new(), None);
-    loop {
-        let page = app.desk().store.task_groups(cursor, GROUPS_PAGE).await?;
-        groups.extend(page.items);
-        cursor = page.next;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.latest_updated_at));
-    groups.truncate(SESSIONS_MAX);
-    Ok(groups)
-}
-
-async fn drawn(
+async fn render(
     app: &App,
-    visit: Visit,
+    request: PageRequest,
     groups: &[TaskGroup],
     session: &SessionId,
     is_whole: bool,
-) -> PageAnswer {
-    let frame = Frame::load(app, visit).await?;
-    let entries = entries(app, session).await?;
-    let pending = pending(app, session).await?;
-    let tasks = question::tasks_of(app, &pending).await?;
-    let skipped = if is_whole { 0 } else { entries.len().saturating_sub(ENTRIES_MAX) };
+) -> PageResult {
+    let frame = Frame::load(app, request).await?;
+    let (entries, has_earlier) = if is_whole {
+        (load_entries(app, session).await?, false)
+    } else {
+        load_recent(app.tasks(), session, ENTRIES_MAX).await?
+    };
+    let pending = pending_questions(app, session).await?;
+    let tasks = question::load_tasks(app, &pending).await?;
     let next = format!("/chat/{session}");
     let body = html! {
-        (heading("Chat", &html! { a.button href={ "/chat/" (fresh(app)) } { "New conversation" } }))
+        (heading("Chat", &html! { a.button href={ "/chat/" (new_session_id(app)) } { "New conversation" } }))
         div.chat {
             div.sessions role="navigation" aria-label="Conversations" data-filter {
-                @for group in groups { (listed(group, session, &frame)) }
-                @if groups.is_empty() { p.muted { "No conversation yet." } }
+                @for group in groups { (render_group(group, session, &frame)) }
+                @if groups.is_empty() { p.muted { "No conversations." } }
             }
             div {
                 div.thread #thread role="log" aria-label="Conversation" {
                     @if entries.is_empty() {
-                        (empty("Say what you want", "Each message becomes a task for an agent. What it finds, asks or delivers appears here.", &[("baton chat \"…\"", "the same in a terminal")]))
+                        (empty("Send a message", "Each message creates a task for an agent. Its questions and results appear here.", &[("baton chat \"…\"", "the same in a terminal")]))
                     }
-                    @if skipped > 0 { p { a href={ (next) "?all=1" } { (skipped) " earlier entries" } } }
-                    @for (index, entry) in entries.iter().enumerate().skip(skipped) { (said(index, entry, &pending, &tasks, &frame, &next)) }
-                    (progress(app, session).await?)
+                    @if has_earlier { p { a href={ (next) "?all=1" } { "Show earlier entries" } } }
+                    @for entry in &entries { (render_entry(entry, &pending, &tasks, &frame, &next)) }
+                    (render_progress(app, session).await?)
                 }
-                (composer(app, session).await?)
+                (render_composer(app, session).await?)
             }
         }
     };
     Ok(frame.page(Tab::Chat, "Chat", &[], &body))
 }
 
-/// An id nobody has used.
-fn fresh(app: &App) -> String {
-    app.desk().ids.task().to_string().replace("TASK-", "chat-")
+/// A new session id.
+fn new_session_id(app: &App) -> String {
+    app.tasks().ids.task().to_string().replace("TASK-", "chat-")
 }
 
-async fn entries(app: &App, session: &SessionId) -> Result<Vec<Entry>, PageError> {
-    let (mut entries, mut cursor): (Vec<Entry>, Option<Cursor>) = (Vec::new(), None);
+async fn load_entries(app: &App, session: &SessionId) -> Result<Vec<ConversationEntry>, PageError> {
+    let (mut entries, mut cursor): (Vec<ConversationEntry>, Option<Cursor>) = (Vec::new(), None);
     loop {
-        let page = conversation(app.desk(), session, cursor, ENTRIES_PAGE).await?;
+        let page = load_conversation(app.tasks(), session, cursor, ENTRIES_PAGE).await?;
         entries.extend(page.items);
         cursor = page.next;
         if cursor.is_none() {
@@ -142,13 +127,13 @@ async fn entries(app: &App, session: &SessionId) -> Result<Vec<Entry>, PageError
     }
 }
 
-async fn pending(app: &App, session: &SessionId) -> Result<Vec<QuestionRecord>, PageError> {
+async fn pending_questions(app: &App, session: &SessionId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::pending() };
-    let page = app.desk().store.questions(&filter, None, ENTRIES_PAGE).await?;
+    let page = app.tasks().store.questions(&filter, None, ENTRIES_PAGE).await?;
     Ok(page.items.into_iter().map(|stored| stored.value).collect())
 }
 
-fn listed(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
+fn render_group(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
     const CHARS_MAX: usize = 60;
     let waits = group
         .status_counts
@@ -160,95 +145,94 @@ fn listed(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
         a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
             span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
             span.meta {
-                @if waits > 0 { (of_status(Status::AwaitingResponse).chip()) } @else { (of_status(group.latest_status).chip()) }
-                span { (counted(group.task_count, "task")) }
+                @if waits > 0 { (status_badge(TaskStatus::AwaitingResponse).chip()) } @else { (status_badge(group.latest_status).chip()) }
+                span { (pluralize(group.task_count, "task")) }
                 (age(group.latest_updated_at, frame.now))
             }
         }
     }
 }
 
-fn said(
-    index: usize,
-    entry: &Entry,
+fn render_entry(
+    entry: &ConversationEntry,
     pending: &[QuestionRecord],
-    tasks: &std::collections::BTreeMap<baton_core::id::TaskId, Task>,
+    tasks: &std::collections::BTreeMap<baton_core::base::id::TaskId, Task>,
     frame: &Frame,
     next: &str,
 ) -> Markup {
     let link = html! { @if let Some(task) = entry.task_id { a href={ "/tasks/" (task) } { (task) } } };
     let when = ago(entry.at, frame.now);
     html! {
-        @match &entry.said {
-            Said::Message { author, text, .. } => {
-                div.said.human #{ "entry-" (index) } { p.meta { (author) ", " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
+        @match &entry.content {
+            EntryContent::Message { author, text, .. } => {
+                div.said.human #{ "entry-" (entry.key) } { p.meta { (author) ", " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
             },
-            Said::Result { text, .. } => {
-                div.said #{ "entry-" (index) } { p.meta { "Result " (when) " " (link) } div.prose { (markdown(text)) } }
+            EntryContent::Result { text, .. } => {
+                div.said #{ "entry-" (entry.key) } { p.meta { "Result " (when) " " (link) } div.prose { (markdown(text)) } }
             },
-            Said::Question { question_id, text, is_pending, .. } => {
+            EntryContent::Question { question_id, text, is_pending, .. } => {
                 @if let Some(record) = pending.iter().find(|record| *is_pending && record.question.id == *question_id) {
                     (question::card(record, record.task_id.and_then(|id| tasks.get(&id)), frame.now, next))
                 } @else {
                     div.said #{ "q-" (question_id) } { p.meta { "Asked " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
                 }
             },
-            Said::Answer { text, answered_by, .. } => {
-                div.said.human #{ "entry-" (index) } { p.meta { (answered_by) " answered " (when) } div.prose { (markdown(text.as_str())) } }
+            EntryContent::Answer { text, answered_by, .. } => {
+                div.said.human #{ "entry-" (entry.key) } { p.meta { (answered_by) " answered " (when) } div.prose { (markdown(text.as_str())) } }
             },
         }
     }
 }
 
-/// What is being worked on.
-async fn progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
+/// Tasks in progress.
+async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     const SHOWN_MAX: u32 = 5;
     let mut lines = Vec::new();
-    for status in [Status::Running, Status::Queued] {
+    for status in [TaskStatus::Running, TaskStatus::Queued] {
         let filter =
             TaskFilter { session: Some(session.clone()), status: Some(status), ..TaskFilter::default() };
-        let page = app.desk().store.tasks(&filter, None, SHOWN_MAX).await?;
+        let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
-    let run = match app.desk().session_run(session).await? {
+    let run = match app.tasks().session_run(session).await? {
         Some(run) => Some(run),
         None => last_run(app, session).await?,
     };
     Ok(html! {
         @for task in &lines {
             p.progress #{ "progress-" (task.id()) } {
-                (of_state(task.state()).chip())
+                (state_badge(task.state()).chip())
                 a href={ "/tasks/" (task.id()) } { (task.spec().title) }
                 @if matches!(task.state(), TaskState::Claimed { .. }) { a href={ "/tasks/" (task.id()) "/log" } { "log" } }
             }
         }
         @if let Some(run) = run {
-            p.progress #run { "↺ " (run_told(&run)) }
+            p.progress #run { "↺ " (describe_run(&run)) }
         }
     })
 }
 
-/// The recipe the newest task of the conversation followed; how it ended is worth a line.
+/// The run of the newest task's recipe.
 async fn last_run(app: &App, session: &SessionId) -> Result<Option<Run>, PageError> {
     let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
-    match app.desk().store.tasks(&filter, None, 1).await?.items.pop() {
-        Some(newest) => run_of(app, &history(app, newest.value.id()).await?).await,
+    match app.tasks().store.tasks(&filter, None, 1).await?.items.pop() {
+        Some(newest) => find_run(app, &history(app, newest.value.id()).await?).await,
         None => Ok(None),
     }
 }
 
-async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
-    let known = app.desk().store.session(session).await?;
-    let projects = projects::offered(app).await?;
+async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
+    let known = app.tasks().store.session(session).await?;
+    let projects = projects::list_projects(app).await?;
     let own = projects
         .iter()
-        .find(|project| SessionId::of_project(project.id) == *session)
+        .find(|project| SessionId::for_project(project.id) == *session)
         .map(|project| project.id);
     let fixed: Option<ProjectId> = known.as_ref().and_then(|stored| stored.value.project_id).or(own);
     Ok(html! {
         form.composer method="post" action={ "/chat/" (session) } {
             label.unseen for="message" { "Your message" }
-            textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What is to be done?" {}
+            textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What should be done?" {}
             div.row {
                 button.primary type="submit" { "Send " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
@@ -256,38 +240,42 @@ async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
                     input type="hidden" name="project" value=(project);
                 } @else if known.is_none() && !projects.is_empty() {
                     label.unseen for="chat-project" { "Project" }
-                    (projects::choice("chat-project", &projects, None, "No project"))
+                    (projects::picker("chat-project", &projects, None, "No project"))
                 }
                 label.unseen for="chat-recipe" { "Recipe" }
                 select #chat-recipe name="recipe" {
-                    option value="" { "Just the work" }
-                    @for listed in app.desk().recipes.list() { option value=(listed.recipe.id()) { (listed.recipe.label()) } }
+                    option value="" { "Default recipe" }
+                    @for listed in app.tasks().recipes.list() { option value=(listed.recipe.id()) { (listed.recipe.label()) } }
                 }
             }
         }
     })
 }
 
-/// One message, one task more in its session.
-pub async fn post(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
-    let project = match form.parsed::<ProjectId>("project")? {
-        Some(id) => Some(project(&app, id).await?),
+/// Posts a message, which creates one task.
+pub(super) async fn post(
+    app: AuthedApp,
+    PageParam(session): PageParam<SessionId>,
+    form: PageForm,
+) -> PageResult {
+    let project = match form.parse::<ProjectId>("project")? {
+        Some(id) => Some(find_project(&app, id).await?),
         None => None,
     };
-    let recipe = form.parsed("recipe")?;
+    let recipe = form.parse("recipe")?;
     if let Some(recipe) = &recipe {
-        app.desk().recipe(recipe)?;
+        app.tasks().recipe(recipe)?;
     }
     let posting = Posting {
         session: session.clone(),
-        text: form.said("content")?,
-        wanted: Wanted { task_type: None, recipe },
+        text: form.non_blank("content")?,
+        wanted: RequestedWork { task_type: None, recipe },
         key: None,
     };
-    app.desk().take_in(project.as_ref(), &posting, app.actor()).await?;
-    Ok(to(&session))
+    app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
+    Ok(redirect_to(&session))
 }
 
-fn to(session: &SessionId) -> Response {
-    go(&format!("/chat/{session}"))
+fn redirect_to(session: &SessionId) -> Response {
+    redirect(&format!("/chat/{session}"))
 }

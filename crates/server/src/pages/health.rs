@@ -1,73 +1,76 @@
-//! `/health`: agents, capacity, what is held up, the store and its size.
+//! `/health`: agents, capacity, holds and the store.
 
 use std::path::Path;
 
 use axum::extract::State;
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
+use baton_engine::supervisor::{ServiceReport, ServiceState};
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::visit::Visit;
-use super::words::{ago, bytes, grouped, left};
+use crate::api::views::health::{HealthView, load_health};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageResult, redirect};
+use crate::pages::widgets::words::{ago, bytes, grouped, pluralize, time_left};
 use crate::state::App;
-use crate::views::health::{Health, health};
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let health = health(&app.shop).await;
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let health = load_health(&app.shop).await;
     let size = size(&app.shop.place.state_dir);
     let settings = &app.shop.settings;
     let body = html! {
         (heading("Health", &html! {
-            @if health.problems.is_empty() { span.chip.tone-done { span.sign { "✓" } "All is well" } }
-            @else { span.chip.tone-failed { span.sign { "✗" } (health.problems.len()) " to look at" } }
+            @if health.problems.is_empty() { span.chip.tone-done { span.sign { "✓" } "Healthy" } }
+            @else { span.chip.tone-failed { span.sign { "✗" } (pluralize(health.problems.len() as u64, "problem")) } }
         }))
         @for problem in &health.problems { div.alert { p { (problem) } } }
         section {
             h2 { "Agents" }
-            @if health.agents.is_empty() { p { "None is set up. Name one in " code { ".agent/baton.toml" } ", then " code { "baton doctor" } " tells whether it works." } }
+            @if health.agents.is_empty() { p { "No agents configured. Add one to " code { ".agent/baton.toml" } " and check it with " code { "baton doctor" } "." } }
             @else { (agents(&health, frame.now, &app)) }
         }
         section {
             h2 { "Work" }
             dl.sums {
-                div { dt { "At work" } dd { (health.counts.running) " of " (settings.max_agents) } }
+                div { dt { "Running" } dd { (health.counts.running) " of " (settings.max_agents) } }
                 div { dt { "Ready" } dd { (health.counts.ready) } }
                 div { dt { "Questions" } dd { a href="/" { (health.counts.pending_questions) } } }
                 div { dt { "To accept" } dd { a href="/board#review" { (health.counts.unaccepted) } " of " (settings.max_unaccepted) } }
             }
         }
         (holds(&health, frame.now, settings.max_unaccepted))
-        p { a href="/workers" { "Workers" } span.muted { ": the machines that run agents on this store" } }
+        (services(&health))
+        p { a href="/workers" { "Workers" } span.muted { ": machines that run agents on this store" } }
         section {
             h2 { "Store" }
             dl.facts-list {
                 dt { "Writable" } dd { @if health.store.is_writable { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ no" } } }
-                dt { "Kept in" } dd { code { (app.shop.place.state_dir.display()) } }
+                dt { "State directory" } dd { code { (app.shop.place.state_dir.display()) } }
                 dt { "Size" } dd { (bytes(size)) }
-                dt { "Free on the disk" } dd { @if let Some(free) = health.disk.free_bytes { (bytes(free)) } @else { "unknown" } }
+                dt { "Free disk space" } dd { @if let Some(free) = health.disk.free_bytes { (bytes(free)) } @else { "unknown" } }
                 dt { "Events" } dd { (grouped(health.last_seq)) }
                 dt { "Namespace" } dd { (health.namespace) }
                 dt { "Version" } dd { (health.version) }
             }
         }
-        p.muted { "For programs: " a href="/api/health" { "/api/health" } ", " a href="/metrics" { "/metrics" } }
+        p.muted { "API: " a href="/api/health" { "/api/health" } ", " a href="/metrics" { "/metrics" } }
     };
     Ok(frame.page(Tab::Health, "Health", &[], &body))
 }
 
-fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
+fn agents(health: &HealthView, now: Timestamp, app: &App) -> Markup {
     let hold = |name: &AgentName| health.holds.iter().find(|hold| hold.agent == *name);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Agents" {
             table {
-                thead { tr { th { "Agent" } th { "Program" } th { "Found" } th { "At most" } th { "Takes work" } } }
+                thead { tr { th { "Agent" } th { "Program" } th { "Found" } th { "Limits" } th { "Available" } } }
                 tbody {
                     @for agent in &health.agents {
                         tr {
@@ -87,27 +90,27 @@ fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
 fn rests(hold: &Hold, now: Timestamp) -> Markup {
     html! {
         span.tone-asking {
-            @if let Some(until) = hold.until { "▲ rests for " (left(until, now)) } @else { "▲ held until you let it go on" }
+            @if let Some(until) = hold.until { "▲ on hold for " (time_left(until, now)) } @else { "▲ on hold until released" }
         }
     }
 }
 
-/// Why no new work may be started, and what ends that.
-fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
+/// Why no new work is started, and how to change that.
+fn holds(health: &HealthView, now: Timestamp, unaccepted_max: u32) -> Markup {
     let is_full = health.counts.unaccepted >= u64::from(unaccepted_max);
     html! {
         section #holds {
             h2 { "Holds" }
-            @if health.holds.is_empty() && !is_full { p.muted { "Nothing keeps agents from being given work." } }
+            @if health.holds.is_empty() && !is_full { p.muted { "No holds." } }
             @if is_full {
-                div.notice { p { "No new task is started until some of the finished work is accepted or rejected." } }
+                div.notice { p { "No new tasks start until some finished work is accepted or rejected." } }
             }
             @for hold in &health.holds {
                 div.notice {
                     p { strong { (hold.agent) } " " (rests(hold, now)) span.muted { ", placed " (ago(hold.since, now)) } }
                     p { (hold.reason) }
                     form.actions method="post" action={ "/health/holds/" (hold.agent) "/release" } {
-                        button type="submit" { "Let " (hold.agent) " go on" }
+                        button type="submit" { "Release " (hold.agent) }
                         code { "baton hold release " (hold.agent) }
                     }
                 }
@@ -116,15 +119,58 @@ fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
     }
 }
 
-/// A person has seen to it.
-pub async fn release(app: Visited, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
-    app.desk().release_hold(&agent, app.actor()).await?;
-    Ok(go("/health"))
+/// Releases a hold.
+pub(super) async fn release(
+    app: AuthedApp,
+    PageParam(agent): PageParam<AgentName>,
+    _: PageForm,
+) -> PageResult {
+    app.tasks().release_hold(&agent, app.actor()).await?;
+    Ok(redirect("/health"))
 }
 
-/// What the store itself takes: its files lie beside the folders for logs and worktrees.
+/// The size of the store's files, which lie beside the folders for logs and worktrees.
 fn size(folder: &Path) -> u64 {
     let files =
         std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
     files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
+}
+
+/// The background services, failing ones first.
+fn services(health: &HealthView) -> Markup {
+    let mut services: Vec<&ServiceReport> = health.services.iter().collect();
+    services.sort_by_key(|service| service.state != ServiceState::Failing);
+    html! {
+        @if !services.is_empty() {
+            section #services {
+                h2 { "Services" }
+                div.scroll tabindex="0" role="region" aria-label="Services" {
+                    table {
+                        thead { tr { th { "Service" } th { "State" } th { "Restarts" } th { "Failing items" } th { "Last error" } } }
+                        tbody {
+                            @for service in services {
+                                tr {
+                                    td { strong { (service.name) } }
+                                    td { (service_state(service.state)) }
+                                    td { (service.restarts) }
+                                    td { (service.items_failing) }
+                                    td { @if let Some(error) = &service.last_error { (error) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn service_state(state: ServiceState) -> Markup {
+    html! {
+        @match state {
+            ServiceState::Running => span.tone-done { "✓ running" },
+            ServiceState::Restarting => span.tone-asking { "▲ restarting" },
+            ServiceState::Failing => span.tone-failed { "✗ failing" },
+        }
+    }
 }

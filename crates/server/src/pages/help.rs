@@ -1,54 +1,24 @@
-//! `?`: the keys, as a sheet over any page and as a page of its own.
+//! `/help`: the keyboard shortcuts as a page.
 
 use axum::extract::State;
-use maud::{Markup, html};
+use maud::html;
 
-use super::answer::PageAnswer;
-use super::layout::{Frame, PLACES, Tab, heading};
-use super::visit::Visit;
+use crate::pages::frame::keys;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
 use crate::state::App;
 
-const KEYS: [(&str, &str); 9] = [
-    ("j / k", "next, previous entry"),
-    ("Enter", "open the entry"),
-    ("1 – 9", "choose an answer of the question you are at"),
-    ("r", "write a reply"),
-    ("Ctrl Enter", "send what you wrote (⌘ Enter on a Mac)"),
-    ("/", "filter this page"),
-    ("Ctrl K", "go to a task or a page (⌘ K on a Mac)"),
-    ("?", "this sheet"),
-    ("Esc", "close, or leave a field"),
-];
-
-fn table() -> Markup {
-    html! {
-        dl.keys {
-            @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } }
-            @for (_, word, _, _, letter) in PLACES { dt { kbd { "g " (letter) } } dd { (word) } }
-        }
-    }
-}
-
-pub fn sheet() -> Markup {
-    html! {
-        dialog #keys aria-labelledby="keys-title" {
-            form method="dialog" {
-                header { h2 #keys-title { "Keys" } button aria-label="Close" { "✕" } }
-                (table())
-            }
-        }
-    }
-}
-
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     Ok(frame.page(
         Tab::Elsewhere,
         "Keys",
         &["none".to_owned()],
         &html! {
             (heading("Keys", &html! {}))
-            (table())
+            (keys::table())
         },
     ))
 }

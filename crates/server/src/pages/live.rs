@@ -1,96 +1,109 @@
-//! `/live`: what happens, told to an open page. The id of each message is the number of its event, so a browser
-//! that comes back goes on where it was.
+//! `/live`: tells open pages what changed. Ids are sequence numbers, so browsers resume where they were.
 //!
-//! A page needs to know only what an event is about; it asks again for the parts that show it.
+//! A message says only which ids an event is about; pages that show one of them reload their live part.
 
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
-use baton_core::event::EventBody;
-use baton_engine::Recorded;
-use baton_engine::running::Running;
+use baton_core::records::event::EventBody;
+use baton_engine::StoredEvent;
+use baton_engine::attempt::running::Running;
 use futures_util::Stream;
-use futures_util::stream::unfold;
+use futures_util::stream::{select, unfold};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::markdown::plain;
-use super::words::short;
-use crate::error::Answer;
-use crate::input::Query;
-use crate::sse::{self, last_event_id};
-use crate::visitor::Visited;
+use crate::http::error::Result;
+use crate::http::input::Query;
+use crate::live::sse::{self, last_event_id};
+use crate::pages::widgets::markdown::plain;
+use crate::pages::widgets::words::short;
+use crate::state::principal::AuthedApp;
 
-/// Turns are told no more often than this.
+/// Shortest interval between turn updates.
 const TURNS_EVERY: Duration = Duration::from_secs(1);
-/// As much of a question as a notification shows.
+/// Longest text of a notification.
 const NOTICE_CHARS_MAX: usize = 140;
 
-/// One event, as little of it as a page needs.
+/// The update that every page reloads for; `live.js` knows it.
+const SERVICES: &str = "services";
+
+/// What a page needs to know about an event.
 #[derive(Serialize)]
-struct News {
+struct LiveUpdate {
     event: String,
-    /// Ids it is about, for pages that show one thing only.
+    /// The ids it concerns.
     about: Vec<String>,
-    /// What a person who is not looking should be told.
+    /// A desktop notification.
     #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<Notice>,
+    notice: Option<BrowserNotice>,
 }
 
 #[derive(Serialize)]
-struct Notice {
+struct BrowserNotice {
     title: &'static str,
     text: String,
     address: String,
 }
 
-pub async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answer<Response> {
+pub(super) async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
-    let turns = Turns::of(app.shop.running.clone()).told();
-    Ok(sse::stream(&app, after, news, turns).into_response())
+    let news =
+        |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
+    let turns = TurnUpdates::new(app.shop.running.clone()).into_stream();
+    let extra = select(turns, service_updates(app.shop.services.changes()));
+    Ok(sse::stream(&app, after, news, extra).into_response())
 }
 
-/// Turns that agents take, gathered: a page that shows them need not be told of each.
-struct Turns {
+/// State changes of background services: every page shows the failing ones.
+fn service_updates(changes: watch::Receiver<u64>) -> impl Stream<Item = Event> {
+    unfold(changes, |mut changes| async move {
+        changes.changed().await.ok()?;
+        let update = LiveUpdate { event: SERVICES.to_owned(), about: Vec::new(), notice: None };
+        Some((Event::default().data(serde_json::to_string(&update).unwrap_or_default()), changes))
+    })
+}
+
+/// Updates about agents' turns, throttled.
+struct TurnUpdates {
     running: Running,
     taken: watch::Receiver<u64>,
     not_before: Instant,
 }
 
-impl Turns {
-    fn of(running: Running) -> Self {
+impl TurnUpdates {
+    fn new(running: Running) -> Self {
         let taken = running.turns();
         Self { running, taken, not_before: Instant::now() }
     }
 
-    /// They are no events of the history, so they have no number.
-    fn told(self) -> impl Stream<Item = Event> {
+    /// Turns are not events of the log, so the messages have no id.
+    fn into_stream(self) -> impl Stream<Item = Event> {
         unfold(self, |mut turns| async move {
-            let news = turns.taken().await;
+            let news = turns.next_update().await;
             Some((Event::default().data(news), turns))
         })
     }
 
-    async fn taken(&mut self) -> String {
+    async fn next_update(&mut self) -> String {
         sleep_until(self.not_before).await;
         if self.taken.changed().await.is_err() {
-            // Nobody is left who could take one.
+            // The sender is gone.
             std::future::pending::<()>().await;
         }
         self.not_before = Instant::now() + TURNS_EVERY;
         let about = self.running.all_at_work().iter().map(|at| at.task.to_string()).collect();
-        let news = News { event: "turns".to_owned(), about, notice: None };
+        let news = LiveUpdate { event: "turns".to_owned(), about, notice: None };
         serde_json::to_string(&news).unwrap_or_default()
     }
 }
 
-fn told(recorded: &Recorded) -> String {
+fn update_json(recorded: &StoredEvent) -> String {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let named = ["task", "session", "question", "project", "run", "breakdown", "from"];
     let mut about: Vec<String> =
@@ -105,29 +118,28 @@ fn told(recorded: &Recorded) -> String {
     about.sort();
     about.dedup();
     let event = value["event"].as_str().unwrap_or_default().to_owned();
-    let news = News { event, about, notice: notice(&recorded.event.body) };
+    let news = LiveUpdate { event, about, notice: notice(&recorded.event.body) };
     serde_json::to_string(&news).unwrap_or_default()
 }
 
-/// What is worth a notification: a question, and work that waits for a person or failed.
-fn notice(body: &EventBody) -> Option<Notice> {
+/// Questions, failures and work to accept are worth a notification.
+fn notice(body: &EventBody) -> Option<BrowserNotice> {
     match body {
-        EventBody::QuestionAsked { question, .. } => Some(Notice {
-            title: "Baton asks",
+        EventBody::QuestionAsked { question, .. } => Some(BrowserNotice {
+            title: "Question",
             text: short(&plain(question.text().as_str()), NOTICE_CHARS_MAX),
             address: format!("/questions/{}", question.id),
         }),
-        EventBody::TaskFailed { task, error } => Some(Notice {
-            title: "A task failed",
+        EventBody::TaskFailed { task, error } => Some(BrowserNotice {
+            title: "Task failed",
             text: short(error.as_str(), NOTICE_CHARS_MAX),
             address: format!("/tasks/{task}"),
         }),
-        EventBody::TaskProvisional { task, .. } => Some(Notice {
+        EventBody::TaskProvisional { task, .. } => Some(BrowserNotice {
             title: "Work to accept",
             text: task.to_string(),
             address: format!("/tasks/{task}"),
         }),
-        // Whoever wants to know the rest looks at the page.
         _ => None,
     }
 }

@@ -1,34 +1,24 @@
-//! The pages: HTML for people, made by the same doors as the API. They can be read and answered without scripts; with
-//! them they stay current by themselves.
+//! The web pages. They read through the same engine calls as the API, work without scripts, and update live with them.
 
-mod answer;
-mod assets;
 mod board;
 mod breakdowns;
-mod card;
 mod chat;
-mod drawing;
-mod form;
+pub mod frame;
 mod graph;
-mod guide;
 mod health;
 mod help;
 mod inbox;
-mod key;
-mod layers;
-mod layout;
 mod live;
 mod login;
-mod markdown;
-mod percent;
 mod projects;
 mod question;
 mod recipes;
+pub mod report;
 mod search;
 mod task;
+mod tasks_by_id;
 mod user_tasks;
-mod visit;
-mod words;
+pub mod widgets;
 mod workers;
 
 use axum::Router;
@@ -38,12 +28,12 @@ use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use crate::error::{ApiError, Code};
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::{assets, response};
 use crate::state::App;
-use answer::PageError;
 
-/// Puts the pages on the router.
-pub fn on(router: Router<App>) -> Router<App> {
+/// Adds the pages to the router.
+pub fn add_routes(router: Router<App>) -> Router<App> {
     router
         .route("/assets/{digest}/{name}", get(assets::serve))
         .route("/badge/{name}", get(assets::badge))
@@ -85,19 +75,21 @@ pub fn on(router: Router<App>) -> Router<App> {
         .route("/workers", get(workers::show))
 }
 
-/// What a stranger may see: the page where the token is shown, and what it is made of.
-pub fn is_open(path: &str) -> bool {
+/// Paths that need no login: the login page and its assets.
+pub fn is_public(path: &str) -> bool {
     path == "/login" || path.starts_with("/assets/") || path.starts_with("/badge/")
 }
 
-/// A refusal in the form whoever asked can read: a person is sent to the login, or gets a page; a program JSON.
-pub fn refused(request: &Request, refusal: ApiError) -> Response {
+/// An error as HTML for browsers, which are redirected to the login if needed, and as JSON for other clients.
+pub fn render_error(request: &Request, refusal: ApiError) -> Response {
     let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !accepts.contains("text/html") {
         return refusal.into_response();
     }
     match refusal.error {
-        Code::Unauthorized if request.method() == Method::GET => answer::go("/login"),
-        _ => PageError(refusal).into_response(),
+        Code::Unauthorized if request.method() == Method::GET => {
+            crate::pages::frame::response::redirect("/login")
+        }
+        _ => response::PageError(refusal).into_response(),
     }
 }

@@ -1,23 +1,23 @@
-//! The projects there are, as a list to choose from.
+//! The project picker.
 
-use baton_core::id::{BadId, ProjectId};
-use baton_core::project::Project;
+use baton_core::base::id::{InvalidId, ProjectId};
+use baton_core::records::project::Project;
 use maud::{Markup, html};
 
-use super::answer::PageError;
-use crate::error::{Answer, ApiError};
-use crate::input::Query;
+use crate::http::error::{ApiError, Result};
+use crate::http::input::Query;
+use crate::pages::frame::response::PageError;
 use crate::state::App;
 
-/// Nobody chooses from a longer list.
+/// Projects listed.
 const OFFERED_MAX: u32 = 100;
 
-pub async fn offered(app: &App) -> Result<Vec<Project>, PageError> {
-    Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
+pub(super) async fn list_projects(app: &App) -> Result<Vec<Project>, PageError> {
+    Ok(app.tasks().store.projects(None, OFFERED_MAX).await?.items)
 }
 
-/// The list, with the words for "none of them" first.
-pub fn choice(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
+/// A select box; `none` labels the first, empty option.
+pub(super) fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
     html! {
         select #(id) name="project" {
             option value="" { (none) }
@@ -26,9 +26,9 @@ pub fn choice(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &
     }
 }
 
-/// The one an address asks for. A form without a choice sends nothing in its place.
-pub fn wanted(query: &mut Query) -> Answer<Option<ProjectId>> {
+/// The `project` parameter. A form without a choice sends it empty.
+pub(super) fn from_query(query: &mut Query) -> Result<Option<ProjectId>> {
     let text = query.take::<String>("project")?.filter(|text| !text.is_empty());
-    let unknown = |error: BadId| ApiError::invalid(error.to_string(), "choose a project from the list");
+    let unknown = |error: InvalidId| ApiError::invalid(error.to_string(), "choose a project from the list");
     text.map(|text| text.parse().map_err(unknown)).transpose()
 }

@@ -1,55 +1,53 @@
-//! A question: its card in the inbox and on its task, its own page, and the form that answers it.
+//! A question: its card, its page, and the answer form.
 
+use baton_engine::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::id::{QuestionId, TaskId};
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
-use baton_engine::error::EngineError;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::markdown::markdown;
-use super::visit::Visit;
-use super::words::{ago, left, of_kind};
-use crate::error::{ApiError, Code};
-use crate::routes::questions::give;
+use crate::api::routes::questions::answer_question;
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::tasks_by_id;
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{ago, question_badge, time_left};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-/// Options that have a key of their own.
+/// Options with a keyboard shortcut.
 const OPTION_KEYS_MAX: usize = 9;
 
-/// The tasks that questions are about, each read once.
-pub async fn tasks_of(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
-    let mut tasks = BTreeMap::new();
-    for id in records.iter().filter_map(|record| record.task_id) {
-        if let Entry::Vacant(place) = tasks.entry(id) {
-            place.insert(app.desk().task(id).await?.value);
-        }
-    }
-    Ok(tasks)
+/// The tasks of the questions.
+pub(super) async fn load_tasks(
+    app: &App,
+    records: &[QuestionRecord],
+) -> Result<BTreeMap<TaskId, Task>, PageError> {
+    tasks_by_id::load_tasks(app, records.iter().filter_map(|record| record.task_id)).await
 }
 
-/// The question with everything it takes to answer it, or with what became of it.
-pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
+/// A question with the form to answer it, or with its outcome.
+pub(super) fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
     let id = record.question.id;
     let is_pending = record.state == QuestionState::Pending;
     html! {
         article.question.closed[!is_pending] #{ "q-" (id) } data-row data-question=(id) tabindex="-1" aria-labelledby={ "q-" (id) "-text" } {
             header {
-                (of_kind(record.question.kind()).chip())
+                (question_badge(record.question.kind()).chip())
                 @match task {
                     Some(task) => a.title href={ "/tasks/" (task.id()) } { (task.spec().title) },
-                    None => a.title href={ "/chat/" (record.session_id) } { "The loop of " (record.session_id) },
+                    None => a.title href={ "/chat/" (record.session_id) } { "Loop of " (record.session_id) },
                 }
                 span.meta {
                     a href={ "/questions/" (id) } { "asked " (ago(record.asked_at, now)) }
@@ -75,7 +73,7 @@ pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: 
     }
 }
 
-/// What the agent had said when it asked, where that is more than the question.
+/// The task and the agent's output, if they add to the question.
 fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
     let question = record.question.text().as_str().trim();
     let said = task.and_then(|task| task.ledger().output.as_deref()).map(str::trim);
@@ -85,8 +83,8 @@ fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
         @if said.is_some() || asked.is_some() {
             details.context {
                 summary { "Context" }
-                @if let Some(asked) = asked { h3 { "The task" } div.prose { (markdown(asked)) } }
-                @if let Some(said) = said { h3 { "What the agent said" } div.prose { (markdown(said)) } }
+                @if let Some(asked) = asked { h3 { "Task" } div.prose { (markdown(asked)) } }
+                @if let Some(said) = said { h3 { "Agent output" } div.prose { (markdown(said)) } }
             }
         }
     }
@@ -99,7 +97,7 @@ fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
         form.answer method="post" action={ "/questions/" (id) "/answer" } {
             input type="hidden" name="next" value=(next);
             @if !draft.options.is_empty() {
-                div.options role="group" aria-label="Answers offered" {
+                div.options role="group" aria-label="Options" {
                     @for (index, option) in draft.options.iter().enumerate() {
                         button.option type="submit" name="option" value=(option) data-option=[key_of(index)] formnovalidate {
                             @if let Some(key) = key_of(index) { kbd { (key) } }
@@ -114,7 +112,7 @@ fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
             div.actions {
                 button.primary type="submit" { "Answer " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
-                @if let Some(expires) = draft.expires_at { span.muted { "expires in " (left(expires, now)) } }
+                @if let Some(expires) = draft.expires_at { span.muted { "expires in " (time_left(expires, now)) } }
             }
         }
     }
@@ -125,34 +123,38 @@ fn key_of(index: usize) -> Option<usize> {
 }
 
 fn placeholder(record: &QuestionRecord) -> &'static str {
-    if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
+    if record.question.draft.options.is_empty() { "Your answer…" } else { "Or write your own answer…" }
 }
 
-pub async fn show(State(app): State<App>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let record = record(&app, id).await?;
-    whole(&app, &frame, StatusCode::OK, &record, None).await
+pub(super) async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<QuestionId>,
+    request: PageRequest,
+) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let record = find_record(&app, id).await?;
+    render_page(&app, &frame, StatusCode::OK, &record, None).await
 }
 
-async fn record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
-    let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
-    Ok(app.desk().question(id).await?.ok_or_else(missing)?)
+async fn find_record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
+    let missing = || NotFound::new(Entity::Question, id);
+    Ok(app.tasks().question(id).await?.ok_or_else(missing)?)
 }
 
-async fn whole(
+async fn render_page(
     app: &App,
     frame: &Frame,
     status: StatusCode,
     record: &QuestionRecord,
     late: Option<&str>,
-) -> PageAnswer {
-    let tasks = tasks_of(app, std::slice::from_ref(record)).await?;
+) -> PageResult {
+    let tasks = load_tasks(app, std::slice::from_ref(record)).await?;
     let task = record.task_id.and_then(|id| tasks.get(&id));
     let body = html! {
         (heading("Question", &html! {}))
         @if let Some(text) = late {
             div.alert role="alert" {
-                p { "Somebody was faster: this was answered already, and your answer was not used." }
+                p { "This question was already answered. Your answer was not used." }
                 p.muted { "You wrote: " (text) }
             }
         }
@@ -163,15 +165,21 @@ async fn whole(
     Ok(frame.page_with(status, Tab::Inbox, "Question", &about, &body))
 }
 
-/// An option that was clicked, or else what was written.
-pub async fn answer(app: Visited, Key(id): Key<QuestionId>, visit: Visit, form: Form) -> PageAnswer {
-    let text: NonBlank = if form.has("option") { form.said("option")? } else { form.said("answer")? };
-    match give(&app, id, text.clone()).await {
-        Ok(_) => Ok(go(&form.next("/"))),
+/// The clicked option, or the text.
+pub(super) async fn answer(
+    app: AuthedApp,
+    PageParam(id): PageParam<QuestionId>,
+    request: PageRequest,
+    form: PageForm,
+) -> PageResult {
+    let text: NonBlank =
+        if form.has("option") { form.non_blank("option")? } else { form.non_blank("answer")? };
+    match answer_question(&app, id, text.clone()).await {
+        Ok(_) => Ok(redirect(&form.next("/"))),
         Err(ApiError { error: Code::AlreadyAnswered, .. }) => {
-            let frame = Frame::load(&app, visit).await?;
-            let record = record(&app, id).await?;
-            whole(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
+            let frame = Frame::load(&app, request).await?;
+            let record = find_record(&app, id).await?;
+            render_page(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
         }
         Err(error) => Err(error.into()),
     }

@@ -1,51 +1,51 @@
-//! `/search`: tasks by part of their title, or by the beginning of their id, for the palette.
+//! `/search`: tasks by part of the title or id prefix, for the command palette.
 
 use axum::Json;
 use axum::extract::State;
 use baton_engine::query::TaskFilter;
 use serde::Serialize;
 
-use super::words::of_state;
-use crate::error::Answer;
-use crate::input::Query;
+use crate::http::error::Result;
+use crate::http::input::Query;
+use crate::pages::widgets::words::state_badge;
 use crate::state::App;
 
-/// Nobody reads a longer list; they type one letter more.
+/// Results per search.
 const FOUND_MAX: u32 = 12;
 
 #[derive(Serialize)]
-pub struct Found {
-    entries: Vec<Entry>,
+pub(super) struct SearchResults {
+    entries: Vec<SearchHit>,
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct SearchHit {
     text: String,
     hint: String,
     address: String,
 }
 
-pub async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<Found>> {
+pub(super) async fn find(State(app): State<App>, mut query: Query) -> Result<Json<SearchResults>> {
     let text: String = query.take("q")?.unwrap_or_default();
     query.done()?;
     let mut tasks = Vec::new();
-    if let Ok(id) = app.desk().find_task(text.trim()).await
-        && let Some(stored) = app.desk().store.task(id).await?
+    if let Ok(id) = app.tasks().find_task(text.trim()).await
+        && let Some(stored) = app.tasks().store.task(id).await?
     {
         tasks.push(stored);
     }
     let filter =
         TaskFilter { title: Some(text.trim().to_owned()), newest_first: true, ..TaskFilter::default() };
     if !text.trim().is_empty() {
-        tasks.extend(app.desk().store.tasks(&filter, None, FOUND_MAX).await?.items);
+        tasks.extend(app.tasks().store.tasks(&filter, None, FOUND_MAX).await?.items);
     }
     let entries = tasks.iter().map(|stored| {
-        let (task, sign) = (&stored.value, of_state(stored.value.state()));
-        Entry {
+        let (task, badge) = (&stored.value, state_badge(stored.value.state()));
+        SearchHit {
             text: task.spec().title.to_string(),
-            hint: format!("{} {} · {}", sign.glyph, sign.word, task.id()),
+            hint: format!("{} {} · {}", badge.glyph, badge.word, task.id()),
             address: format!("/tasks/{}", task.id()),
         }
     });
-    Ok(Json(Found { entries: entries.collect() }))
+    Ok(Json(SearchResults { entries: entries.collect() }))
 }

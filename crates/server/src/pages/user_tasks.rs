@@ -1,47 +1,57 @@
-//! `/user-tasks`: the project's own commands; run one, see what it prints.
+//! `/user-tasks`: the project's own commands.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError};
 use maud::{Markup, html};
 
-use super::answer::PageAnswer;
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, empty, heading};
-use super::percent::encoded;
-use super::visit::Visit;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::widgets::percent::encode;
 use crate::state::App;
 
-/// As much of one stream as a page shows; the end is where the trouble is.
+/// Bytes of output shown; the end, because errors are there.
 const SHOWN_BYTES_MAX: usize = 200 * 1024;
 
-pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
-    drawn(&app, visit, None).await
+pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+    render(&app, request, None).await
 }
 
-/// Runs one in the project's root and waits for its end.
-pub async fn run(State(app): State<App>, Key(name): Key<String>, visit: Visit, form: Form) -> PageAnswer {
+/// Runs a command in the project's root and waits for it.
+pub(super) async fn run(
+    State(app): State<App>,
+    PageParam(name): PageParam<String>,
+    request: PageRequest,
+    form: PageForm,
+) -> PageResult {
     let args = form.text("args").to_owned();
-    let ran =
-        app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
-    drawn(&app, visit, Some((&ran, &args))).await
+    let ran = app
+        .shop
+        .user_tasks
+        .run(&site(&app), &name, &args)
+        .await
+        .map_err(crate::http::error::ApiError::from)?;
+    render(&app, request, Some((&ran, &args))).await
 }
 
-/// A person has read the file and lets it run.
-pub async fn trust(State(app): State<App>, _: Form) -> PageAnswer {
-    app.shop.user_tasks.trust(&site(&app)).map_err(crate::error::ApiError::from)?;
-    Ok(super::answer::go("/user-tasks"))
+/// Marks the Taskfile as trusted.
+pub(super) async fn trust(State(app): State<App>, _: PageForm) -> PageResult {
+    app.shop.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
+    Ok(crate::pages::frame::response::redirect("/user-tasks"))
 }
 
 fn site(app: &App) -> Site {
     Site::of_person(&app.shop.place.root)
 }
 
-async fn drawn(app: &App, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
-    let frame = Frame::load(app, visit).await?;
+async fn render(app: &App, request: PageRequest, ran: Option<(&Ran, &str)>) -> PageResult {
+    let frame = Frame::load(app, request).await?;
     let list = app.shop.user_tasks.list(&site(app));
-    // What keeps one from being run keeps all of them: trust is in the file.
+    // Trust belongs to the file, so it is the same for all commands.
     let first = list.as_ref().ok().and_then(|list| list.tasks.first());
     let is_untrusted = first.is_some_and(|task| {
         matches!(app.shop.user_tasks.ready_to_run(&site(app), &task.name), Err(UserTaskError::Untrusted))
@@ -51,18 +61,18 @@ async fn drawn(app: &App, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer
         @if let Some((ran, args)) = ran { (output(ran, args)) }
         @match &list {
             Ok(list) if !list.tasks.is_empty() => {
-                p.muted { "These run with your rights, in the project's root." }
+                p.muted { "These commands run with your permissions in the project's root." }
                 div.rows data-filter { @for task in &list.tasks { (row(&task.name, &task.description, ran)) } }
             },
             Ok(_) | Err(UserTaskError::NoTaskfile) => {
-                (empty("No user tasks", "Name the commands people and agents use here in .agent/Taskfile.yml. Those with a description are offered.", &[("baton tasks", "list them in a terminal"), ("baton do NAME -- ARGS", "run one")]))
+                (empty("No user tasks", "Define commands for people and agents in .agent/Taskfile.yml. Those with a description are listed here.", &[("baton tasks", "list them in a terminal"), ("baton do NAME -- ARGS", "run one")]))
             },
             Err(error) => div.alert role="alert" { p { (error) } p.muted { (error.hint()) } },
         }
         @if is_untrusted {
             form.actions method="post" action="/user-tasks/trust" {
-                button type="submit" { "I have read the file: trust it as it is" }
-                span.muted { "Until then none of them runs." }
+                button type="submit" { "Trust this Taskfile" }
+                span.muted { "Read the file first. Until it is trusted, no command runs." }
             }
         }
     };
@@ -75,7 +85,7 @@ fn row(name: &str, description: &str, ran: Option<(&Ran, &str)>) -> Markup {
         article #{ "user-task-" (name) } data-row {
             h3 { (name) }
             p.muted { (description) }
-            form.inline method="post" action={ "/user-tasks/" (encoded(name)) "/run" } data-plain {
+            form.inline method="post" action={ "/user-tasks/" (encode(name)) "/run" } data-plain {
                 label.unseen for={ "args-" (name) } { "Arguments of " (name) }
                 input #{ "args-" (name) } type="text" name="args" placeholder="Arguments" value=[args] autocomplete="off";
                 button.primary type="submit" { "Run" }
@@ -93,7 +103,7 @@ fn output(ran: &Ran, args: &str) -> Markup {
             }
             @if !ran.stdout.is_empty() { pre.terminal tabindex="0" { (end(&ran.stdout)) } }
             @if !ran.stderr.is_empty() { h3 { "Error output" } pre.terminal tabindex="0" { (end(&ran.stderr)) } }
-            @if ran.stdout.is_empty() && ran.stderr.is_empty() { p.muted { "It printed nothing." } }
+            @if ran.stdout.is_empty() && ran.stderr.is_empty() { p.muted { "No output." } }
         }
     }
 }

@@ -1,36 +1,37 @@
 //! `/workers`: the machines that run agents on this store.
 
 use axum::extract::State;
-use baton_core::worker::{Duty, Health};
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth};
 use maud::{Markup, html};
 
-use super::answer::PageAnswer;
-use super::layout::{Frame, Tab, empty, heading};
-use super::visit::Visit;
-use super::words::{age, ago};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::widgets::words::{age, ago};
 use crate::state::App;
-use baton_engine::worker_view::{WorkerView, workers};
+use baton_engine::reports::workers::{WorkerView, workers};
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {
-        (heading("Workers", &html! { span.muted { "as it was when this page was loaded" } }))
+        (heading("Workers", &html! { span.muted { "as of page load" } }))
         @if workers.is_empty() {
-            (empty("No workers", "Nobody runs agents on this store at the moment.", &[
-                ("baton up", "run agents here, and this page"),
+            (empty("No workers", "No process runs agents on this store.", &[
+                ("baton up", "run agents and this page here"),
                 ("baton worker --store postgres://…", "run agents on another machine"),
             ]))
         } @else {
             div.scroll tabindex="0" role="region" aria-label="Workers" {
                 table {
-                    thead { tr { th { "Worker" } th { "State" } th { "Runs" } th { "Has" } th { "Last heartbeat" } th { "Since" } } }
+                    thead { tr { th { "Worker" } th { "State" } th { "Running" } th { "Agents" } th { "Last heartbeat" } th { "Since" } } }
                     tbody { @for worker in &workers { (row(worker, &frame)) } }
                 }
             }
         }
-        p.muted { "For programs: " a href="/api/workers" { "/api/workers" } }
+        p.muted { "API: " a href="/api/workers" { "/api/workers" } }
     };
     Ok(frame.page(Tab::Health, "Workers", &["none".to_owned()], &body))
 }
@@ -42,13 +43,13 @@ fn row(worker: &WorkerView, frame: &Frame) -> Markup {
             td {
                 strong { (worker.name) }
                 br;
-                span.muted { @match worker.duty { Duty::Server => "server", Duty::Worker => "worker" } " " (worker.version) }
+                span.muted { @match worker.duty { WorkerDuty::Server => "server", WorkerDuty::Worker => "worker" } " " (worker.version) }
             }
             td {
                 @match worker.state {
-                    Health::Live => span.tone-done { "✓ live" },
-                    Health::Draining => span.tone-asking { "▲ draining" },
-                    Health::Lost => span.tone-failed { "✗ lost" },
+                    WorkerHealth::Live => span.tone-done { "✓ live" },
+                    WorkerHealth::Draining => span.tone-asking { "▲ draining" },
+                    WorkerHealth::Lost => span.tone-failed { "✗ lost" },
                 }
             }
             td {

@@ -1,23 +1,23 @@
-//! What clients say.
+//! Messages from clients.
 
 use axum::extract::ws::Message;
-use baton_core::id::{QuestionId, SessionId};
-use baton_core::person_role::PersonRole;
-use baton_core::text::{AgentName, RecipeId};
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::{AgentName, RecipeId};
+use baton_core::people::role::PersonRole;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
-/// A request; the id is the client's own and comes back with the answer.
-pub struct Request {
+/// A request. The client's id is returned with the response.
+pub(super) struct SocketRequest {
     pub id: Option<String>,
-    pub body: Incoming,
+    pub body: ClientMessage,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Incoming {
+pub(super) enum ClientMessage {
     Connect {
         token: Option<String>,
     },
@@ -46,9 +46,9 @@ pub enum Incoming {
     },
 }
 
-impl Incoming {
-    /// What somebody must be to ask for it.
-    pub fn needs(&self) -> PersonRole {
+impl ClientMessage {
+    /// The role the request needs.
+    pub(super) fn needs(&self) -> PersonRole {
         match self {
             Self::Connect { .. } | Self::GetAvailableRecipes {} | Self::Subscribe { .. } => {
                 PersonRole::Viewer
@@ -59,23 +59,22 @@ impl Incoming {
     }
 }
 
-/// A request in a frame; none in a frame that is not for us.
-pub fn read(message: &Message) -> Option<Result<Request, ApiError>> {
+/// Parses a frame; none for control frames.
+pub(super) fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
     match message {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {
-            Some(Err(ApiError::invalid("binary messages are not understood", "send JSON as text")))
+            Some(Err(ApiError::invalid("binary messages are not supported", "send JSON as text")))
         }
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
     }
 }
 
-fn parse(text: &str) -> Result<Request, ApiError> {
+fn parse(text: &str) -> Result<SocketRequest, ApiError> {
     let hint = "send {\"type\": …} with one of connect, get_available_recipes, start_recipe, exit_recipe, prompt, \
                 answer, subscribe";
-    let wrong =
-        |error: serde_json::Error| ApiError::invalid(format!("the message does not fit: {error}"), hint);
+    let wrong = |error: serde_json::Error| ApiError::invalid(format!("invalid message: {error}"), hint);
     let value: Value = serde_json::from_str(text).map_err(wrong)?;
     let id = value["request_id"].as_str().map(str::to_owned);
-    Ok(Request { id, body: serde_json::from_value(value).map_err(wrong)? })
+    Ok(SocketRequest { id, body: serde_json::from_value(value).map_err(wrong)? })
 }

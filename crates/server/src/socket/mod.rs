@@ -1,13 +1,13 @@
-//! `/ws`: the same server as a conversation. `hello` → `connect` → `connected`, then requests in, messages out.
+//! `/ws`: the WebSocket. `hello` → `connect` → `connected`, then requests in, messages out.
 //!
-//! What is durable comes from the log and carries its number; a client that comes back with the last number it saw
-//! misses nothing and gets nothing twice. A client that does not read is cut off, and catches up when it comes back.
+//! Durable messages come from the event log and carry its sequence number; a client that reconnects with the last number
+//! it saw misses none and gets none twice. A client that does not read is disconnected and catches up later.
 
-mod hand;
 mod incoming;
 mod outgoing;
 #[cfg(test)]
 mod reference;
+mod requests;
 mod subscription;
 
 use std::time::Duration;
@@ -19,79 +19,79 @@ use axum::response::Response;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use self::incoming::{Incoming, Request};
-use self::subscription::Subscription;
-use crate::error::{ApiError, Code};
-use crate::limits::BODY_BYTES_MAX;
+use crate::http::error::{ApiError, Code};
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::socket::incoming::{ClientMessage, SocketRequest};
+use crate::socket::subscription::Subscription;
 use crate::state::App;
-use crate::visitor::{Visited, Visitor, identify, identify_given};
+use crate::state::principal::{AuthedApp, Principal, identify, identify_token};
 
-/// How long a client may take to introduce itself.
+/// How long a client may take to send `connect`.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
-/// How long one message may take to be sent. A client that takes longer reads the log when it comes back.
+/// How long sending one message may take. A slower client is disconnected and resumes from the log.
 const SEND_PATIENCE: Duration = Duration::from_secs(20);
-/// How often a quiet client is asked whether it is still there; twice without an answer, and it is not.
+/// Ping interval; a client that misses two is disconnected.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
-pub async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
-    // A browser that has logged in has shown the token already, and so has a client that sent it in its header.
-    let visitor = identify(&app, &headers).await.ok();
+pub(crate) async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+    // Logged-in browsers and clients with a bearer token are authenticated already.
+    let principal = identify(&app, &headers).await.ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
-        let _open = Open::new(app.clone());
-        let mut client = Client { socket, app, visitor, subscription: None };
-        let reason = client.talk().await;
-        tracing::debug!(?reason, "a socket ended");
+        let _open = OpenSocket::new(app.clone());
+        let mut client = SocketSession { socket, app, principal, subscription: None };
+        let reason = client.run().await;
+        tracing::debug!(?reason, "socket closed");
         client.close(reason).await;
     })
 }
 
-/// Counts a socket for as long as it is open.
-struct Open(App);
+/// Counts an open socket.
+struct OpenSocket(App);
 
-impl Open {
+impl OpenSocket {
     fn new(app: App) -> Self {
         app.sockets.send_modify(|open| *open += 1);
         Self(app)
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenSocket {
     fn drop(&mut self) {
         self.0.sockets.send_modify(|open| *open -= 1);
     }
 }
 
-/// Why a conversation is over.
+/// Why a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Over {
-    /// The client went, or could not be reached any more.
+enum SocketEnd {
+    /// The client disconnected or timed out.
     Gone,
     Unauthorized,
-    /// The server is ending, and everything was told.
+    /// The server is shutting down and all messages were delivered.
     Ending,
-    /// The log could not be read; the client may come back.
+    /// The event log could not be read; the client may reconnect.
     Broken,
 }
 
-struct Client {
+struct SocketSession {
     socket: WebSocket,
     app: App,
-    /// None as long as a token has to be shown.
-    visitor: Option<Visitor>,
+    /// None until a token was presented.
+    principal: Option<Principal>,
     subscription: Option<Subscription>,
 }
 
-/// What a client does next, or what there is to tell it.
-enum Next {
-    Heard(Message),
-    Told(Value),
+/// What the session reacts to.
+enum SocketEvent {
+    Received(Message),
+    Outgoing(Value),
     Ping,
-    Over(Over),
+    Over(SocketEnd),
 }
 
-impl Client {
-    async fn talk(&mut self) -> Over {
-        if let Err(over) = self.introduction().await {
+impl SocketSession {
+    async fn run(&mut self) -> SocketEnd {
+        if let Err(over) = self.handshake().await {
             return over;
         }
         let mut pings = interval(PING_EVERY);
@@ -100,32 +100,32 @@ impl Client {
         loop {
             let next = tokio::select! {
                 heard = self.socket.recv() => match heard {
-                    Some(Ok(message)) => Next::Heard(message),
-                    Some(Err(_)) | None => Next::Over(Over::Gone),
+                    Some(Ok(message)) => SocketEvent::Received(message),
+                    Some(Err(_)) | None => SocketEvent::Over(SocketEnd::Gone),
                 },
                 told = Subscription::next(&mut self.subscription) => match told {
-                    Ok(Some(message)) => Next::Told(message),
-                    Ok(None) => Next::Over(Subscription::end(self.subscription.as_ref())),
+                    Ok(Some(message)) => SocketEvent::Outgoing(message),
+                    Ok(None) => SocketEvent::Over(Subscription::end(self.subscription.as_ref())),
                     Err(error) => {
-                        tracing::warn!(%error, "a socket's log broke off");
-                        Next::Over(Over::Broken)
+                        tracing::warn!(%error, "cannot read the event log for a socket");
+                        SocketEvent::Over(SocketEnd::Broken)
                     }
                 },
-                () = ended(&mut ending), if self.subscription.is_none() => Next::Over(Over::Ending),
-                _ = pings.tick() => Next::Ping,
+                () = ended(&mut ending), if self.subscription.is_none() => SocketEvent::Over(SocketEnd::Ending),
+                _ = pings.tick() => SocketEvent::Ping,
             };
             let sent = match next {
-                Next::Heard(message) => {
+                SocketEvent::Received(message) => {
                     last_heard = Instant::now();
                     self.answer(message).await
                 }
-                Next::Told(message) => self.send(&message).await,
-                Next::Ping if last_heard.elapsed() > PING_EVERY * 2 => Err(Over::Gone),
-                Next::Ping if !Self::is_welcome(self.app.clone(), self.visitor.clone()).await => {
-                    Err(Over::Unauthorized)
+                SocketEvent::Outgoing(message) => self.send(&message).await,
+                SocketEvent::Ping if last_heard.elapsed() > PING_EVERY * 2 => Err(SocketEnd::Gone),
+                SocketEvent::Ping if !Self::is_authorized(self.app.clone(), self.principal.clone()).await => {
+                    Err(SocketEnd::Unauthorized)
                 }
-                Next::Ping => self.send_frame(Message::Ping(Vec::new().into())).await,
-                Next::Over(over) => Err(over),
+                SocketEvent::Ping => self.send_frame(Message::Ping(Vec::new().into())).await,
+                SocketEvent::Over(over) => Err(over),
             };
             if let Err(over) = sent {
                 return over;
@@ -134,13 +134,13 @@ impl Client {
     }
 
     /// `hello` → `connect` → `connected`.
-    async fn introduction(&mut self) -> Result<(), Over> {
-        self.send(&outgoing::hello(self.app.namespace(), self.visitor.is_none())).await?;
+    async fn handshake(&mut self) -> Result<(), SocketEnd> {
+        self.send(&outgoing::hello(self.app.namespace(), self.principal.is_none())).await?;
         let deadline = Instant::now() + CONNECT_PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(Some(Ok(message))) = timeout(left, self.socket.recv()).await else {
-                return Err(Over::Gone);
+                return Err(SocketEnd::Gone);
             };
             let request = match incoming::read(&message) {
                 None => continue,
@@ -150,31 +150,31 @@ impl Client {
                 }
                 Some(Ok(request)) => request,
             };
-            let Incoming::Connect { token } = request.body else {
-                let hint = "send {\"type\": \"connect\"} first, with the token where one is needed";
-                let error = ApiError::new(Code::Unauthorized, "this socket is not connected yet", hint);
+            let ClientMessage::Connect { token } = request.body else {
+                let hint = "send {\"type\": \"connect\"} first, with a token if one is needed";
+                let error = ApiError::new(Code::Unauthorized, "not connected yet", hint);
                 self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
                 continue;
             };
-            if self.visitor.is_none() {
-                match identify_given(&self.app, token.as_deref()).await {
-                    Ok(visitor) => self.visitor = Some(visitor),
+            if self.principal.is_none() {
+                match identify_token(&self.app, token.as_deref()).await {
+                    Ok(principal) => self.principal = Some(principal),
                     Err(error) => {
                         self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
-                        return Err(Over::Unauthorized);
+                        return Err(SocketEnd::Unauthorized);
                     }
                 }
             }
-            let last_seq = *self.app.desk().changes().borrow();
+            let last_seq = *self.app.tasks().changes().borrow();
             return self.send(&outgoing::connected(request.id.as_deref(), last_seq)).await;
         }
     }
 
-    async fn answer(&mut self, message: Message) -> Result<(), Over> {
+    async fn answer(&mut self, message: Message) -> Result<(), SocketEnd> {
         let answer = match incoming::read(&message) {
-            None => return if matches!(message, Message::Close(_)) { Err(Over::Gone) } else { Ok(()) },
+            None => return if matches!(message, Message::Close(_)) { Err(SocketEnd::Gone) } else { Ok(()) },
             Some(Err(error)) => outgoing::error(None, &error),
-            Some(Ok(Request { id, body })) => match self.carry_out(body).await {
+            Some(Ok(SocketRequest { id, body })) => match self.handle(body).await {
                 Ok(answer) => outgoing::with_id(answer, id.as_deref()),
                 Err(error) => outgoing::error(id.as_deref(), &error),
             },
@@ -182,57 +182,57 @@ impl Client {
         self.send(&answer).await
     }
 
-    /// A socket stays open long, so that they are still welcome is looked at anew for each request.
-    async fn carry_out(&mut self, body: Incoming) -> Result<Value, ApiError> {
+    /// Sockets stay open long, so the token is checked for every request.
+    async fn handle(&mut self, body: ClientMessage) -> Result<Value, ApiError> {
         let gone = || {
-            let hint = "connect again, with a token that is good";
-            ApiError::new(Code::Unauthorized, "this token is not good any more", hint)
+            let hint = "reconnect with a valid token";
+            ApiError::new(Code::Unauthorized, "the token has expired or was revoked", hint)
         };
-        let visitor = self.visitor.clone().ok_or_else(gone)?;
-        if !visitor.is_still_welcome(&self.app).await? {
+        let principal = self.principal.clone().ok_or_else(gone)?;
+        if !principal.is_still_valid(&self.app).await? {
             return Err(gone());
         }
-        visitor.check(body.needs(), "this message")?;
-        if let Incoming::Subscribe { session_id, last_seq } = body {
-            self.subscription = Some(Subscription::new(&self.app, visitor, session_id, last_seq));
+        principal.check(body.needs(), "this message")?;
+        if let ClientMessage::Subscribe { session_id, last_seq } = body {
+            self.subscription = Some(Subscription::new(&self.app, principal, session_id, last_seq));
             return Ok(outgoing::ack("subscribe"));
         }
-        hand::carry_out(&Visited::new(self.app.clone(), visitor), body).await
+        requests::handle(&AuthedApp::new(self.app.clone(), principal), body).await
     }
 
-    /// Whoever only listens is asked for nothing, and must go all the same when their time is over.
-    async fn is_welcome(app: App, visitor: Option<Visitor>) -> bool {
-        match visitor {
-            // A store that cannot be asked just now takes nobody's token back.
-            Some(visitor) => visitor.is_still_welcome(&app).await.unwrap_or(true),
+    /// Clients that only listen are checked at every ping.
+    async fn is_authorized(app: App, principal: Option<Principal>) -> bool {
+        match principal {
+            // An unreachable store does not invalidate tokens.
+            Some(principal) => principal.is_still_valid(&app).await.unwrap_or(true),
             None => false,
         }
     }
 
-    async fn send(&mut self, message: &Value) -> Result<(), Over> {
+    async fn send(&mut self, message: &Value) -> Result<(), SocketEnd> {
         self.send_frame(Message::Text(message.to_string().into())).await
     }
 
-    async fn send_frame(&mut self, frame: Message) -> Result<(), Over> {
+    async fn send_frame(&mut self, frame: Message) -> Result<(), SocketEnd> {
         match timeout(SEND_PATIENCE, self.socket.send(frame)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Over::Gone),
+            Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
         }
     }
 
-    async fn close(&mut self, over: Over) {
+    async fn close(&mut self, over: SocketEnd) {
         let (code, reason) = match over {
-            Over::Gone => return,
-            Over::Unauthorized => (close_code::POLICY, "the token is missing or wrong"),
-            Over::Ending => (close_code::AWAY, "the server is ending"),
-            Over::Broken => (close_code::ERROR, "the log broke off; come back with last_seq"),
+            SocketEnd::Gone => return,
+            SocketEnd::Unauthorized => (close_code::POLICY, "missing or invalid token"),
+            SocketEnd::Ending => (close_code::AWAY, "the server is shutting down"),
+            SocketEnd::Broken => (close_code::ERROR, "cannot read the event log; reconnect with last_seq"),
         };
-        // It may be gone by itself meanwhile.
+        // The client may be gone already.
         let _ = self.send_frame(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
     }
 }
 
 async fn ended(ending: &mut tokio::sync::watch::Receiver<bool>) {
-    // Whoever could tell is gone: that is the end, too.
+    // Also resolves when the sender is dropped.
     drop(ending.wait_for(|ending| *ending).await);
 }

@@ -1,12 +1,12 @@
-//! What is said to one client alone, and kept nowhere. What is durable is in [`crate::wire`].
+//! Messages to one client that are not durable. Durable ones are in [`crate::live::wire`].
 
 use baton_engine::recipes::RecipeLibrary;
 use serde_json::{Value, json};
 
-use crate::error::ApiError;
-use crate::views::recipe::RecipeView;
+use crate::api::views::recipe::RecipeView;
+use crate::http::error::ApiError;
 
-pub fn hello(namespace: &str, needs_token: bool) -> Value {
+pub(super) fn hello(namespace: &str, needs_token: bool) -> Value {
     json!({
         "type": "hello",
         "namespace": namespace,
@@ -15,26 +15,26 @@ pub fn hello(namespace: &str, needs_token: bool) -> Value {
     })
 }
 
-pub fn connected(id: Option<&str>, last_seq: u64) -> Value {
+pub(super) fn connected(id: Option<&str>, last_seq: u64) -> Value {
     with_id(json!({ "type": "connected", "last_seq": last_seq }), id)
 }
 
-pub fn ack(request: &str) -> Value {
+pub(super) fn ack(request: &str) -> Value {
     json!({ "type": "ack", "request": request })
 }
 
-pub fn available_recipes(library: &RecipeLibrary) -> Value {
+pub(super) fn available_recipes(library: &RecipeLibrary) -> Value {
     let recipes: Vec<RecipeView> = library.list().iter().map(RecipeView::from).collect();
     json!({ "type": "available_recipes", "recipes": recipes })
 }
 
-pub fn error(id: Option<&str>, error: &ApiError) -> Value {
+pub(super) fn error(id: Option<&str>, error: &ApiError) -> Value {
     let mut message = json!(error);
     message["type"] = json!("error");
     with_id(message, id)
 }
 
-pub fn with_id(mut message: Value, id: Option<&str>) -> Value {
+pub(super) fn with_id(mut message: Value, id: Option<&str>) -> Value {
     if let Some(id) = id {
         message["request_id"] = json!(id);
     }

@@ -1,52 +1,50 @@
-//! `docs/reference/websocket.md`: what is said on the socket, each message as it really goes.
+//! Writes `docs/reference/websocket.md` from real messages.
 
 use std::fmt::Write;
 
 use axum::extract::ws::Message;
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
-use super::incoming::{Incoming, read};
-use super::outgoing;
-use crate::error::{ApiError, Code};
+use crate::http::error::{ApiError, Code};
 use crate::kept_page::holds;
-use crate::wire::{WireBody, message};
+use crate::live::wire::{WireBody, message};
+use crate::socket::incoming::{ClientMessage, read};
+use crate::socket::outgoing;
 
 const INTRO: &str = "# WebSocket\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/socket and wire. Do not edit. -->\n\n\
-`/ws` of the running server speaks JSON, one object in each text frame. The server says `hello`, the client answers with\n\
-`connect`, the server with `connected`; after that requests go in and messages come out. A `request_id` of the client's own\n\
-choice comes back with the answer to its request. Errors have the form of [the API's](rest.md) with `\"type\": \"error\"`.\n\n\
-What is durable carries `seq`, the number of [the event](events.md) it tells of. A client that comes back and subscribes with\n\
-the last number it saw as `last_seq` misses nothing and gets nothing twice. One that does not read is cut off, and catches up\n\
-when it comes back.\n";
+`/ws` of the running server exchanges JSON, one object per text frame. The server sends `hello`, the client `connect`, the\n\
+server `connected`; after that the client sends requests and the server messages. A `request_id` chosen by the client is\n\
+returned with the response. Errors look like [the API's](rest.md), with `\"type\": \"error\"`.\n\n\
+Durable messages carry `seq`, the sequence number of their [event](events.md). A client that reconnects and subscribes with\n\
+the last number it saw as `last_seq` misses none and gets none twice. A client that does not read is disconnected and can\n\
+catch up later.\n";
 
-/// What each request is for. A new one does not compile until it is told here.
-fn wants(request: &Incoming) -> &'static str {
+/// Describes each request. Exhaustive, so that a new one must be documented.
+fn wants(request: &ClientMessage) -> &'static str {
     match request {
-        Incoming::Connect { .. } => {
-            "The first thing a client says. `token` where the server needs one and the client has shown none."
+        ClientMessage::Connect { .. } => "The first request. `token` is needed if `hello` says so.",
+        ClientMessage::GetAvailableRecipes {} => "Returns `available_recipes`.",
+        ClientMessage::StartRecipe { .. } => {
+            "Starts a recipe on a session. `working_directory` is the repository; the optional `provider` is the agent that must run every step."
         }
-        Incoming::GetAvailableRecipes {} => "Answered with `available_recipes`.",
-        Incoming::StartRecipe { .. } => {
-            "Starts a recipe on a session. `working_directory` is the repository; `provider`, which may be left out, the agent that must do every step."
+        ClientMessage::ExitRecipe { .. } => "Stops the session's recipe and its agent.",
+        ClientMessage::Prompt { .. } => {
+            "Sends a message to the session's running recipe; without one it creates a task."
         }
-        Incoming::ExitRecipe { .. } => "Ends the recipe of a session, and its agent.",
-        Incoming::Prompt { .. } => {
-            "Said to the recipe that runs on the session; without one it is a message like any other and becomes a task."
-        }
-        Incoming::Answer { .. } => "Answers a question.",
-        Incoming::Subscribe { .. } => {
-            "Everything durable after `last_seq` (0 where it is left out), of one session or of all."
+        ClientMessage::Answer { .. } => "Answers a question.",
+        ClientMessage::Subscribe { .. } => {
+            "Sends all durable messages after `last_seq` (default 0), of one session or of all."
         }
     }
 }
@@ -63,24 +61,24 @@ fn requests() -> Vec<Value> {
     ]
 }
 
-/// What each durable message tells. A new one does not compile until it is told here.
+/// Describes each durable message. Exhaustive, so that a new one must be documented.
 fn tells(body: &WireBody) -> &'static str {
     match body {
-        WireBody::RecipeStarted { .. } => "A recipe began.",
-        WireBody::RecipeStepStarted { .. } => "A step was entered; `step_count` counts all steps of the run.",
-        WireBody::RecipeStepTransition { .. } => "The run goes from one step to another.",
-        WireBody::OrchestrationRetry { .. } => {
-            "The agent's report could not be taken; it is asked once more."
+        WireBody::RecipeStarted { .. } => "A recipe started.",
+        WireBody::RecipeStepStarted { .. } => {
+            "A step started; `step_count` counts the steps of the run so far."
         }
+        WireBody::RecipeStepTransition { .. } => "The run moved from one step to another.",
+        WireBody::OrchestrationRetry { .. } => "The agent's report was invalid; it is asked again.",
         WireBody::RecipeExited { .. } => {
-            "The run came to its end. `category` is `completed`, `guardrail` or `error`; `error` says what went wrong, where something did."
+            "The run ended. `category` is `completed`, `guardrail` or `error`; `error`, if present, says what failed."
         }
-        WireBody::QuestionAsked { .. } => "A question waits for an answer.",
+        WireBody::QuestionAsked { .. } => "A question is pending.",
         WireBody::QuestionAnswered { .. } => "A question was answered.",
         WireBody::TaskChanged { .. } => {
-            "Something about a task is different; `change` says what, the task itself says how it stands now."
+            "A task changed; `change` says how. Read the task for its current state."
         }
-        WireBody::TurnComplete { .. } => "An agent has ended its turn.",
+        WireBody::TurnComplete { .. } => "An agent ended its turn.",
     }
 }
 
@@ -88,9 +86,9 @@ fn durable() -> Vec<EventBody> {
     let session: SessionId = "login".parse().unwrap();
     let (run, task, attempt) = (RunId::from_bits(1), TaskId::from_bits(2), AttemptId::from_bits(3));
     let text = |text: &str| NonBlank::new(text).unwrap();
-    let question =
-        Draft::new(QuestionKind::Clarification, text("Formal or casual?")).with_id(QuestionId::from_bits(4));
-    let reported = Reported::new(AttemptResult::Complete, "Done.");
+    let question = QuestionDraft::new(QuestionKind::Clarification, text("Formal or casual?"))
+        .with_id(QuestionId::from_bits(4));
+    let reported = AttemptReport::new(AttemptResult::Complete, "Done.");
     vec![
         EventBody::RunStarted {
             run,
@@ -152,7 +150,7 @@ fn page() -> String {
         let told = wants(&read.map_err(|error| error.message).unwrap().body);
         let _ = write!(text, "\n### `{name}`\n\n{told}\n\n```json\n{request}\n```\n");
     }
-    text.push_str("\n## Out, to one client\n");
+    text.push_str("\n## Out, not durable\n");
     let recipes = json!({ "type": "available_recipes", "recipes": ["…"] });
     let error = outgoing::error(
         Some("1"),
@@ -161,15 +159,15 @@ fn page() -> String {
     for (message, told) in [
         (
             outgoing::hello("app-1a2b", false),
-            "The first thing the server says. `needs_token`: `connect` must show one.",
+            "The server's first message. With `needs_token`, `connect` must contain a token.",
         ),
-        (outgoing::connected(None, 41), "The client is known. `last_seq` is the number of the newest event."),
         (
-            outgoing::ack("prompt"),
-            "A request was carried out; with `task_id` or `run_id` where it made or touched one.",
+            outgoing::connected(None, 41),
+            "The client is connected. `last_seq` is the sequence number of the newest event.",
         ),
-        (recipes, "The recipes there are, each as `GET /api/recipes` has it."),
-        (error, "A request was not carried out."),
+        (outgoing::ack("prompt"), "A request succeeded; with `task_id` or `run_id` if it concerns one."),
+        (recipes, "All recipes, each as in `GET /api/recipes`."),
+        (error, "A request failed."),
     ] {
         let name = message["type"].as_str().unwrap().to_owned();
         let _ = write!(text, "\n### `{name}`\n\n{told}\n\n```json\n{}\n```\n", versionless(&message));
@@ -177,7 +175,7 @@ fn page() -> String {
     text.push_str("\n## Out, durable\n");
     for body in durable() {
         let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-        let sent = message(&Recorded { seq: 42, event }).unwrap();
+        let sent = message(&StoredEvent { seq: 42, event }).unwrap();
         let form = serde_json::to_value(&sent).unwrap();
         let name = form["type"].as_str().unwrap();
         let _ = write!(text, "\n### `{name}`\n\n{}\n\n```json\n{form}\n```\n", tells(&sent.body));
@@ -185,7 +183,7 @@ fn page() -> String {
     text
 }
 
-/// A release must not make the page out of date.
+/// A release must not change the page.
 fn versionless(message: &Value) -> Value {
     let mut message = message.clone();
     if message.get("version").is_some() {
@@ -195,6 +193,6 @@ fn versionless(message: &Value) -> Value {
 }
 
 #[test]
-fn reference_of_the_socket_is_what_the_code_says() {
+fn reference_of_the_socket_is_current() {
     holds("reference/websocket.md", &page());
 }

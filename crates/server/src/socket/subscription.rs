@@ -1,73 +1,76 @@
-//! What a client wants to hear of: the whole log from a number on, or one session's part of it.
+//! A client's subscription: the event log from a sequence number on, optionally of one session only.
 
 use std::collections::BTreeMap;
 use std::future::pending;
 
-use baton_core::id::{SessionId, TaskId};
-use baton_engine::error::EngineError;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_engine::base::error::EngineError;
 use serde_json::Value;
 
-use super::Over;
-use crate::follower::Follower;
+use crate::live::follower::EventFollower;
+use crate::live::wire;
+use crate::socket::SocketEnd;
 use crate::state::App;
-use crate::visitor::Visitor;
-use crate::wire;
+use crate::state::principal::Principal;
 
-/// Tasks whose session is remembered. When there are more, all are looked up again.
+/// Cached task-to-session lookups; the cache is cleared when full.
 const SESSIONS_MAX: usize = 1_000;
 
-pub struct Subscription {
+pub(super) struct Subscription {
     app: App,
-    follower: Follower,
-    visitor: Visitor,
-    /// Their token was taken back.
+    follower: EventFollower,
+    principal: Principal,
+    /// The client's token was revoked.
     is_revoked: bool,
     session: Option<SessionId>,
     sessions: BTreeMap<TaskId, SessionId>,
-    /// Read from the log and not yet known to be wanted; kept here so that nothing is lost when the wait is dropped.
-    looked_at: Option<Value>,
+    /// Read from the log, filter not yet applied; kept here for cancel safety.
+    pending_message: Option<Value>,
 }
 
 impl Subscription {
-    pub fn new(app: &App, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
-        let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
+    pub(super) fn new(app: &App, principal: Principal, session: Option<SessionId>, last_seq: u64) -> Self {
+        let follower = EventFollower::new(app.clone(), last_seq);
         Self {
             app: app.clone(),
             follower,
-            visitor,
+            principal,
             is_revoked: false,
             session,
             sessions: BTreeMap::new(),
-            looked_at: None,
+            pending_message: None,
         }
     }
 
-    /// The next message of a client that has subscribed; one that has not waits for ever. May be dropped and called
-    /// again without losing a message.
-    pub async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
+    /// The next message; waits forever without a subscription. Cancel-safe.
+    pub(super) async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
         match of {
             Some(subscription) => subscription.message().await,
             None => pending().await,
         }
     }
 
-    /// Why there is nothing more to tell.
-    pub fn end(of: Option<&Self>) -> Over {
-        if of.is_some_and(|subscription| subscription.is_revoked) { Over::Unauthorized } else { Over::Ending }
+    /// Why the subscription ended.
+    pub(super) fn end(of: Option<&Self>) -> SocketEnd {
+        if of.is_some_and(|subscription| subscription.is_revoked) {
+            SocketEnd::Unauthorized
+        } else {
+            SocketEnd::Ending
+        }
     }
 
     async fn message(&mut self) -> Result<Option<Value>, EngineError> {
         loop {
-            if self.looked_at.is_none() {
-                let Some(recorded) = self.follower.next().await? else { return Ok(None) };
-                if self.visitor.is_ended_by(&recorded) {
+            if self.pending_message.is_none() {
+                let Some(recorded) = self.follower.next().await else { return Ok(None) };
+                if self.principal.is_revoked_by(&recorded) {
                     self.is_revoked = true;
                     return Ok(None);
                 }
-                self.looked_at =
+                self.pending_message =
                     wire::message(&recorded).and_then(|message| serde_json::to_value(message).ok());
             }
-            let Some(message) = &self.looked_at else { continue };
+            let Some(message) = &self.pending_message else { continue };
             let is_wanted = match &self.session {
                 None => true,
                 Some(wanted) => {
@@ -75,14 +78,14 @@ impl Subscription {
                     self.session_of(&message).await? == Some(wanted)
                 }
             };
-            let message = self.looked_at.take();
+            let message = self.pending_message.take();
             if is_wanted {
                 return Ok(message);
             }
         }
     }
 
-    /// A message names its session, or its task, whose session never changes (I4).
+    /// A message names its session, or a task, whose session never changes (I4).
     async fn session_of(&mut self, message: &Value) -> Result<Option<SessionId>, EngineError> {
         if let Some(session) = message["session_id"].as_str() {
             return Ok(session.parse().ok());
@@ -93,7 +96,7 @@ impl Subscription {
         if let Some(session) = self.sessions.get(&task) {
             return Ok(Some(session.clone()));
         }
-        let found = self.app.desk().store.task(task).await?;
+        let found = self.app.tasks().store.task(task).await?;
         let Some(session) = found.map(|stored| stored.value.spec().session_id.clone()) else {
             return Ok(None);
         };

@@ -1,12 +1,12 @@
-//! A conversation in pages: however small they are, together they are the whole.
+//! A conversation in pages of any size.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::attempt::{AttemptResult, Evidence};
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, Evidence};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -19,7 +19,7 @@ async fn read(stage: &Stage, path: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Many messages. Some are answered at once, some after a question, some only when all others have been sent.
+/// Many messages: some finish at once, some after a question, some only after all others were sent.
 async fn talk(stage: &Stage) -> String {
     let project = stage.send("post", "/api/projects", Some(&json!({ "path": stage.root() }))).await.1;
     let project: Value = serde_json::from_str(&project).unwrap();
@@ -33,7 +33,8 @@ async fn talk(stage: &Stage) -> String {
         match number % 4 {
             0 => stage.attempt(task, AttemptResult::Complete, "Done.", Evidence::default()).await,
             1 => {
-                let question = Draft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
+                let question =
+                    QuestionDraft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
                 stage.attempt(task, AttemptResult::Asked { question }, "Hm.", Evidence::default()).await;
                 late.push(task);
             }
@@ -41,7 +42,7 @@ async fn talk(stage: &Stage) -> String {
         }
     }
     for (number, task) in late.into_iter().enumerate() {
-        if stage.desk.task(task).await.unwrap().value.pending_question().is_some() {
+        if stage.tasks.task(task).await.unwrap().value.pending_question().is_some() {
             let reply = json!({ "reply": format!("This one, {number}") });
             assert_eq!(stage.send("post", &format!("/api/tasks/{task}/reply"), Some(&reply)).await.0, 200);
         }
@@ -75,14 +76,14 @@ async fn pages_make_the_whole(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn pages_of_a_conversation_make_the_whole() {
+async fn pages_add_up_to_the_conversation() {
     let now = AtomicI64::new(1_794_735_000_000);
     let ticking = Stage::at(move || Timestamp::from_ms(now.fetch_add(1, Ordering::Relaxed))).await;
     pages_make_the_whole(&ticking).await;
 }
 
-/// Everything happens in one moment, and only the keys tell it apart.
+/// All entries have the same time; only the keys order them.
 #[tokio::test]
-async fn also_when_all_of_it_was_said_at_once() {
+async fn pages_add_up_when_all_entries_have_the_same_time() {
     pages_make_the_whole(&Stage::set().await).await;
 }

@@ -1,4 +1,4 @@
-//! The server's own promises, held in this process: what its document says is what it does.
+//! Integration tests of the server, in one process.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,25 +1,24 @@
-//! The document: every call is in it, and every example in it is a real answer of this server.
+//! The `OpenAPI` document: it contains every call, and every example is a real response.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::hold::{Hold, HoldReason};
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_engine::asking::{Door, Secret};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::transition::command::Command;
+use baton_engine::asking::{AgentGateway, Secret};
 use serde_json::{Value, json};
 
 use crate::schema::faults;
 use crate::stage::Stage;
 
-/// Takes the answers this run gave as the examples of the document, instead of comparing them.
+/// Replaces the examples of the document by this run's responses instead of comparing them.
 const BLESS: &str = "BATON_BLESS";
 
-/// One call as it was made.
 struct Call {
     id: &'static str,
     method: &'static str,
@@ -37,11 +36,11 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
     stage.attempt(task.parse().unwrap(), result, output, verified).await;
 }
 
-/// An agent is put to work on the task, and may ask.
+/// An agent works on the task and may ask.
 async fn admitted(stage: &Stage, task: &str) -> Secret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.claim(task).await;
-    Door::new(stage.desk.clone(), None).admit(task, attempt).await.unwrap()
+    AgentGateway::new(stage.tasks.clone(), None).admit(task, attempt).await.unwrap()
 }
 
 fn worked() -> Evidence {
@@ -53,7 +52,7 @@ fn burned_out() -> Evidence {
 }
 
 #[tokio::test]
-async fn every_example_is_a_real_answer_and_fits_its_shape() {
+async fn every_example_is_a_real_response_and_matches_its_schema() {
     let stage = Stage::set().await;
     let (status, text) = stage.send("get", "/api/openapi.json", None).await;
     assert_eq!(status, 200);
@@ -67,7 +66,7 @@ async fn every_example_is_a_real_answer_and_fits_its_shape() {
     assert!(unplayed.is_empty(), "the document has calls that nobody made: {unplayed:?}");
 
     let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/openapi/examples.json");
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(&file, made).unwrap();
         return;
@@ -94,7 +93,7 @@ fn operations(document: &Value) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// A small story in which every call is made once.
+/// Makes every call once.
 #[expect(clippy::too_many_lines, reason = "one story, told from its beginning to its end")]
 async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
@@ -109,7 +108,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let asked =
         made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;
     let asked = asked["task_id"].as_str().unwrap().to_owned();
-    let draft = Draft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
+    let draft = QuestionDraft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
     attempt(stage, &asked, AttemptResult::Asked { question: draft.clone() }, "", worked()).await;
     let question = format!("/api/tasks/{asked}");
     let task = made(call("get_task", "get", question, None), examples).await;
@@ -159,17 +158,19 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let failing = stage.send("post", "/api/tasks", Some(&json!({ "title": "Fix the login" }))).await.1;
     let failing: Value = serde_json::from_str(&failing).unwrap();
     let failing = failing["task_id"].as_str().unwrap().to_owned();
-    let error =
-        AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
+    let error = AttemptResult::Error {
+        cause: baton_core::task::attempt::ErrorCause::Own,
+        message: "It broke".to_owned(),
+    };
     let secret = admitted(stage, &failing).await;
     let question = json!({ "question": "Which login?", "options": ["web", "app"] });
     let mut ask = call("ask", "post", "/api/attempt/questions", Some(question));
     ask.headers = format!("authorization: Bearer {}\r\n", secret.reveal());
     made(ask, examples).await;
     let attempt = secret.attempt();
-    let end = AttemptEnd { reported: Reported::new(error, ""), verified: Evidence::default() };
+    let end = AttemptEnd { reported: AttemptReport::new(error, ""), verified: Evidence::default() };
     let settle = Command::Settle { attempt, end };
-    stage.desk.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
+    stage.tasks.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
     let reason = json!({ "reason": "Not needed any more" });
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
@@ -178,9 +179,9 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("create_breakdown", "post", "/api/breakdowns", Some(goal)), examples).await;
     made(call("report_project", "get", format!("/api/projects/{project}/report"), None), examples).await;
     completed(stage, document, examples).await;
-    let now = stage.desk.store.now().await.unwrap();
+    let now = stage.tasks.store.now().await.unwrap();
     let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
-    stage.desk.write(hold.placed(None).unwrap()).await.unwrap();
+    stage.tasks.write(hold.place(None).unwrap()).await.unwrap();
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
@@ -224,7 +225,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     }
 }
 
-/// A project of one task, from its beginning to its end.
+/// A project of one task, to completion.
 async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let sent = async |path: &str, body: Value| -> Value {
         let (status, text) = stage.send("post", path, Some(&body)).await;
@@ -241,7 +242,7 @@ async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'st
     make(stage, document, call("complete_project", "post", complete, None), examples).await;
 }
 
-/// Makes the call, holds the answer against the document and keeps it.
+/// Makes the call, checks the response against the document and records it.
 async fn make(
     stage: &Stage,
     document: &Value,
@@ -268,16 +269,20 @@ async fn make(
     answer
 }
 
-/// The same on every machine: what depends on the machine is replaced by something of its kind.
+/// Replaces values that depend on the machine.
 fn portable(stage: &Stage, value: Option<Value>) -> Value {
     let text = value.unwrap_or_default().to_string().replace(&stage.root(), "/src/app");
     let mut value: Value = serde_json::from_str(&text).unwrap();
-    // A secret is another one each time.
+    // Secrets differ each time.
     if value["token"].as_str().is_some_and(|token| token.starts_with("baton_ada.")) {
         value["token"] = json!(format!("baton_ada.{}", "5e".repeat(32)));
     }
     if !value["disk"].is_null() {
         value["disk"]["free_bytes"] = json!(52_064_448_512_u64);
+        value["services"] = json!([{
+            "name": "dispatcher", "state": "running", "restarts": 0,
+            "rounds": 120, "items_done": 14, "items_failed": 0, "items_failing": 0,
+        }]);
     }
     value
 }

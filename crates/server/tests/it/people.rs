@@ -1,8 +1,8 @@
-//! People with tokens of their own: what they do is done in their name, and only for as long as they may.
+//! People with access tokens: actions are recorded under their name, as long as the token is valid.
 
-use baton_core::actor::Actor;
-use baton_core::person_role::PersonRole;
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -19,11 +19,11 @@ fn bearer(token: &str) -> String {
 }
 
 async fn last_actor(stage: &Stage) -> Actor {
-    stage.desk.store.events_after(0, 500).await.unwrap().pop().unwrap().event.by
+    stage.tasks.store.events_after(0, 500).await.unwrap().pop().unwrap().event.by
 }
 
 #[tokio::test]
-async fn what_a_person_does_is_done_in_their_name() {
+async fn actions_are_recorded_under_the_persons_name() {
     let stage = Stage::set().await;
     let ada = bearer(&made(&stage, "ada", "operator").await);
     assert_eq!(last_actor(&stage).await, Actor::human("mia"), "who handed it out is known too");
@@ -32,7 +32,7 @@ async fn what_a_person_does_is_done_in_their_name() {
     assert_eq!((status, last_actor(&stage).await), (201, Actor::human("ada")), "{body}");
     let (status, _) = stage.send("post", "/api/tasks", Some(&task)).await;
     assert_eq!((status, last_actor(&stage).await), (201, Actor::human("mia")));
-    // Whoever holds the server's own token says who they are; a person with a token is who it says.
+    // Holders of the server's token choose their name; other people are named by their token.
     let zoe = "x-baton-person: zoë\r\n";
     stage.send_with(zoe, "post", "/api/tasks", Some(&task)).await;
     assert_eq!(last_actor(&stage).await, Actor::human("zoë"));
@@ -41,12 +41,12 @@ async fn what_a_person_does_is_done_in_their_name() {
 }
 
 #[tokio::test]
-async fn a_secret_is_shown_once_and_kept_nowhere() {
+async fn a_secret_is_returned_once_and_not_stored() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "viewer").await;
     let random = token.split_once('.').unwrap().1;
-    let stored = stage.desk.store.access_tokens().await.unwrap();
-    let events = stage.desk.store.events_after(0, 500).await.unwrap();
+    let stored = stage.tasks.store.access_tokens().await.unwrap();
+    let events = stage.tasks.store.events_after(0, 500).await.unwrap();
     let kept =
         format!("{} {}", serde_json::to_string(&stored).unwrap(), serde_json::to_string(&events).unwrap());
     assert!(!kept.contains(random), "{kept}");
@@ -55,7 +55,7 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_wrong_revoked_or_over_is_refused() {
+async fn invalid_revoked_and_expired_tokens_are_refused() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "operator").await;
     let health = |token: String| {
@@ -82,14 +82,14 @@ async fn a_token_that_is_wrong_revoked_or_over_is_refused() {
 }
 
 #[tokio::test]
-async fn time_ends_a_token() {
+async fn an_expired_token_ends_open_streams() {
     let now = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(1_000_000));
     let clock = std::sync::Arc::clone(&now);
     let stage = Stage::at(move || Timestamp::from_ms(clock.load(std::sync::atomic::Ordering::SeqCst))).await;
     let end = Some(Timestamp::from_ms(2_000_000));
     let name = "ada".parse().unwrap();
     let by = Actor::human("mia");
-    let (_, secret) = stage.desk.create_access_token(&name, PersonRole::Viewer, end, by).await.unwrap();
+    let (_, secret) = stage.tasks.create_access_token(&name, PersonRole::Viewer, end, by).await.unwrap();
     let shown = bearer(secret.reveal());
     assert_eq!(stage.send_with(&shown, "get", "/api/health", None).await.0, 200);
     now.store(2_000_000, std::sync::atomic::Ordering::SeqCst);
@@ -97,7 +97,7 @@ async fn time_ends_a_token() {
 }
 
 #[tokio::test]
-async fn a_browser_that_has_shown_a_token_is_known_by_a_cookie_that_is_not_the_token() {
+async fn login_sets_a_cookie_that_is_not_the_token() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "viewer").await;
     let (status, head) = stage.head("post", "/api/login", &json!({ "token": token })).await;

@@ -1,16 +1,15 @@
-//! Every call and every page, with a token of every role: who may is written down here, and nowhere else is it taken
-//! from.
+//! Every route with a token of every role. The expected roles are written down here, independently of the product code.
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::person_role::PersonRole::{self, Operator, Responder, Viewer};
-use baton_store::query::TaskFilter;
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole::{self, Operator, Responder, Viewer};
+use baton_store::model::query::TaskFilter;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// Whom each call of the API is for.
+/// The role each API call needs.
 const CALLS: [(&str, &str, PersonRole); 55] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
@@ -56,9 +55,9 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
     ("GET", "/api/user-tasks", Viewer),
     ("POST", "/api/user-tasks/{name}/run", Operator),
     ("GET", "/api/tools", Viewer),
-    // For agents alone, whatever a person may.
+    // Only for agents.
     ("POST", "/api/attempt/questions", Viewer),
-    // Which tool, decides; see below.
+    // Depends on the tool; see below.
     ("POST", "/api/tools/{name}", Viewer),
     ("GET", "/api/events", Viewer),
     ("GET", "/api/holds", Viewer),
@@ -71,7 +70,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
     ("GET", "/api/openapi.json", Viewer),
 ];
 
-/// And each page, with what else there is.
+/// The role each page needs.
 const PAGES: [(&str, &str, PersonRole); 42] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
@@ -117,15 +116,15 @@ const PAGES: [(&str, &str, PersonRole); 42] = [
     ("DELETE", "/mcp", Viewer),
 ];
 
-/// Where nobody is asked who they are: the login, and what it is made of. The socket asks for itself.
+/// Public paths: the login and its assets. The socket authenticates itself.
 const OPEN: [&str; 5] = ["/login", "/api/login", "/assets/{digest}/{name}", "/badge/{name}", "/ws"];
 
 async fn token(stage: &Stage, name: &str, role: PersonRole) -> String {
-    let made = stage.desk.create_access_token(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
+    let made = stage.tasks.create_access_token(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
     format!("authorization: Bearer {}\r\n", made.unwrap().1.reveal())
 }
 
-/// Something of the right form in the place of each variable; none of it is there.
+/// Well-formed values for the variables of a path; none exists.
 fn filled(route: &str) -> String {
     let before = |name: &str| match name {
         "project" => "PROJ-00000000",
@@ -150,14 +149,14 @@ fn filled(route: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_call_and_every_page_with_a_token_of_every_role() {
+async fn every_route_is_checked_with_every_role() {
     let stage = Stage::set().await;
     for role in PersonRole::ALL {
         let shown = token(&stage, role.as_str(), role).await;
         for (method, route, needed) in CALLS.iter().chain(&PAGES) {
             let (status, body) = stage.send_with(&shown, method, &filled(route), None).await;
             if role.may(*needed) {
-                // Where agents ask, no person is one.
+                // People cannot use the agents' endpoint.
                 let wrong: &[u16] = if *route == "/api/attempt/questions" { &[403] } else { &[401, 403] };
                 assert!(!wrong.contains(&status), "{role}: {method} {route} answered {status}\n{body}");
             } else {
@@ -171,9 +170,9 @@ async fn every_call_and_every_page_with_a_token_of_every_role() {
     }
 }
 
-/// Nothing can be added without a line in the tables above.
+/// New routes must be added to the tables above.
 #[tokio::test]
-async fn the_tables_have_every_call_and_every_page() {
+async fn the_tables_list_every_route() {
     let stage = Stage::set().await;
     let (_, text) = stage.send("get", "/api/openapi.json", None).await;
     let document: Value = serde_json::from_str(&text).unwrap();
@@ -207,7 +206,7 @@ async fn the_tables_have_every_call_and_every_page() {
 }
 
 #[tokio::test]
-async fn a_tool_says_itself_whom_it_is_for() {
+async fn tools_check_the_callers_role() {
     let stage = Stage::set().await;
     for role in PersonRole::ALL {
         let shown = token(&stage, role.as_str(), role).await;
@@ -226,10 +225,10 @@ async fn a_tool_says_itself_whom_it_is_for() {
 }
 
 #[tokio::test]
-async fn the_tools_over_the_protocol_are_the_same() {
+async fn mcp_offers_the_same_tools() {
     let stage = Stage::set().await;
-    let mut changes = stage.desk.changes();
-    // The operator last: when their task is there, the others' would be too.
+    let mut changes = stage.tasks.changes();
+    // The operator's task comes last: if it exists, the others would, too.
     for role in PersonRole::ALL {
         let accept = "accept: application/json, text/event-stream\r\n";
         let shown = format!("{}{accept}", token(&stage, role.as_str(), role).await);
@@ -254,7 +253,7 @@ async fn the_tools_over_the_protocol_are_the_same() {
         assert_eq!(status, 200, "{role}: {body}");
     }
     let titles = async || {
-        let page = stage.desk.store.tasks(&TaskFilter::default(), None, 10).await.unwrap();
+        let page = stage.tasks.store.tasks(&TaskFilter::default(), None, 10).await.unwrap();
         page.items.iter().map(|task| task.value.spec().title.to_string()).collect::<Vec<_>>()
     };
     while titles().await.is_empty() {

@@ -1,4 +1,4 @@
-//! A server in this process, with a store, ids and a clock that are the same every time.
+//! A server in this process, with a deterministic store, ids and clock.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,18 +6,18 @@ use std::path::Path;
 use std::process;
 use std::sync::{Arc, Mutex};
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::time::Timestamp;
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::Place;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::transition::command::Command;
+use baton_engine::base::ids::Ids;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::store_address::StoreAddress;
-use baton_server::guard::Guard;
+use baton_engine::settings::place::Place;
+use baton_engine::settings::store_address::StoreAddress;
+use baton_engine::tasks::service::TaskService;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use baton_store::{SqliteOptions, SqliteStore};
@@ -25,12 +25,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// 2026-11-15T09:30:00Z, whenever anybody asks.
+/// Always 2026-11-15T09:30:00Z.
 const NOW_MS: i64 = 1_794_735_000_000;
 
 pub struct Stage {
     scratch: TempDir,
-    pub desk: Desk,
+    pub tasks: TaskService,
     address: String,
     last_head: Mutex<String>,
     stop: watch::Sender<bool>,
@@ -48,7 +48,7 @@ impl Stage {
         Self::at(|| Timestamp::from_ms(NOW_MS)).await
     }
 
-    /// The same with a clock of the test's own.
+    /// The same with the test's own clock.
     pub async fn at(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path().canonicalize().unwrap().join("app");
@@ -59,19 +59,19 @@ impl Stage {
         std::fs::create_dir_all(&state_dir).unwrap();
         let options = SqliteOptions { clock: Arc::new(clock), ..SqliteOptions::default() };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
-        let desk = Desk::new(store.into(), Ids::counted());
+        let tasks = TaskService::new(store.into(), Ids::counted());
         let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
         let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
         let engine =
-            Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
+            Engine::new(tasks.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
-        let guard = Guard::new(server.address(), None);
+        let guard = HttpGuard::new(server.address(), None);
         let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
-        Self { scratch, desk, address, last_head: Mutex::default(), stop }
+        Self { scratch, tasks, address, last_head: Mutex::default(), stop }
     }
 
     /// The repository's path, as it is on this machine.
@@ -84,7 +84,7 @@ impl Stage {
         self.send_with("", method, path, body).await
     }
 
-    /// The same with more headers, each with its line end. Of a stream only the beginning is read.
+    /// The same with more headers, each with its line end. Reads only the beginning of a stream.
     pub async fn send_with(
         &self,
         headers: &str,
@@ -97,7 +97,7 @@ impl Stage {
         self.exchange(&format!("{headers}{kind}"), method, path, &body).await
     }
 
-    /// A form, as one of our own pages posts it.
+    /// Posts a form as our own pages do.
     pub async fn submit(&self, path: &str, fields: &str) -> (u16, String) {
         self.exchange("content-type: application/x-www-form-urlencoded\r\n", "post", path, fields).await
     }
@@ -131,25 +131,31 @@ impl Stage {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    /// An agent takes the task.
+    /// An agent claims the task.
     pub async fn claim(&self, task: TaskId) -> AttemptId {
-        let attempt = self.desk.ids.attempt();
+        let attempt = self.tasks.ids.attempt();
         let agent = "claude".parse().unwrap();
         let claim = Command::Claim { attempt, agent, open_blockers: 0, worker: None };
-        self.desk.apply(task, claim, Actor::Baton).await.unwrap();
+        self.tasks.apply(task, claim, Actor::Baton).await.unwrap();
         attempt
     }
 
     /// The agent's attempt ends like this.
-    pub async fn settle(&self, task: TaskId, attempt: AttemptId, reported: Reported, verified: Evidence) {
+    pub async fn settle(
+        &self,
+        task: TaskId,
+        attempt: AttemptId,
+        reported: AttemptReport,
+        verified: Evidence,
+    ) {
         let end = AttemptEnd { reported, verified };
-        self.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+        self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
     }
 
     /// An agent works on the task and ends like this.
     pub async fn attempt(&self, task: TaskId, result: AttemptResult, output: &str, verified: Evidence) {
         let attempt = self.claim(task).await;
-        self.settle(task, attempt, Reported::new(result, output), verified).await;
+        self.settle(task, attempt, AttemptReport::new(result, output), verified).await;
     }
 
     /// A header of the last answer.

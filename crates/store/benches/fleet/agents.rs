@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_core::change::Change;
+use baton_core::records::change::Change;
 use baton_store::{Backend, PostgresStore};
 use tokio::time::sleep;
 

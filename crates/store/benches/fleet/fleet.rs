@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_core::id::{QuestionId, TaskId};
-use baton_core::text::Role;
-use baton_core::time::Timestamp;
-use baton_core::worker::{Duty, Worker};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::text::Role;
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{Worker, WorkerDuty};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -21,7 +21,7 @@ pub fn described(name: &str, capacity: u32, started_at: Timestamp) -> Worker {
     Worker {
         name: name.to_owned(),
         host: name.to_owned(),
-        duty: Duty::Worker,
+        duty: WorkerDuty::Worker,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         roles: BTreeSet::from([Role::implement(), Role::breakdown()]),
         agents: BTreeSet::from(["claude".parse().unwrap()]),

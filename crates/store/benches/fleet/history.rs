@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::command::Command;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
 use baton_core::task::Task;
-use baton_store::claim::Claimed;
-use baton_store::query::TaskFilter;
+use baton_core::transition::command::Command;
+use baton_store::model::claim::ClaimedTask;
+use baton_store::model::query::TaskFilter;
 use baton_store::{Backend, PostgresStore};
 use tokio::task::JoinSet;
 
@@ -85,7 +85,7 @@ async fn grow(store: &PostgresStore, from: u32, to: u32) {
 type Step<'a> = &'a dyn Fn(&Task) -> Command;
 
 /// From the start of its agent to its acceptance.
-fn whole_life(claimed: &Claimed) -> Change {
+fn whole_life(claimed: &ClaimedTask) -> Change {
     let attempt = claimed.lease.attempt;
     let now = claimed.task.value.updated_at();
     let steps: [(Actor, Step<'_>); 4] = [
@@ -198,7 +198,7 @@ fn shown(times: &mut [Duration]) -> String {
     format!("{p50:.1?} ({p99:.1?})")
 }
 
-async fn end(store: &PostgresStore, claimed: &Claimed) {
+async fn end(store: &PostgresStore, claimed: &ClaimedTask) {
     work::write(store, whole_life(claimed)).await;
 }
 

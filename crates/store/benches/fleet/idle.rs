@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_store::{Backend, PostgresStore};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 

@@ -3,19 +3,19 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{AgentSession, AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::Change;
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::attempt::{AgentSession, AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
 /// One task in so many asks before it goes on.
 const ASKS_ONE_IN: u32 = 20;
@@ -61,7 +61,7 @@ pub fn settle(task: &Task, attempt: AttemptId) -> Command {
     let number = task.state().live_attempt().map_or(1, |live| live.number);
     if number == 1 && task.id().bits().is_multiple_of(ASKS_ONE_IN) {
         let text = NonBlank::new("Is the old format still read by anybody, or may it go?").unwrap();
-        let asked = AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) };
+        let asked = AttemptResult::Asked { question: QuestionDraft::new(QuestionKind::Clarification, text) };
         ended(task, attempt, asked)
     } else {
         finish(task, attempt)
@@ -86,7 +86,7 @@ fn ended(task: &Task, attempt: AttemptId, result: AttemptResult) -> Command {
         duration_ms: 300_000,
         ..Evidence::default()
     };
-    let reported = Reported::new(result, prose(task.id().bits() ^ 1, OUTPUT));
+    let reported = AttemptReport::new(result, prose(task.id().bits() ^ 1, OUTPUT));
     Command::Settle { attempt, end: AttemptEnd { reported, verified } }
 }
 
@@ -95,11 +95,11 @@ pub fn reply(question: QuestionId) -> Command {
     Command::Reply { question, answer, answered_by: AnsweredBy::human("mia") }
 }
 
-pub fn context(now: Timestamp, actor: Actor, question: u32) -> Context {
-    Context {
+pub fn context(now: Timestamp, actor: Actor, question: u32) -> CommandContext {
+    CommandContext {
         now,
         actor,
-        fresh: Fresh { question: QuestionId::from_bits(question), breakdown: TaskId::from_bits(0) },
+        fresh: FreshIds { question: QuestionId::from_bits(question), breakdown: TaskId::from_bits(0) },
     }
 }
 

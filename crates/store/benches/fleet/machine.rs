@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::command::Command;
-use baton_core::effect::Effect;
-use baton_core::id::{AttemptId, EffectId, QuestionId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId, QuestionId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
+use baton_core::records::effect::Effect;
+use baton_core::schedule::worker::BEAT_MS;
 use baton_core::task::Task;
-use baton_core::worker::BEAT_MS;
-use baton_store::claim::Claimed;
-use baton_store::commit::{Commit, Conflict};
+use baton_core::transition::command::Command;
+use baton_store::model::claim::ClaimedTask;
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::query::QuestionFilter;
 use baton_store::postgres::{LogPiece, LogWatch};
-use baton_store::query::QuestionFilter;
 use baton_store::{Backend, PostgresStore};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -127,7 +127,7 @@ impl Machine {
         agents.shutdown().await;
     }
 
-    async fn claim(&self, free: u32) -> Vec<Claimed> {
+    async fn claim(&self, free: u32) -> Vec<ClaimedTask> {
         let is_stale = {
             let mut read_at = self.projects_read_at.lock().unwrap();
             let is_stale = read_at.is_none_or(|at| at.elapsed() > PROJECTS_FRESH_FOR);
@@ -158,7 +158,7 @@ impl Machine {
     }
 
     /// The runner: what is read and written around an agent's work.
-    async fn agent(self: Arc<Self>, claimed: Claimed) {
+    async fn agent(self: Arc<Self>, claimed: ClaimedTask) {
         let (task, attempt) = (claimed.lease.task, claimed.lease.attempt);
         let filter = QuestionFilter { task: Some(task), ..QuestionFilter::default() };
         self.store.questions(&filter, None, 100).await.unwrap();
@@ -313,8 +313,8 @@ impl Machine {
 
     /// The relay: hands out logs that are watched elsewhere.
     async fn relay_logs(self: Arc<Self>) {
-        let line = self.store.log_line().unwrap();
-        let (mut news, mut end) = (line.watched(), self.fleet.end.subscribe());
+        let line = self.store.log_channel();
+        let (mut news, mut end) = (line.subscribe_watches(), self.fleet.end.subscribe());
         let mut given: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         while !*end.borrow() {
             news.mark_unchanged();

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, EffectId};
+use baton_core::base::id::{AttemptId, EffectId};
+use baton_core::people::actor::Actor;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::outbox::PendingEffect;
+use baton_store::model::outbox::PendingEffect;
 use baton_store::postgres::LogWatch;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -167,7 +167,7 @@ async fn see_to(server: &Machine, pending: &[PendingEffect]) {
 
 /// Somebody looks at the log of one agent of a machine after the other.
 async fn watch(server: Arc<Machine>, machine: Arc<Machine>) {
-    let line = server.store.log_line().unwrap();
+    let line = server.store.log_channel();
     let mut seen: Option<(AttemptId, u64)> = None;
     let mut looks = 0;
     until_end(&server.fleet, async {
@@ -179,7 +179,7 @@ async fn watch(server: Arc<Machine>, machine: Arc<Machine>) {
             looks += 1;
             let wanted_from = seen.filter(|(of, _)| *of == attempt).map(|(_, to)| to);
             let watch = LogWatch { id: format!("{}-{looks}", machine.name), attempt, wanted_from };
-            let mut news = line.given();
+            let mut news = line.subscribe_pieces();
             line.watch(&watch, WATCH_MS).await.unwrap();
             let waiting = async {
                 loop {

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_core::id::AttemptId;
-use baton_core::worker::BEAT_MS;
+use baton_core::base::id::AttemptId;
+use baton_core::schedule::worker::BEAT_MS;
 use baton_store::{Backend, PostgresOptions, PostgresStore};
 use tokio::task::JoinSet;
 use tokio::time::sleep;

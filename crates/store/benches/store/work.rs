@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::Change;
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::schedule::{Capacity, Fit, Limits};
+use baton_core::base::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::schedule::{Capacity, LimitsByKey, WorkerFit};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::commit::Commit;
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
+use baton_store::model::commit::Commit;
 
 pub fn task(number: u32) -> Task {
     Task::create(TaskSpec {
@@ -67,14 +67,14 @@ pub fn request(count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         capacity: Capacity {
             total_max: u32::MAX,
-            per_role: Limits::all(u32::MAX),
-            per_agent: Limits::all(u32::MAX),
+            per_role: LimitsByKey::all(u32::MAX),
+            per_agent: LimitsByKey::all(u32::MAX),
             unaccepted_max: u32::MAX,
-            per_project: Limits::none(),
-            per_person: Limits::none(),
+            per_project: LimitsByKey::none(),
+            per_person: LimitsByKey::none(),
         },
         intakes: BTreeMap::new(),
-        fit: Fit::default(),
+        fit: WorkerFit::default(),
         actor: Actor::Baton,
     }
 }
@@ -86,15 +86,15 @@ fn attempt_id() -> AttemptId {
     AttemptId::from_bits(u64::from(process::id()) << 32 | number)
 }
 
-pub fn settled(claimed: &Claimed) -> Change {
+pub fn settled(claimed: &ClaimedTask) -> Change {
     let end = AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "It adds two numbers; the parser calls it."),
+        reported: AttemptReport::new(AttemptResult::Complete, "It adds two numbers; the parser calls it."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     };
     let command = Command::Settle { attempt: claimed.lease.attempt, end };
-    let fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
+    let fresh = FreshIds { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
     let now = claimed.task.value.updated_at();
-    let context = Context { now, actor: Actor::Baton, fresh };
+    let context = CommandContext { now, actor: Actor::Baton, fresh };
     Change::transition(claimed.task.version, claimed.task.value.apply(command, &context).unwrap())
 }
 

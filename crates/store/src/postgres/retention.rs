@@ -1,12 +1,12 @@
-//! Forgetting old history, a bounded piece at a time.
+//! Pruning old events, a bounded number at a time.
 
-use super::pool::Pool;
-use super::read::count;
 use crate::error::StoreError;
-use crate::query::{Pruned, Retention};
+use crate::model::query::{EventRetention, PruneResult};
+use crate::postgres::connect::pool::Pool;
+use crate::postgres::decode::count;
 
-/// A task's history stays whole until the task is over. Events come almost in the order of their time, so what
-/// is old is at the front.
+/// Events of unfinished tasks are kept. Events are stored almost in the order of their time, so old ones are at the
+/// front.
 const PRUNE: &str = "WITH old AS MATERIALIZED (
         SELECT e.seq FROM events e LEFT JOIN tasks t ON t.id = e.task
         WHERE e.at_ms < $1 AND (t.id IS NULL OR t.is_finished)
@@ -15,10 +15,9 @@ const PRUNE: &str = "WITH old AS MATERIALIZED (
         DELETE FROM events e USING old WHERE e.seq = old.seq RETURNING e.seq
     ) SELECT count(*) FROM gone";
 
-pub(super) async fn prune(pool: &Pool, retention: &Retention) -> Result<Pruned, StoreError> {
+pub(super) async fn prune(pool: &Pool, retention: &EventRetention) -> Result<PruneResult, StoreError> {
     let rows_max = i64::from(retention.rows_max);
-    let rows =
-        pool.query("forgetting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
+    let rows = pool.query("deleting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
     let events = count(rows.first());
-    Ok(Pruned { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
+    Ok(PruneResult { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
 }

@@ -1,5 +1,5 @@
-//! The store's own housekeeping: freeing dependents that were left for later, and vacuuming the small tables
-//! that every claim reads, long before the server would come round to it.
+//! Background maintenance: unblocking dependents that a commit left for later, and vacuuming the small tables every
+//! claim reads, sooner than autovacuum would.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,16 +8,17 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use super::connect::Connector;
-use super::pool::Pool;
-use super::unblock;
+use crate::postgres::connect::connector::Connector;
+use crate::postgres::connect::pool::Pool;
+use crate::postgres::write::unblock;
 
-/// Claims after which the dead rows they left are swept up. A sweep of tables this small takes milliseconds.
+/// Claims between two vacuums. Vacuuming tables this small takes milliseconds.
 const CLAIMS_BETWEEN_SWEEPS: usize = 5_000;
-/// How often to look for work that a process left behind when it ended.
+/// How often to look for dependents left by a process that ended.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Another process may be at it already, and shrinking the file would lock claims out.
+/// `SKIP_LOCKED`, because another process may be vacuuming; TRUNCATE false, because shrinking the file would block
+/// claims.
 const SWEEP: &[&str] = &[
     "VACUUM (SKIP_LOCKED, TRUNCATE false, INDEX_CLEANUP on) ready",
     "VACUUM (SKIP_LOCKED, TRUNCATE false, INDEX_CLEANUP on) leases",
@@ -25,33 +26,33 @@ const SWEEP: &[&str] = &[
     "VACUUM (SKIP_LOCKED, TRUNCATE false) counter",
 ];
 
-/// Whether dependents are written down to be freed.
+/// Whether any dependents are left to unblock.
 const LEFT: &str = "SELECT blocker FROM unblocking LIMIT 1";
 
 #[derive(Clone, Default)]
-pub(super) struct Upkeep {
+pub(super) struct Maintenance {
     claims: Arc<AtomicUsize>,
     sweep: Arc<Notify>,
 }
 
-impl Upkeep {
-    pub(super) fn claimed(&self, count: usize) {
+impl Maintenance {
+    pub(super) fn note_claims(&self, count: usize) {
         let before = self.claims.fetch_add(count, Ordering::Relaxed);
         if before / CLAIMS_BETWEEN_SWEEPS != (before + count) / CLAIMS_BETWEEN_SWEEPS {
             self.sweep.notify_one();
         }
     }
 
-    /// Sweeps whenever enough was claimed, until the store is closed.
-    pub(super) async fn sweep(self, pool: Arc<Pool>, mut closing: watch::Receiver<bool>) {
+    /// Vacuums after every [`CLAIMS_BETWEEN_SWEEPS`] claims, until the store is closed.
+    pub(super) async fn vacuum(self, pool: Arc<Pool>, mut closing: watch::Receiver<bool>) {
         loop {
             tokio::select! {
                 _ = closing.changed() => return,
                 () = self.sweep.notified() => {}
             }
             for sql in SWEEP {
-                // Not the owner, or the server is away: the server's own vacuum does it later.
-                if pool.run("sweeping", sql).await.is_err() {
+                // Not the owner, or the server is unreachable: autovacuum will do it.
+                if pool.run("vacuuming", sql).await.is_err() {
                     break;
                 }
             }
@@ -59,19 +60,19 @@ impl Upkeep {
     }
 }
 
-/// Frees dependents whenever a commit left some, and looks every now and then for what others left.
-pub(super) async fn free(
+/// Unblocks dependents whenever a commit left some, and periodically looks for those other processes left.
+pub(super) async fn unblock(
     connector: Connector,
     pool: Arc<Pool>,
     unblocking: Arc<Notify>,
     mut closing: watch::Receiver<bool>,
 ) {
     loop {
-        // Most looks find nothing, and are not worth a connection of their own: of a hundred processes the server would
-        // have to make twenty in every second.
-        let is_left = pool.query("looking for dependents to free", LEFT, &[]).await;
+        // Most checks find nothing and do not justify a connection of their own: with a hundred processes the server
+        // would open twenty per second.
+        let is_left = pool.query("looking for dependents to unblock", LEFT, &[]).await;
         if is_left.is_ok_and(|left| !left.is_empty()) {
-            // An error leaves the rest written down; it is tried again at the next look.
+            // After an error the rest is still recorded and is retried at the next check.
             let _ = unblock::run(&connector, &closing).await;
         }
         tokio::select! {

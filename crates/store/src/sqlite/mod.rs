@@ -1,153 +1,104 @@
-//! The embedded store: one SQLite file, one writer thread with group commit, a few readers.
+//! The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 //!
-//! Any number of processes may have the file open. Within one, every write goes through `writer` and every
-//! read through `readers`; nothing else holds a connection but the `keeper`.
+//! Any number of processes may open the file. Within a process every write goes through the writer and every read
+//! through the readers; the only other connection is the poller's.
 
-mod alive;
-mod answerer;
-mod apply;
-mod backup;
-mod batch;
-mod claim;
-mod edges;
+mod backend;
 mod fault;
-mod graph;
-mod groups;
-mod history;
-mod hold;
-mod job;
-mod keeper;
-mod leases;
-mod lists;
-mod migrate;
-mod open;
-mod put_task;
-mod readers;
-mod rendered;
-mod restore;
+mod file;
+mod options;
+mod read;
 mod rows;
-mod running;
-mod sharing;
-mod statements;
-mod store;
-mod unblock;
-mod waiting;
-mod workers;
-mod writer;
+mod threads;
+mod transaction;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use baton_core::time::Timestamp;
 use tokio::sync::watch;
 
-pub use self::restore::restore;
+pub use self::file::restore::restore;
+pub use self::options::{SqliteOptions, StoreClock};
 
-use self::alive::Alive;
-use self::fault::Fault;
-use self::keeper::{Keeper, KeeperHandle};
-use self::readers::Readers;
-use self::waiting::Message;
-use self::writer::{Writer, WriterHandle};
+use self::fault::SqliteFault;
+use self::file::open;
+use self::read::history::last_seq;
+use self::threads::poller::{ChangePoller, ChangePollerHandle};
+use self::threads::queue::WriterMessage;
+use self::threads::readers::Readers;
+use self::threads::thread_count::ThreadCount;
+use self::threads::writer::{Writer, WriterHandle};
 use crate::error::StoreError;
-use crate::onlooker::Onlooker;
-
-/// Where the store gets its time from.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// How a store is opened. The default is right for everything but tests.
-#[derive(Clone)]
-pub struct SqliteOptions {
-    /// Leases are judged by it.
-    pub clock: Clock,
-    /// The file grows to this many pages of 4 KiB and no further; what does not fit is refused as on a full disk.
-    pub pages_max: Option<u32>,
-    /// Told while opening it, or copying it, takes long.
-    pub onlooker: Onlooker,
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        Self { clock: Arc::new(system_clock), pages_max: None, onlooker: Onlooker::default() }
-    }
-}
-
-fn system_clock() -> Timestamp {
-    // Before 1970 only on a machine whose clock was never set.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
+use crate::model::progress::ProgressListener;
 
 /// A store in one SQLite file. Cheap to clone.
 #[derive(Clone)]
-pub struct SqliteStore(Arc<Inner>);
+pub struct SqliteStore(Arc<SqliteInner>);
 
-struct Inner {
+struct SqliteInner {
     path: Arc<PathBuf>,
-    clock: Clock,
+    clock: StoreClock,
     writer: WriterHandle,
     readers: Readers,
     newest: Arc<watch::Sender<u64>>,
-    keeper: Mutex<Option<KeeperHandle>>,
-    alive: Alive,
-    onlooker: Onlooker,
+    poller: Mutex<Option<ChangePollerHandle>>,
+    threads: ThreadCount,
+    progress: ProgressListener,
 }
 
 impl SqliteStore {
-    /// Opens the store at `path`, or makes it where there is no file. A file that is damaged, not ours, newer
-    /// than this program or not writable is refused and left as it is.
+    /// Opens the store at `path`, or creates it. Refuses a file that is damaged, not a store, newer than this program
+    /// or not writable, and leaves it unchanged.
     ///
-    /// It reads and may write files before it returns. After an unclean stop it looks the whole file over,
-    /// which takes seconds for a large one.
+    /// Blocks on file I/O. After an unclean shutdown it checks the whole file, which takes seconds for a large one.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let SqliteOptions { clock, pages_max, onlooker } = options;
-        let hold = open::prepare(path, &onlooker)?;
+        let SqliteOptions { clock, pages_max, progress } = options;
+        let lock = open::prepare(path, &progress)?;
         let conn = open::connect(path)?;
-        let failed = |error: rusqlite::Error| Fault::from(error).into_error(path, "opening the store");
+        let failed = |error: rusqlite::Error| SqliteFault::from(error).into_error(path, "opening the store");
         if let Some(pages) = pages_max {
             conn.pragma_update(None, "max_page_count", pages).map_err(failed)?;
         }
-        let last_seq = history::last_seq(&conn).map_err(failed)?;
-        let (path, alive) = (Arc::new(path.to_owned()), Alive::new());
+        let last_seq = last_seq(&conn).map_err(failed)?;
+        let (path, threads) = (Arc::new(path.to_owned()), ThreadCount::new());
         let newest = Arc::new(watch::Sender::new(last_seq));
         let writer = Writer {
             path: Arc::clone(&path),
             clock: Arc::clone(&clock),
             newest: Arc::clone(&newest),
-            hold,
-            here: alive.one_more(),
+            lock,
+            guard: threads.enter(),
         };
         let writer = writer.start(conn)?;
-        let keeper = Keeper {
+        let poller = ChangePoller {
             path: Arc::clone(&path),
             newest: Arc::clone(&newest),
             writer: writer.clone(),
-            here: alive.one_more(),
+            guard: threads.enter(),
         };
-        let keeper = Mutex::new(Some(keeper.start()?));
-        let readers = Readers::new(&path, alive.clone());
-        Ok(Self(Arc::new(Inner { path, clock, writer, readers, newest, keeper, alive, onlooker })))
+        let poller = Mutex::new(Some(poller.start()?));
+        let readers = Readers::new(&path, threads.clone());
+        Ok(Self(Arc::new(SqliteInner { path, clock, writer, readers, newest, poller, threads, progress })))
     }
 
-    /// The file it is in.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 }
 
-impl Inner {
-    /// Tells the threads to end once they have finished what they have.
-    fn let_go(&self) {
+impl SqliteInner {
+    /// Tells the threads to stop after their current work.
+    fn shut_down(&self) {
         self.readers.close();
-        drop(self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // It is gone already when the store was closed before.
-        let _ = self.writer.send(Message::Close);
+        drop(self.poller.lock().unwrap_or_else(PoisonError::into_inner).take());
+        // Fails only if the store was already closed.
+        let _ = self.writer.send(WriterMessage::Close);
     }
 }
 
-impl Drop for Inner {
+impl Drop for SqliteInner {
     fn drop(&mut self) {
-        self.let_go();
+        self.shut_down();
     }
 }

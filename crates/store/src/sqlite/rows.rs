@@ -1,96 +1,114 @@
-//! From stored columns back to core's values.
+//! Decoding stored columns into core's types.
 
 use std::str::FromStr;
 
-use baton_core::change::Stored;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, ProjectId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::records::change::Versioned;
+use baton_core::schedule::Share;
 use baton_core::task::Task;
 use rusqlite::types::{FromSqlResult, ValueRef};
 use rusqlite::{Connection, Params, Row, Statement};
 use serde::de::DeserializeOwned;
 
-use super::batch::Batch;
-use super::fault::Fault;
 use crate::error::StoreError;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 
 #[expect(clippy::needless_pass_by_value, reason = "called with ids, numbers, texts and errors alike")]
-pub fn bad_row(kind: &'static str, key: impl ToString, detail: impl ToString) -> StoreError {
+pub(crate) fn bad_row(kind: RecordKind, key: impl ToString, detail: impl ToString) -> StoreError {
     StoreError::BadRow { kind, key: key.to_string(), detail: detail.to_string() }
 }
 
-/// A task's id as it is stored.
-pub fn of_task(id: TaskId) -> i64 {
+/// A task id as stored.
+pub(crate) fn task_key(id: TaskId) -> i64 {
     i64::from(id.bits())
 }
 
-pub fn of_attempt(id: AttemptId) -> i64 {
+pub(crate) fn attempt_key(id: AttemptId) -> i64 {
     id.bits().cast_signed()
 }
 
-pub fn task_id(stored: i64) -> Result<TaskId, Fault> {
-    let bits = u32::try_from(stored).map_err(|error| bad_row("task id", stored, error))?;
+pub(crate) fn task_id(stored: i64) -> Result<TaskId, SqliteFault> {
+    let bits = u32::try_from(stored).map_err(|error| bad_row(RecordKind::Task, stored, error))?;
     Ok(TaskId::from_bits(bits))
 }
 
-pub const fn attempt_id(stored: i64) -> AttemptId {
+pub(crate) const fn attempt_id(stored: i64) -> AttemptId {
     AttemptId::from_bits(stored.cast_unsigned())
 }
 
-/// A role or an agent's name.
-pub fn name<T: FromStr<Err: ToString>>(stored: FromSqlResult<&str>, kind: &'static str) -> Result<T, Fault> {
+/// Parses a role, an agent's name or a session id.
+pub(crate) fn name<T: FromStr<Err: ToString>>(
+    stored: FromSqlResult<&str>,
+    kind: RecordKind,
+) -> Result<T, SqliteFault> {
     let text = stored.map_err(|error| bad_row(kind, "", error))?;
     text.parse().map_err(|error: T::Err| bad_row(kind, text, error.to_string()).into())
 }
 
-/// The JSON in a column. The key only says which row it was, should it not read back.
-pub fn body<T: DeserializeOwned>(
+/// Decodes a JSON column. The key is used in the error only.
+pub(crate) fn body<T: DeserializeOwned>(
     stored: ValueRef<'_>,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<T, Fault> {
+) -> Result<T, SqliteFault> {
     let text = stored.as_str().map_err(|error| bad_row(kind, key.to_string(), error))?;
     serde_json::from_str(text).map_err(|error| bad_row(kind, key, error).into())
 }
 
-/// A row of (version, body).
-pub fn stored<T: DeserializeOwned>(
+/// Decodes a row of (version, body).
+pub(crate) fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Stored<T>, Fault> {
+) -> Result<Versioned<T>, SqliteFault> {
     let version = row.get::<_, i64>(0)?.cast_unsigned();
-    Ok(Stored { version, value: body(row.get_ref(1)?, kind, key)? })
+    Ok(Versioned { version, value: body(row.get_ref(1)?, kind, key)? })
 }
 
-/// One row of (version, body), where there is one.
-pub fn find<T: DeserializeOwned>(
+/// Reads one row of (version, body), if it exists.
+pub(crate) fn find<T: DeserializeOwned>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Versioned<T>>, SqliteFault> {
     one(&mut *conn.prepare_cached(sql)?, params, kind, key)
 }
 
-/// As `find`, with a statement at hand.
+/// Like `find`, with a prepared statement.
 fn one<T: DeserializeOwned>(
     statement: &mut Statement<'_>,
     params: impl Params,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Versioned<T>>, SqliteFault> {
     let mut rows = statement.query(params)?;
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
-const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
+pub(crate) const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
 
-pub fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    find(conn, TASK, [id], "task", id)
+pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Versioned<Task>>, SqliteFault> {
+    find(conn, TASK, [id], RecordKind::Task, id)
 }
 
-/// As `task`, inside the writer's transaction.
-pub fn task_in(batch: &mut Batch<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    one(batch.statement(TASK)?, [id], "task", id)
+/// Like `task`, with a prepared statement.
+pub(crate) fn task_by(
+    statement: &mut Statement<'_>,
+    id: i64,
+) -> Result<Option<Versioned<Task>>, SqliteFault> {
+    one(statement, [id], RecordKind::Task, id)
+}
+
+pub(crate) fn share(project: Option<i64>, person: Option<&str>) -> Result<Share, SqliteFault> {
+    let project = project.map(project_id).transpose()?;
+    Ok(Share { project, person: person.and_then(|person| NonBlank::new(person).ok()) })
+}
+
+pub(crate) fn project_id(stored: i64) -> Result<ProjectId, SqliteFault> {
+    let bits = u32::try_from(stored).map_err(|error| bad_row(RecordKind::Project, stored, error))?;
+    Ok(ProjectId::from_bits(bits))
 }

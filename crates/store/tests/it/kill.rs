@@ -1,7 +1,7 @@
-//! A writer that dies at any moment: what it acknowledged is there, and nothing is there by halves.
+//! Kills a writer process at random moments: everything it acknowledged is stored, and nothing is stored in part.
 //!
-//! The test starts itself again as the writer. `BATON_KILLS` asks for another number of kills, `BATON_DICE` for
-//! the same moments as a run that failed.
+//! The test runs itself as the writer. `BATON_KILLS` sets the number of kills; `BATON_DICE` repeats the moments of a
+//! failed run.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::state::StateName;
-use baton_store::claim::ClaimRequest;
-use baton_store::query::TaskFilter;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::task::state::StateName;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::query::TaskFilter;
 use baton_store::{Backend, SqliteOptions, SqliteStore};
 
 use crate::sqlite::Sqlite;
@@ -22,14 +22,14 @@ use crate::suite::{Fixture, run};
 
 const WRITER: &str = "BATON_TEST_WRITER";
 const FIRST: &str = "BATON_TEST_FIRST";
-/// Writers at once in the process, so that they share commits.
+/// Concurrent writers in the process, so that they share commits.
 const LANES: u32 = 4;
-/// Numbers one life of the writer may use.
+/// Ids one run of the writer may use.
 const PER_LIFE: u32 = 100_000;
-/// Lives that share a store before the next gets an empty one.
+/// Runs that share a store before the next gets an empty one.
 const LIVES_PER_STORE: u32 = 25;
 
-/// Not a test of its own: what the others start and kill. Run by itself it does nothing.
+/// Not a test: the process the tests start and kill. Does nothing by itself.
 #[test]
 fn writer_process() {
     let (Ok(path), Ok(first)) = (env::var(WRITER), env::var(FIRST)) else { return };
@@ -45,13 +45,13 @@ fn writer_process() {
     });
 }
 
-/// Makes a task and one that waits on it, claims whatever is next, settles it; over and over.
+/// Creates a task and a dependent, claims the next task and settles it, in a loop.
 async fn lane_of_work(store: SqliteStore, first: u32, lane: u32) {
     for round in 0..PER_LIFE / LANES / 2 {
         let number = first + (round * LANES + lane) * 2;
         write(&store, created(number, &[]).and(created(number + 1, &[number]))).await;
         say("made", number);
-        // Never used by an earlier life of the writer.
+        // Never used by an earlier run of the writer.
         let attempt_ids = vec![AttemptId::from_bits(1 << 40 | u64::from(number))];
         let wanted = ClaimRequest { attempt_ids, ..request(&format!("lane-{lane}"), 0) };
         for claimed in store.claim(wanted).await.unwrap() {
@@ -65,7 +65,7 @@ async fn lane_of_work(store: SqliteStore, first: u32, lane: u32) {
 
 fn say(what: &str, number: u32) {
     let mut out = std::io::stdout().lock();
-    // Written at once: a line that is seen was acknowledged before.
+    // One write per line: a complete line was acknowledged before.
     out.write_all(format!("\n{what} {number}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
 }
 
@@ -80,7 +80,7 @@ fn start_writer(path: &Path, first: u32) -> Child {
         .unwrap()
 }
 
-/// What the writer said, up to its end.
+/// The writer's output.
 #[derive(Default)]
 struct Said {
     made: BTreeSet<u32>,
@@ -101,7 +101,7 @@ impl Said {
     }
 }
 
-/// Small numbers in an order that the first one fixes.
+/// Pseudo-random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -111,19 +111,19 @@ impl Dice {
     }
 }
 
-/// Lets the writer live for some acknowledgements and a little more, then kills it. Returns all it said.
+/// Lets the writer run for some acknowledgements and a little more, then kills it. Returns its output.
 fn live_and_die(path: &Path, first: u32, dice: &mut Dice) -> Said {
     let mut writer = start_writer(path, first);
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     let mut said = Said::default();
-    // Now and then it dies while it opens the file.
+    // Sometimes it dies while opening the file.
     let acknowledgements = if dice.roll(8) == 0 { 0 } else { dice.roll(120) };
     let mut heard = 0;
     while heard < acknowledgements {
         let Some(line) = lines.next() else { panic!("the writer ended by itself") };
         heard += u64::from(said.hear(&line.unwrap()));
     }
-    // The moment itself must not be in step with the writer's commits.
+    // The moment must not be synchronised with the writer's commits.
     std::thread::sleep(Duration::from_micros(dice.roll(if heard == 0 { 20_000 } else { 1_500 })));
     writer.kill().unwrap();
     writer.wait().unwrap();
@@ -134,7 +134,7 @@ fn live_and_die(path: &Path, first: u32, dice: &mut Dice) -> Said {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_kill_at_any_moment() {
+fn acknowledged_changes_survive_a_kill() {
     let kills: u32 = env::var("BATON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
     let from_clock =
         || u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
@@ -167,7 +167,7 @@ async fn check(place: &Sqlite, said: &Said) {
     let begun: BTreeSet<u32> = done.union(&claimed).copied().collect();
     assert!(said.claimed.is_subset(&begun), "lost: {:?}", said.claimed.difference(&begun));
 
-    // No half: a pair is whole, a claim has its lease, every version has its event.
+    // Atomicity: a pair is complete, a claim has its lease, every version has its event.
     let mut expected: BTreeSet<TaskId> = BTreeSet::new();
     for number in &numbers {
         let pair = number / 2 * 2;
@@ -187,13 +187,13 @@ async fn check(place: &Sqlite, said: &Said) {
     assert_eq!(leases, claimed);
     let events = store.events_after(0, u32::MAX).await.unwrap();
     assert!(events.iter().map(|line| line.seq).eq(1..=events.len() as u64), "a gap");
-    // Made, claimed, and at the end two: the attempt ended, the task is done.
+    // Created, claimed, attempt ended, done.
     assert_eq!(events.len(), numbers.len() + begun.len() + 2 * done.len());
     store.close().await.unwrap();
 }
 
 #[test]
-fn a_fan_cut_off_while_it_is_told_goes_on_after_the_restart() {
+fn unblocking_resumes_after_a_kill() {
     const WIDTH: u32 = 5_000;
     let place = Sqlite::new();
     run(async {
@@ -202,7 +202,7 @@ fn a_fan_cut_off_while_it_is_told_goes_on_after_the_restart() {
         create_all(&store, 1, &vec![vec![0]; WIDTH as usize]).await;
         store.close().await.unwrap();
     });
-    // Its first claim is the root; once that is done, its dependents are being told.
+    // Its first claim is the root; once that is done, its dependents are being unblocked.
     let mut writer = start_writer(&place.path(), 1_000_000);
     let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     let root_is_done = lines.map_while(Result::ok).any(|line| line == "done 0");

@@ -1,30 +1,30 @@
-//! A process that writes to PostgreSQL is killed, again and again, in the middle of it.
+//! Kills processes that write to PostgreSQL, again and again.
 
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Child, Command, Stdio};
 
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::state::Queue;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::Commit;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::task::state::QueueName;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, PostgresOptions, PostgresStore};
 
 use crate::postgres::{Postgres, run};
 use crate::suite::Fixture;
 use crate::suite::make::{complete, created, request, settled, task_id};
 
-/// How often, unless `BATON_KILLS` says otherwise.
+/// How often, unless `BATON_KILLS` is set.
 const KILLS: u32 = 200;
 const KILLS_VARIABLE: &str = "BATON_KILLS";
-/// Where the writer is to write, for the writer alone: the address, the namespace, and which writer it is.
+/// For the writer process: address, namespace and number of the writer.
 const WRITER_VARIABLE: &str = "BATON_TEST_WRITER";
-/// Numbers of one writer's tasks are far from another's.
+/// Keeps the task ids of different writers apart.
 const PER_WRITER: u32 = 100_000;
 const LANES: u32 = 4;
 
-/// What a writer said it had been told is written.
+/// What a writer reported as acknowledged.
 #[derive(Default)]
 struct Acknowledged {
     /// The first of each pair of tasks.
@@ -33,7 +33,7 @@ struct Acknowledged {
 }
 
 #[test]
-fn what_a_killed_process_was_told_is_there() {
+fn acknowledged_changes_of_a_killed_process_are_stored() {
     run(async {
         let place = Postgres::new();
         let store = place.open().await;
@@ -48,7 +48,7 @@ fn what_a_killed_process_was_told_is_there() {
     });
 }
 
-/// A process that writes, and says a line for all that it was told is written.
+/// The writer process: prints a line for everything acknowledged.
 pub fn start_writer(options: &PostgresOptions, number: u32) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "killed::writer", "--ignored", "--nocapture"])
@@ -59,7 +59,7 @@ pub fn start_writer(options: &PostgresOptions, number: u32) -> Child {
         .unwrap()
 }
 
-/// Starts a writer, lets it say a few things, a different number each time, and kills it where it stands.
+/// Starts a writer, reads a different number of lines each time, and kills it.
 fn write_and_kill(options: &PostgresOptions, number: u32, known: &mut Acknowledged) {
     let mut writer = start_writer(options, number);
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -78,7 +78,7 @@ fn write_and_kill(options: &PostgresOptions, number: u32, known: &mut Acknowledg
         said += u32::from(note(&line));
     }
     writer.kill().unwrap();
-    // What it said last is acknowledged as well; a line that was cut off is not.
+    // Complete lines count as acknowledged; a truncated one does not.
     let rest: Vec<String> = lines.collect();
     for line in &rest {
         note(line);
@@ -103,14 +103,14 @@ fn writer() {
     });
 }
 
-/// A pair of tasks, one of which waits on the other; then a claim, and the end of it.
+/// Creates a pair of dependent tasks, claims one and settles it.
 async fn write_for_ever(store: PostgresStore, base: u32) {
     for pair in 0.. {
         let first = base + pair * 2;
         let answer = store.commit(created(first, &[]).and(created(first + 1, &[first]))).await.unwrap();
         assert!(matches!(answer, Commit::Written { .. }), "{answer:?}");
         say(&format!("pair {}", task_id(first)));
-        // Each writer starts with nothing known of the ones before it, so its ids are made from its numbers.
+        // Each writer knows nothing of the previous ones, so its ids are derived from its number.
         let attempt_ids = vec![AttemptId::from_bits(u64::from(first))];
         for claimed in store.claim(ClaimRequest { attempt_ids, ..request("writer", 0) }).await.unwrap() {
             let answer = store.commit(settled(&claimed, complete(), 10)).await.unwrap();
@@ -120,7 +120,7 @@ async fn write_for_ever(store: PostgresStore, base: u32) {
     }
 }
 
-/// One write, so that a line is there whole or not at all.
+/// One write, so that a line is complete or absent.
 fn say(line: &str) {
     let mut out = stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
@@ -134,7 +134,7 @@ async fn check(store: &PostgresStore, known: &Acknowledged) {
     }
     for id in &known.done {
         let task = store.task(*id).await.unwrap().unwrap().value;
-        assert_eq!(task.state().queue(), Queue::Done, "{id}");
+        assert_eq!(task.state().queue(), QueueName::Done, "{id}");
     }
     assert_eq!(
         known.done.iter().collect::<BTreeSet<_>>().len(),
@@ -150,7 +150,7 @@ async fn check(store: &PostgresStore, known: &Acknowledged) {
     }
 }
 
-/// Everything that is counted is as it would be counted anew, and no change is half there.
+/// All counters match a recount, and no change is stored in part.
 pub async fn check_counters(options: &PostgresOptions) {
     let (client, connection) = tokio_postgres::connect(&options.url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);

@@ -1,8 +1,8 @@
-//! Watching a log across machines: two handles on one PostgreSQL, one that has the log and one that looks.
+//! Watching a log across machines: two handles on one PostgreSQL, one that has the log and one that watches.
 
 use std::time::Duration;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use baton_store::Backend;
 use baton_store::postgres::{LogPiece, LogWatch};
 use tokio::time::timeout;
@@ -19,12 +19,12 @@ fn piece(from: u64, text: &str) -> LogPiece {
 }
 
 #[test]
-fn a_watch_is_heard_of_answered_and_gone() {
+fn a_watch_is_notified_answered_and_ended() {
     run(async {
         let place = Postgres::new();
         let (here, there) = (place.open().await, place.open().await);
-        let (looking, having) = (here.log_line().unwrap(), there.log_line().unwrap());
-        let (mut seen, mut heard) = (looking.given(), having.watched());
+        let (looking, having) = (here.log_channel(), there.log_channel());
+        let (mut seen, mut heard) = (looking.subscribe_pieces(), having.subscribe_watches());
         let watch = LogWatch { id: "w1".to_owned(), attempt: AttemptId::from_bits(7), wanted_from: Some(3) };
         assert_eq!(having.watches().await.unwrap(), []);
         looking.watch(&watch, 60_000).await.unwrap();
@@ -53,18 +53,18 @@ fn a_watch_is_heard_of_answered_and_gone() {
     });
 }
 
-/// The line that hears of watches is made in the background, so one that is written meanwhile was told to nobody.
+/// The listening connection is opened in the background, so a watch written meanwhile is not notified.
 #[test]
-fn a_watch_written_while_a_store_is_being_opened_is_heard_of() {
+fn a_watch_written_during_open_is_noticed() {
     run(async {
         let place = Postgres::new();
-        let looking = place.open().await.log_line().unwrap();
+        let looking = place.open().await.log_channel();
         for round in 0..20 {
             let watch =
                 LogWatch { id: format!("w{round}"), attempt: AttemptId::from_bits(round), wanted_from: None };
             let there = place.open().await;
-            let having = there.log_line().unwrap();
-            let mut heard = having.watched();
+            let having = there.log_channel();
+            let mut heard = having.subscribe_watches();
             looking.watch(&watch, 60_000).await.unwrap();
             timeout(SOON, heard.changed()).await.unwrap().unwrap();
             assert!(having.watches().await.unwrap().contains(&watch));

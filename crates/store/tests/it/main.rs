@@ -1,4 +1,4 @@
-//! The store's tests: one suite that every backend passes, and what is special to each.
+//! The store's tests: one conformance suite for every backend, and tests specific to each.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,9 +1,9 @@
-//! PostgreSQL goes away, by accident and by force, and comes back.
+//! PostgreSQL stops, crashes and comes back.
 
 use std::time::{Duration, Instant};
 
-use baton_core::id::TaskId;
-use baton_store::commit::Commit;
+use baton_core::base::id::TaskId;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -17,10 +17,10 @@ const KILLS: u32 = 20;
 const WRITERS: u32 = 8;
 const SOON: Duration = Duration::from_mins(1);
 
-/// Numbers of one writer's pairs are far from another's.
+/// Keeps the ids of different writers apart.
 const PER_WRITER: u32 = 1_000_000;
 
-/// Writes pairs of tasks, each pair in one change, and returns the pairs it was told are written.
+/// Writes pairs of tasks, each pair in one change, and returns those acknowledged.
 async fn write_pairs(
     store: PostgresStore,
     writer: u32,
@@ -38,8 +38,8 @@ async fn write_pairs(
                 known.push(first);
                 acknowledged.send_modify(|count| *count += 1);
             }
-            // Not written, or nobody knows; either way nobody was told that it is.
-            Err(StoreError::Unknown { .. } | StoreError::Unreachable { .. }) => {}
+            // Not written or unknown; in either case not acknowledged.
+            Err(StoreError::CommitUnknown { .. } | StoreError::Unreachable { .. }) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -47,7 +47,7 @@ async fn write_pairs(
 }
 
 #[test]
-fn what_was_acknowledged_outlives_the_servers_death() {
+fn acknowledged_changes_survive_a_server_crash() {
     run(async {
         let server = Server::private("killed").unwrap();
         let options = PostgresOptions::new(server.address(), "kill");
@@ -61,7 +61,7 @@ fn what_was_acknowledged_outlives_the_servers_death() {
             .collect();
         let mut count = acknowledged.subscribe();
         for _ in 0..KILLS {
-            // In the middle of it: some were written since the last time.
+            // In the middle of writing: some were written since the last time.
             let before = *count.borrow_and_update();
             timeout(SOON, count.wait_for(|count| *count > before + 50)).await.unwrap().unwrap();
             tokio::task::block_in_place(|| server.kill_and_restart());
@@ -82,7 +82,7 @@ fn what_was_acknowledged_outlives_the_servers_death() {
     });
 }
 
-/// Every event has its number and its task, and no pair is without its other half.
+/// Every event has its number and its task, and no pair is incomplete.
 async fn check_whole(store: &PostgresStore) {
     let mut seq = 0;
     let mut tasks: Vec<TaskId> = Vec::new();
@@ -102,7 +102,7 @@ async fn check_whole(store: &PostgresStore) {
 }
 
 #[test]
-fn news_comes_again_after_the_server_does() {
+fn notifications_resume_after_a_server_restart() {
     run(async {
         let server = Server::private("listened").unwrap();
         let options = PostgresOptions::new(server.address(), "news");
@@ -113,9 +113,9 @@ fn news_comes_again_after_the_server_does() {
             let seq = loop {
                 match one.commit(created(number, &[])).await {
                     Ok(Commit::Written { last_seq }) => break last_seq,
-                    // It was written after all, and it is the only one.
+                    // It was written after all, exactly once.
                     Ok(Commit::Conflict(_)) => break u64::from(number),
-                    Err(StoreError::Unknown { .. }) => {}
+                    Err(StoreError::CommitUnknown { .. }) => {}
                     other => panic!("{other:?}"),
                 }
             };
@@ -127,7 +127,7 @@ fn news_comes_again_after_the_server_does() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named_soon() {
+fn an_unreachable_server_is_an_error() {
     run(async {
         let mut options = PostgresOptions::new("host=/nonexistent user=baton", "none");
         options.patience = Duration::from_millis(200);

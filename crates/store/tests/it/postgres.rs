@@ -1,4 +1,4 @@
-//! The suite on PostgreSQL.
+//! The conformance suite on PostgreSQL.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ impl Postgres {
     }
 }
 
-/// One that no other test has, in this run or an earlier one.
+/// Unique, also among earlier runs.
 pub fn fresh_namespace() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Fixture for Postgres {
     }
 
     async fn advance(&self, ms: i64) {
-        // The server's clock is nobody's to move.
+        // The server's clock cannot be moved.
         tokio::time::sleep(Duration::from_millis(ms.try_into().unwrap())).await;
     }
 }

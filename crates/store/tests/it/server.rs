@@ -1,8 +1,8 @@
-//! A PostgreSQL server for the tests: the one named in `BATON_TEST_POSTGRES`, or one started here.
+//! A PostgreSQL server for the tests: the one named by `BATON_TEST_POSTGRES`, or one started here.
 //!
-//! Every test may be a process of its own, so the server outlives the one that started it. Whoever uses it holds
-//! a shared lock on a file; a watchdog, which is this same test program, stops the server once that lock has
-//! been free for a while. Started as root, the server runs as another user, since it refuses to run as root.
+//! Every test may be a separate process, so the server outlives the one that started it. Each user holds a shared
+//! lock on a file; a watchdog, which is this same test program, stops the server once that lock has been free for a
+//! while. As root, the server runs as another user, since it refuses to run as root.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,30 +17,30 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Set to use a server that is already there.
+/// Set to use an existing server.
 const ADDRESS: &str = "BATON_TEST_POSTGRES";
-/// Set, to the server's folder, for the watchdog alone.
+/// Set to the server's directory, for the watchdog.
 const WATCHED: &str = "BATON_TEST_POSTGRES_WATCHED";
-/// The watchdog's looks, and how many of them in a row must find nobody.
+/// The watchdog's poll interval, and how many idle polls in a row stop the server.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const IDLE_LOOKS: u32 = 15;
 
-/// Where a server's programs are and whom they run as.
+/// Where the server's programs are and which user runs them.
 #[derive(Clone)]
 struct Programs {
     folder: PathBuf,
     user: Option<String>,
-    /// The network namespace they run in; this process's own where there is none.
+    /// The network namespace to run in; `None` for this process's own.
     network: Option<String>,
 }
 
-/// A server in a folder of its own.
+/// A server with its own data directory.
 pub struct Server {
     programs: Programs,
     folder: PathBuf,
 }
 
-/// The address of the server all tests share, or why there is none.
+/// The address of the shared server, or why there is none.
 pub fn shared() -> Result<String, String> {
     static SHARED: OnceLock<Result<String, String>> = OnceLock::new();
     SHARED.get_or_init(find_or_start).clone()
@@ -58,7 +58,7 @@ pub fn psql(script: &str) {
     assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Why tests on PostgreSQL cannot run here; a failure where they must.
+/// Why PostgreSQL tests cannot run here; panics where they must.
 pub fn missing() -> Option<String> {
     let reason = shared().err()?;
     let message = format!(
@@ -69,7 +69,7 @@ pub fn missing() -> Option<String> {
 }
 
 fn find_or_start() -> Result<String, String> {
-    /// Held until the process ends, however it ends.
+    /// Held until the process ends.
     static USING: OnceLock<File> = OnceLock::new();
     if let Ok(address) = env::var(ADDRESS) {
         return Ok(address);
@@ -91,7 +91,7 @@ fn find_or_start() -> Result<String, String> {
 
 #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
 fn start_watchdog(folder: &Path) {
-    // Each of the test programs that have this module has it under a name of its own.
+    // Each test program that includes this module does so under its own name.
     let (_, module) = module_path!().split_once("::").expect("a module of a test program");
     Command::new(env::current_exe().expect("our own program"))
         .args(["--exact", &format!("{module}::watchdog"), "--ignored"])
@@ -133,7 +133,7 @@ fn users_file() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres.users")
 }
 
-/// Outside the target folder: another user must be able to reach it, and a socket's path must be short.
+/// Outside the target directory: another user must be able to access it, and socket paths must be short.
 fn shared_folder() -> PathBuf {
     let target =
         env!("CARGO_TARGET_TMPDIR").bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte));
@@ -166,7 +166,7 @@ impl Programs {
         Ok(Self { folder, user: user.filter(|_| is_root), network: None })
     }
 
-    /// The program, as the user who may run it.
+    /// The program, run as the right user.
     fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut words: Vec<&OsStr> = Vec::new();
         if let Some(network) = &self.network {
@@ -179,14 +179,14 @@ impl Programs {
         words.push(program.as_ref().as_os_str());
         let mut command = Command::new(words[0]);
         command.args(&words[1..]);
-        // The server must not die with the terminal's or the runner's process group.
+        // The server must not die with the process group of the terminal or the test runner.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         command
     }
 }
 
 impl Server {
-    /// One that nobody else uses, to be stopped and killed at will. Gone when dropped.
+    /// A private server that can be stopped and killed. Removed on drop.
     pub fn private(name: &str) -> Result<Self, String> {
         let server = Self::created(name)?;
         server.start();
@@ -202,7 +202,7 @@ impl Server {
         Ok(server)
     }
 
-    /// The same in a network namespace, where everyone in that network may use it.
+    /// The same in a network namespace, open to everyone in that network.
     pub fn within(name: &str, network: &str, hosts: &str) -> Result<Self, String> {
         let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
         let programs = Programs { network: Some(network.to_owned()), ..Programs::find()? };
@@ -221,12 +221,12 @@ impl Server {
         &self.folder
     }
 
-    /// A program, as the server's own user, in its folder.
+    /// A program run as the server's user, in its directory.
     pub fn run_in_folder(&self, program: &str, arguments: &[&str]) {
         run(self.programs.command(program).args(arguments).current_dir(&self.folder));
     }
 
-    /// A file of the server's, in its folder.
+    /// A file in the server's directory.
     pub fn read(&self, name: &str) -> String {
         let output = self.programs.command("cat").arg(self.folder.join(name)).stdout(Stdio::piped()).output();
         String::from_utf8(output.expect("cat runs").stdout).expect("a text")
@@ -237,13 +237,13 @@ impl Server {
         self.run_in_folder("sh", &["-c", script, "sh", text, name]);
     }
 
-    /// More settings; a later one wins over an earlier.
+    /// Additional settings; later ones win.
     pub fn set(&self, settings: &str) {
         let before = self.read("data/postgresql.conf");
         self.write("data/postgresql.conf", &format!("{before}\n{settings}"));
     }
 
-    /// With what its own file says and nothing else but where its socket is.
+    /// Starts with only the settings in its file and its socket directory.
     pub fn start_as_set(&self) {
         let socket = format!("-c unix_socket_directories={}", self.folder.display());
         let mut start = self.programs.command(self.programs.folder.join("pg_ctl"));
@@ -275,7 +275,7 @@ impl Server {
     fn create(&self) {
         run(self.programs.command("mkdir").arg("-m").arg("755").arg(&self.folder));
         let mut initdb = self.programs.command(self.programs.folder.join("initdb"));
-        // Only the making of an empty server goes unsynced; the server itself syncs as it would anywhere.
+        // Only initdb runs unsynced; the server itself syncs as usual.
         run(initdb
             .args(["--username=baton", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"])
             .arg("-D")
@@ -304,7 +304,7 @@ impl Server {
         stop.status().map(|_| ()).map_err(|error| error.to_string())
     }
 
-    /// Every process of the server is gone at once, as when the machine's power fails, and it starts again.
+    /// Kills all processes of the server at once, like a power failure, and starts it again.
     pub fn kill_and_restart(&self) {
         let _ = self.kill();
         self.start();
@@ -315,7 +315,7 @@ impl Server {
         let parent = pids.lines().next()?.trim().to_owned();
         let children =
             fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        // The parent first, or it would begin to recover from the loss of the others.
+        // The postmaster first, or it would start crash recovery.
         let all: Vec<&str> = [parent.as_str()].into_iter().chain(children.split_whitespace()).collect();
         let mut kill = self.programs.command("kill");
         kill.arg("-9").args(&all).stderr(Stdio::null());
@@ -323,7 +323,7 @@ impl Server {
         while all.iter().any(|pid| is_running(pid)) {
             sleep(Duration::from_millis(2));
         }
-        // Where nobody takes note of ended processes, the next server would think that this one still runs.
+        // If nobody reaps the processes, the next server would think this one still runs.
         let locks = [self.data().join("postmaster.pid"), self.folder.join(".s.PGSQL.5432.lock")];
         run(self.programs.command("rm").arg("-f").args(locks));
         Some(())
@@ -340,7 +340,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The shared one is the watchdog's to stop.
+        // The watchdog stops the shared server.
         if self.folder != shared_folder() {
             let _ = self.stop();
             self.remove();
@@ -348,7 +348,7 @@ impl Drop for Server {
     }
 }
 
-/// A process that has ended may wait for somebody to take note of it; it holds nothing any more.
+/// A zombie holds nothing any more.
 fn is_running(pid: &str) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))

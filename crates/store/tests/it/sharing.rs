@@ -1,12 +1,12 @@
-//! Several processes on one PostgreSQL store, each with a handle of its own.
+//! Several processes on one PostgreSQL store, each with its own handle.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::change::{Change, EdgeChange};
-use baton_core::id::TaskId;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::{Commit, Conflict};
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{Change, EdgeChange};
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::{Commit, Conflict};
 use baton_store::{Backend, PostgresStore, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -48,7 +48,7 @@ fn two_handles_never_claim_the_same_task() {
 }
 
 #[test]
-fn limits_hold_over_all_handles_together() {
+fn limits_count_all_handles() {
     run(async {
         let place = Postgres::new();
         let handles = [place.open().await, place.open().await, place.open().await];
@@ -70,7 +70,7 @@ fn limits_hold_over_all_handles_together() {
 }
 
 #[test]
-fn a_request_that_cannot_be_served_spoils_no_other() {
+fn a_failing_request_does_not_affect_others() {
     run(async {
         let store = Postgres::new().open().await;
         fill(&store, 40).await;
@@ -78,7 +78,7 @@ fn a_request_that_cannot_be_served_spoils_no_other() {
         assert_eq!(store.claim(used.clone()).await.unwrap().len(), 1);
         let mut claims = JoinSet::new();
         for number in 0..12 {
-            // Every third names an attempt that has been.
+            // Every third request reuses an attempt id.
             let request = if number % 3 == 0 { used.clone() } else { request("worker", 1) };
             let store = store.clone();
             claims.spawn(async move { store.claim(request).await.map_or(0, |claimed| claimed.len()) });
@@ -88,7 +88,7 @@ fn a_request_that_cannot_be_served_spoils_no_other() {
 }
 
 #[test]
-fn a_commit_by_one_is_news_to_the_other() {
+fn a_commit_notifies_the_other_handle() {
     run(async {
         let place = Postgres::new();
         let (one, other) = (place.open().await, place.open().await);
@@ -101,7 +101,7 @@ fn a_commit_by_one_is_news_to_the_other() {
 }
 
 #[test]
-fn a_wide_fan_is_freed_by_whoever_is_there() {
+fn any_process_unblocks_a_wide_fan_out() {
     run(async {
         let place = Postgres::new();
         let store = place.open().await;
@@ -110,7 +110,7 @@ fn a_wide_fan_is_freed_by_whoever_is_there() {
         write(&store, fan).await;
         assert_eq!(store.ready_count().await.unwrap(), 1);
         finish_one(&store).await;
-        // Gone with most of the fan still waiting; the next to come goes on with it.
+        // Closed while most of the fan-out is still blocked; the next handle continues.
         store.close().await.unwrap();
 
         let next = place.open().await;
@@ -126,13 +126,13 @@ fn a_wide_fan_is_freed_by_whoever_is_there() {
 }
 
 #[test]
-fn two_halves_of_a_circle_never_meet() {
+fn concurrent_halves_of_a_cycle_conflict() {
     run(async {
         let place = Postgres::new();
         let (one, other) = (place.open().await, place.open().await);
         let mut circles = 0;
         for round in 0..50_u32 {
-            // 1 waits on 2 and 3 on 4; the race is 2 on 3 against 4 on 1.
+            // 1 depends on 2, and 3 on 4; the race is 2 on 3 against 4 on 1.
             let [a, b, c, d] = [1, 2, 3, 4].map(|number| round * 4 + number);
             let four = created(b, &[]).and(created(d, &[])).and(created(a, &[b])).and(created(c, &[d]));
             write(&one, four).await;
@@ -156,7 +156,7 @@ fn two_halves_of_a_circle_never_meet() {
 }
 
 #[test]
-fn many_may_open_an_empty_namespace_at_once() {
+fn concurrent_opens_of_an_empty_namespace_succeed() {
     run(async {
         let place = Postgres::new();
         let mut opening = JoinSet::new();
@@ -171,7 +171,7 @@ fn many_may_open_an_empty_namespace_at_once() {
 }
 
 #[test]
-fn a_newer_schema_is_left_alone() {
+fn a_newer_schema_is_refused() {
     run(async {
         let place = Postgres::new();
         place.open().await.close().await.unwrap();
@@ -186,7 +186,7 @@ fn a_newer_schema_is_left_alone() {
 }
 
 #[test]
-fn a_backup_is_left_to_the_server_with_the_command_for_it() {
+fn a_backup_error_names_pg_dump() {
     run(async {
         let place = Postgres::new();
         let error = place.open().await.backup("/tmp/copy".as_ref()).await.unwrap_err();
@@ -199,7 +199,7 @@ fn a_backup_is_left_to_the_server_with_the_command_for_it() {
 }
 
 #[test]
-fn a_closed_store_says_so() {
+fn a_closed_store_returns_closed() {
     run(async {
         let store = Postgres::new().open().await;
         store.close().await.unwrap();

@@ -1,4 +1,4 @@
-//! The suite on SQLite.
+//! The conformance suite on SQLite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::suite::make::START;
 use crate::suite::{Fixture, conformance};
 
-/// A folder of its own and a clock that stands still until it is moved.
+/// A directory of its own, and a clock that moves only when told to.
 pub struct Sqlite {
     pub folder: TempDir,
     pub clock_ms: Arc<AtomicI64>,

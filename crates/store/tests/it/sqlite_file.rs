@@ -1,11 +1,11 @@
-//! The file: what is refused, what survives, and who may share it.
+//! The SQLite file: what is refused, what survives, and sharing it between processes.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, SqliteOptions, SqliteStore, StoreError};
 
 use crate::sqlite::Sqlite;
@@ -24,7 +24,7 @@ fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(path, SqliteOptions::default())
 }
 
-/// Opening fails, and whatever was there is still there, byte for byte.
+/// Opening fails and leaves the file unchanged.
 fn refused(path: &Path) -> StoreError {
     let before = fs::read(path).unwrap();
     let Err(error) = open(path) else { panic!("it was opened") };
@@ -35,16 +35,16 @@ fn refused(path: &Path) -> StoreError {
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_refused() {
+fn a_file_that_is_not_a_store_is_refused() {
     let place = Sqlite::new();
     fs::write(place.path(), "Dear diary, today I wrote a scheduler.").unwrap();
-    assert!(matches!(refused(&place.path()), StoreError::Foreign { .. }));
+    assert!(matches!(refused(&place.path()), StoreError::NotAStore { .. }));
 
     let other = place.folder.path().join("other.db");
     let conn = rusqlite::Connection::open(&other).unwrap();
     conn.execute_batch("CREATE TABLE diary (line TEXT)").unwrap();
     drop(conn);
-    assert!(matches!(refused(&other), StoreError::Foreign { .. }));
+    assert!(matches!(refused(&other), StoreError::NotAStore { .. }));
 }
 
 #[test]
@@ -78,12 +78,12 @@ fn a_damaged_file_is_refused() {
 }
 
 #[test]
-fn after_an_unclean_stop_every_page_is_looked_at() {
+fn an_unclean_shutdown_triggers_a_full_check() {
     run(async {
         let place = Sqlite::new();
         let store = filled(&place).await;
         let wal = place.folder.path().join("baton.db-wal");
-        // As a power cut would leave it: the file with its log, and nobody who closed them.
+        // As after a power failure: the file with its log, not closed.
         let left_behind = |name: &str| {
             let path = place.folder.path().join(name);
             fs::copy(place.path(), &path).unwrap();
@@ -107,7 +107,7 @@ fn after_an_unclean_stop_every_page_is_looked_at() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn a_read_only_store_is_refused() {
     run(async {
         let place = Sqlite::new();
         filled(&place).await.close().await.unwrap();
@@ -128,7 +128,7 @@ fn what_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn a_full_disk_refuses_the_change_and_keeps_what_was_there() {
+fn a_full_disk_keeps_existing_data() {
     run(async {
         let place = Sqlite::new();
         filled(&place).await.close().await.unwrap();
@@ -137,7 +137,7 @@ fn a_full_disk_refuses_the_change_and_keeps_what_was_there() {
         let store = SqliteStore::open(&place.path(), options).unwrap();
         let mut written = 0;
         let error = loop {
-            // Several at once, so that those who share the failed commit are told as well.
+            // Several at once, so that all who share the failed commit get the error.
             let mut answers = tokio::task::JoinSet::new();
             for _ in 0..4 {
                 written += 1;
@@ -164,7 +164,7 @@ fn a_full_disk_refuses_the_change_and_keeps_what_was_there() {
 }
 
 #[test]
-fn a_backup_is_one_moment_while_work_goes_on() {
+fn a_backup_is_a_consistent_snapshot() {
     run(async {
         let place = Sqlite::new();
         let store = filled(&place).await;
@@ -199,7 +199,7 @@ fn a_backup_is_one_moment_while_work_goes_on() {
 }
 
 #[test]
-fn a_store_makes_its_folders_and_leaves_no_log_behind() {
+fn opening_creates_directories_and_closing_removes_the_log() {
     run(async {
         let place = Sqlite::new();
         let path = place.folder.path().join("a/b/baton.db");

@@ -1,5 +1,4 @@
-//! An encrypted line to a real server, with an authority made here: the right one is trusted, every other is refused
-//! with a sentence that says why.
+//! TLS to a real server, with a CA made here: only that one is trusted, and every refusal says why.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
 use crate::postgres::{fresh_namespace, run};
 use crate::server::{Server, missing};
 
-/// A server on TCP with a certificate for `localhost`, and whom it lets in how.
+/// A server on TCP with a certificate for `localhost`, and its authentication rules.
 const WHO_MAY: &str = "local all all trust\nhostssl all carded all cert\nhostssl all all all trust\n";
 
 struct Encrypted {
@@ -26,7 +25,7 @@ impl Encrypted {
         let signed = ["-CA", "ours.crt", "-CAkey", "ours.key", "-addext", "basicConstraints=CA:FALSE"];
         certificate(&server, "server", &[&signed[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
         certificate(&server, "carded", &signed);
-        // Taken by the system and given back: nobody else is handed the same one soon.
+        // Allocated by the system and released: nobody else gets the same port soon.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         server.write("data/pg_hba.conf", WHO_MAY);
         server.set(&format!(
@@ -55,7 +54,7 @@ impl Encrypted {
         }
     }
 
-    /// The server's owner, over its socket.
+    /// Connects as the server's owner over its socket.
     async fn owner(&self) -> tokio_postgres::Client {
         let address = format!("{} port={}", self.server.address(), self.port);
         let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
@@ -63,7 +62,7 @@ impl Encrypted {
         client
     }
 
-    /// Of the lines Baton has open now, how many are encrypted and how many are not.
+    /// How many of Baton's connections are encrypted, and how many are not.
     async fn lines(&self) -> (i64, i64) {
         let client = self.owner().await;
         let sql = "SELECT count(*) FILTER (WHERE ssl), count(*) FILTER (WHERE NOT ssl)
@@ -73,7 +72,7 @@ impl Encrypted {
     }
 }
 
-/// `NAME.key` and `NAME.crt`, good for a day.
+/// `NAME.key` and `NAME.crt`, valid for a day.
 fn certificate(server: &Server, name: &str, more: &[&str]) {
     let (key, out, subject) = (format!("{name}.key"), format!("{name}.crt"), format!("/CN={name}"));
     let fixed = [
@@ -97,7 +96,7 @@ fn certificate(server: &Server, name: &str, more: &[&str]) {
 }
 
 #[test]
-fn the_right_authority_is_trusted_and_no_other() {
+fn only_the_given_ca_is_trusted() {
     if let Some(reason) = missing() {
         println!("SKIPPED: {reason}");
         return;
@@ -119,7 +118,7 @@ fn the_right_authority_is_trusted_and_no_other() {
         }
 
         let told = place.refused("localhost", "sslmode=verify-full&sslrootcert={folder}/others.crt").await;
-        assert!(told.contains("is not signed by the one in") && told.contains("others.crt"), "{told}");
+        assert!(told.contains("is not signed by the CA in") && told.contains("others.crt"), "{told}");
         let told = place.refused("localhost", "sslmode=require&sslrootcert={folder}/others.crt").await;
         assert!(told.contains("is not signed by"), "an authority that is named is asked: {told}");
         let told = place.refused("127.0.0.1", "sslmode=verify-full&sslrootcert={folder}/ours.crt").await;
@@ -128,7 +127,7 @@ fn the_right_authority_is_trusted_and_no_other() {
         assert!(told.contains("add sslrootcert=FILE"), "{told}");
         let told = place.refused("localhost", "sslmode=verify-ca&sslrootcert={folder}/nowhere.crt").await;
         assert!(told.contains("nowhere.crt cannot be read"), "{told}");
-        // The server takes no plain line, and says so.
+        // The server refuses unencrypted connections and says so.
         let told = place.refused("127.0.0.1", "sslmode=disable").await;
         assert!(told.contains("no encryption"), "{told}");
 
@@ -165,7 +164,7 @@ async fn a_client_shows_a_certificate(place: &Encrypted) {
     place.owner().await.batch_execute("CREATE ROLE carded LOGIN SUPERUSER").await.unwrap();
     set_mode(&key, 0o644);
     let told = open().await.map(drop).unwrap_err().to_string();
-    assert!(told.contains("can be read by others"), "{told}");
+    assert!(told.contains("is readable by others"), "{told}");
     set_mode(&key, 0o600);
     let store = open().await.unwrap();
     store.now().await.unwrap();

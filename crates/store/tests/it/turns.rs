@@ -1,4 +1,4 @@
-//! Processes beside one another on PostgreSQL: they hear of what the others write, and none can hold the others up.
+//! Concurrent processes on PostgreSQL: each learns what the others write, and none can block the others.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -12,13 +12,13 @@ use crate::postgres::{Postgres, run};
 use crate::suite::Fixture;
 use crate::suite::make::{created, request, write};
 
-/// Long before anybody would look for himself.
+/// Well below the poll interval.
 const SOON: Duration = Duration::from_secs(4);
-/// A process that stands still in the middle of its turn is shown out after three seconds.
+/// The server ends a transaction that idles while holding its slot after three seconds.
 const PATIENCE: Duration = Duration::from_secs(6);
 
 #[test]
-fn the_last_of_many_commits_is_told_as_well() {
+fn the_last_of_many_commits_is_announced() {
     run(async {
         let place = Postgres::new();
         let (store, beside) = (place.open().await, place.open().await);
@@ -34,7 +34,7 @@ fn the_last_of_many_commits_is_told_as_well() {
 }
 
 #[test]
-fn what_was_written_last_is_told_before_the_store_is_closed() {
+fn closing_announces_the_last_commit() {
     run(async {
         let place = Postgres::new();
         let beside = place.open().await;
@@ -50,7 +50,7 @@ fn what_was_written_last_is_told_before_the_store_is_closed() {
 }
 
 #[test]
-fn a_process_that_stands_still_holds_nobody_up_for_long() {
+fn a_stalled_process_does_not_block_others_for_long() {
     const STOPS: u32 = 6;
     run(async {
         let place = Postgres::new();
@@ -58,7 +58,7 @@ fn a_process_that_stands_still_holds_nobody_up_for_long() {
         let mut writer = start_writer(&place.options, 1);
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines().map_while(Result::ok);
         for stop in 0..STOPS {
-            // It is in the middle of its work, at a moment nobody chose.
+            // It is in the middle of its work, at an arbitrary moment.
             tokio::task::block_in_place(|| lines.find(|line| line.starts_with("pair "))).unwrap();
             signal("-STOP", writer.id());
             let begun = Instant::now();

@@ -1,16 +1,16 @@
-//! A step of a task, and a task another one depends on.
+//! The commands and dependencies of a task.
 
 use std::time::Duration;
 
-use crate::yaml::{Kind, Node};
+use crate::go::time::parse_timeout;
+use crate::yaml::{YamlKind, YamlNode};
 
-use super::decode::{DecodeError, Decoder, Fields};
-use super::duration;
+use super::decode::{DecodeError, Decoder, MapFields};
 use super::iteration::Iteration;
 use super::platform::Platform;
 use super::var::Vars;
 
-/// What a step does.
+/// What a command does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     Shell(String),
@@ -18,7 +18,7 @@ pub enum Action {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Command {
+pub struct CommandAst {
     pub action: Action,
     pub iteration: Option<Iteration>,
     pub condition: String,
@@ -26,7 +26,7 @@ pub struct Command {
     pub set: Vec<String>,
     pub shopt: Vec<String>,
     pub ignore_error: bool,
-    /// Runs when the task ends, however it ends; the last deferred first.
+    /// Runs when the task ends, successfully or not, in reverse order.
     pub deferred: bool,
     pub platforms: Vec<Platform>,
     pub timeout: Option<Duration>,
@@ -42,30 +42,21 @@ pub struct Dependency {
     pub condition: String,
 }
 
+#[rustfmt::skip]
 const COMMAND_KEYS: &[&str] = &[
-    "cmd",
-    "task",
-    "for",
-    "silent",
-    "set",
-    "shopt",
-    "vars",
-    "ignore_error",
-    "defer",
-    "platforms",
-    "if",
+    "cmd", "task", "for", "silent", "set", "shopt", "vars", "ignore_error", "defer", "platforms", "if",
     "timeout",
 ];
 const DEFER_KEYS: &[&str] = &["cmd", "task", "vars", "silent"];
 const DEPENDENCY_KEYS: &[&str] = &["task", "for", "vars", "silent", "timeout", "if"];
 
-impl Command {
-    pub fn shell(text: impl Into<String>) -> Command {
-        Command::of(Action::Shell(text.into()))
+impl CommandAst {
+    pub fn shell(text: impl Into<String>) -> CommandAst {
+        CommandAst::from_action(Action::Shell(text.into()))
     }
 
-    fn of(action: Action) -> Command {
-        Command {
+    fn from_action(action: Action) -> CommandAst {
+        CommandAst {
             action,
             iteration: None,
             condition: String::new(),
@@ -81,19 +72,19 @@ impl Command {
 }
 
 impl Decoder {
-    pub(super) fn command(&mut self, node: &Node) -> Result<Command, DecodeError> {
+    pub(super) fn command(&mut self, node: &YamlNode) -> Result<CommandAst, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Command::shell(text.clone())),
-            Kind::List(_) => Err(DecodeError::kind(node, "command")),
-            Kind::Map(_) => self.command_map(node),
+            YamlKind::Scalar { text, .. } => Ok(CommandAst::shell(text.clone())),
+            YamlKind::List(_) => Err(DecodeError::kind(node, "command")),
+            YamlKind::Map(_) => self.command_map(node),
         }
     }
 
-    fn command_map(&mut self, node: &Node) -> Result<Command, DecodeError> {
+    fn command_map(&mut self, node: &YamlNode) -> Result<CommandAst, DecodeError> {
         let mut fields = self.fields(node, "command", COMMAND_KEYS)?;
         let shell = fields.string("cmd");
         let task = fields.string("task");
-        let mut command = Command {
+        let mut command = CommandAst {
             iteration: fields.part("for", |n| self.iteration(n)),
             condition: fields.string("if"),
             silent: fields.bool("silent"),
@@ -101,7 +92,7 @@ impl Decoder {
             shopt: fields.strings("shopt"),
             ignore_error: fields.bool("ignore_error"),
             platforms: fields.list("platforms", "ast.Platform", |n| self.platform(n)).unwrap_or_default(),
-            ..Command::shell("")
+            ..CommandAst::shell("")
         };
         let vars = fields.part("vars", |n| self.vars(n)).unwrap_or_default();
         let deferred = fields.part("defer", |n| self.deferred(n));
@@ -110,7 +101,12 @@ impl Decoder {
         command.timeout = timeout?;
         if let Some((action, silent)) = deferred {
             let silent = silent || (command.silent && matches!(action, Action::Shell(_)));
-            return Ok(Command { deferred: true, silent, timeout: command.timeout, ..Command::of(action) });
+            return Ok(CommandAst {
+                deferred: true,
+                silent,
+                timeout: command.timeout,
+                ..CommandAst::from_action(action)
+            });
         }
         command.action = match (task.is_empty(), shell.is_empty()) {
             (false, _) => Action::Call { task, vars },
@@ -121,11 +117,11 @@ impl Decoder {
     }
 
     /// The action of a `defer:` and whether it is silent.
-    fn deferred(&mut self, node: &Node) -> Result<(Action, bool), DecodeError> {
+    fn deferred(&mut self, node: &YamlNode) -> Result<(Action, bool), DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok((Action::Shell(text.clone()), false)),
-            Kind::List(_) => Err(DecodeError::kind(node, "defer")),
-            Kind::Map(_) => {
+            YamlKind::Scalar { text, .. } => Ok((Action::Shell(text.clone()), false)),
+            YamlKind::List(_) => Err(DecodeError::kind(node, "defer")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "defer", DEFER_KEYS)?;
                 let shell = fields.string("cmd");
                 let task = fields.string("task");
@@ -139,9 +135,9 @@ impl Decoder {
         }
     }
 
-    pub(super) fn dependency(&mut self, node: &Node) -> Result<Dependency, DecodeError> {
+    pub(super) fn dependency(&mut self, node: &YamlNode) -> Result<Dependency, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Dependency {
+            YamlKind::Scalar { text, .. } => Ok(Dependency {
                 task: text.clone(),
                 vars: Vars::new(),
                 iteration: None,
@@ -149,8 +145,8 @@ impl Decoder {
                 timeout: None,
                 condition: String::new(),
             }),
-            Kind::List(_) => Err(DecodeError::kind(node, "dependency")),
-            Kind::Map(_) => {
+            YamlKind::List(_) => Err(DecodeError::kind(node, "dependency")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "dependency", DEPENDENCY_KEYS)?;
                 let mut dependency = Dependency {
                     task: fields.string("task"),
@@ -169,9 +165,9 @@ impl Decoder {
     }
 }
 
-fn timeout(fields: &mut Fields<'_>, node: &Node) -> Result<Option<Duration>, DecodeError> {
+fn timeout(fields: &mut MapFields<'_>, node: &YamlNode) -> Result<Option<Duration>, DecodeError> {
     let Some(text) = fields.optional_string("timeout") else { return Ok(None) };
-    match duration::parse(&text) {
+    match parse_timeout(&text) {
         Some(limit) => Ok(Some(limit).filter(|l| !l.is_zero())),
         None => Err(DecodeError::new(node, "invalid timeout format")),
     }

@@ -1,11 +1,11 @@
-//! Reading fields of a map node, with go-yaml's rules and words.
+//! Decoding the fields of a map with go-yaml's rules and error messages.
 
 use thiserror::Error;
 
-use crate::suggest;
-use crate::yaml::{Node, Position};
+use super::suggest;
+use crate::yaml::{Position, YamlNode};
 
-/// A Taskfile that is YAML but not a Taskfile. Several mistakes of one map are told together.
+/// Valid YAML that is not a valid Taskfile. Errors in several scalars of one map are reported together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", self.text())]
 pub struct DecodeError {
@@ -14,12 +14,12 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    pub fn new(node: &Node, message: impl Into<String>) -> DecodeError {
+    pub fn new(node: &YamlNode, message: impl Into<String>) -> DecodeError {
         DecodeError { messages: vec![message.into()], position: node.position }
     }
 
-    /// The node is of a kind that cannot be a `what`.
-    pub fn kind(node: &Node, what: &str) -> DecodeError {
+    /// The node's kind cannot be decoded as `what`.
+    pub fn kind(node: &YamlNode, what: &str) -> DecodeError {
         DecodeError::new(node, format!("cannot unmarshal {} into {what}", node.short_tag()))
     }
 
@@ -31,30 +31,30 @@ impl DecodeError {
     }
 }
 
-/// Something a person should know though the file works.
+/// A problem that does not keep the file from working.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct TaskfileWarning {
     pub message: String,
     pub position: Position,
 }
 
 /// Collects warnings while a file is decoded.
 #[derive(Debug, Default)]
-pub struct Decoder {
-    pub warnings: Vec<Warning>,
+pub(super) struct Decoder {
+    pub warnings: Vec<TaskfileWarning>,
 }
 
 impl Decoder {
     /// The fields of a map, each key once; unknown keys become warnings.
-    pub fn fields<'n>(
+    pub(super) fn fields<'n>(
         &mut self,
-        node: &'n Node,
+        node: &'n YamlNode,
         what: &str,
         known: &[&str],
-    ) -> Result<Fields<'n>, DecodeError> {
+    ) -> Result<MapFields<'n>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, what))?;
         let mut fields =
-            Fields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
+            MapFields { node, found: Vec::with_capacity(entries.len()), errors: Vec::new(), stop: None };
         for (key, value) in entries.iter().filter(|(k, _)| k.key() != "<<") {
             let name = key.key();
             if let Some((_, _, first)) = fields.found.iter().find(|(n, _, _)| *n == name) {
@@ -78,23 +78,25 @@ impl Decoder {
     fn unknown_key(&mut self, name: &str, what: &str, known: &[&str], position: Position) {
         let hint = suggest::nearest(name, known.iter().copied())
             .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        self.warnings
-            .push(Warning { message: format!("unknown key {name:?} in {what} is ignored{hint}"), position });
+        self.warnings.push(TaskfileWarning {
+            message: format!("unknown key {name:?} in {what} is ignored{hint}"),
+            position,
+        });
     }
 }
 
-/// The fields of one map. Wrong scalars are collected and told together by [`Fields::finish`]; a mistake
-/// inside a nested part stops at once, the first in the file's order.
-pub struct Fields<'n> {
-    node: &'n Node,
-    found: Vec<(&'n str, &'n Node, Position)>,
-    mistakes: Vec<(Position, String)>,
+/// The fields of one map. Invalid scalars are collected and reported together by [`MapFields::finish`]; of errors in
+/// nested parts only the first in file order is reported.
+pub(super) struct MapFields<'n> {
+    node: &'n YamlNode,
+    found: Vec<(&'n str, &'n YamlNode, Position)>,
+    errors: Vec<(Position, String)>,
     stop: Option<(Position, DecodeError)>,
 }
 
-impl<'n> Fields<'n> {
-    /// Keys of a merged map count where the map itself does not say.
-    fn merge(&mut self, source: &'n Node) -> Result<(), DecodeError> {
+impl<'n> MapFields<'n> {
+    /// Keys of a merged map apply where the map itself does not set them.
+    fn merge(&mut self, source: &'n YamlNode) -> Result<(), DecodeError> {
         for map in source.items().unwrap_or(std::slice::from_ref(source)) {
             let entries = map.entries().ok_or_else(|| {
                 DecodeError::new(map, "map merge requires map or sequence of maps as the value")
@@ -108,8 +110,8 @@ impl<'n> Fields<'n> {
         Ok(())
     }
 
-    /// The value of a key that is there and not null.
-    pub fn get(&self, name: &str) -> Option<&'n Node> {
+    /// The value of a key that is present and not null.
+    pub(super) fn get(&self, name: &str) -> Option<&'n YamlNode> {
         self.found
             .iter()
             .find(|(n, _, _)| *n == name)
@@ -117,12 +119,12 @@ impl<'n> Fields<'n> {
             .filter(|node| !node.is_null())
     }
 
-    /// Whether the key was written at all, with a null too.
-    pub fn first_key(&self) -> Option<&'n str> {
+    /// The first key of the map, even if its value is null.
+    pub(super) fn first_key(&self) -> Option<&'n str> {
         self.found.first().map(|(n, _, _)| *n)
     }
 
-    pub fn mismatch(&mut self, node: &Node, into: &str) {
+    pub(super) fn mismatch(&mut self, node: &YamlNode, into: &str) {
         let value = match node.short_tag() {
             "!!seq" | "!!map" => String::new(),
             _ => {
@@ -134,17 +136,17 @@ impl<'n> Fields<'n> {
             }
         };
         let line = node.position.line;
-        self.mistakes.push((
+        self.errors.push((
             node.position,
             format!("line {line}: cannot unmarshal {}{value} into {into}", node.short_tag()),
         ));
     }
 
-    pub fn string(&mut self, name: &str) -> String {
+    pub(super) fn string(&mut self, name: &str) -> String {
         self.optional_string(name).unwrap_or_default()
     }
 
-    pub fn optional_string(&mut self, name: &str) -> Option<String> {
+    pub(super) fn optional_string(&mut self, name: &str) -> Option<String> {
         let node = self.get(name)?;
         if let Some(text) = node.text() {
             return Some(text.to_owned());
@@ -153,11 +155,11 @@ impl<'n> Fields<'n> {
         None
     }
 
-    pub fn bool(&mut self, name: &str) -> bool {
+    pub(super) fn bool(&mut self, name: &str) -> bool {
         self.optional_bool(name).unwrap_or(false)
     }
 
-    pub fn optional_bool(&mut self, name: &str) -> Option<bool> {
+    pub(super) fn optional_bool(&mut self, name: &str) -> Option<bool> {
         let node = self.get(name)?;
         let value = node.bool();
         if value.is_none() {
@@ -166,7 +168,7 @@ impl<'n> Fields<'n> {
         value
     }
 
-    pub fn strings(&mut self, name: &str) -> Vec<String> {
+    pub(super) fn strings(&mut self, name: &str) -> Vec<String> {
         let Some(node) = self.get(name) else { return Vec::new() };
         let Some(items) = node.items() else {
             self.mismatch(node, "[]string");
@@ -183,12 +185,12 @@ impl<'n> Fields<'n> {
         strings
     }
 
-    /// A list of nested parts; a null among them is passed over, as go-task does.
-    pub fn list<T>(
+    /// A list of nested parts; nulls are skipped, as in go-task.
+    pub(super) fn list<T>(
         &mut self,
         name: &str,
         go_type: &str,
-        mut decode: impl FnMut(&'n Node) -> Result<T, DecodeError>,
+        mut decode: impl FnMut(&'n YamlNode) -> Result<T, DecodeError>,
     ) -> Option<Vec<T>> {
         let node = self.get(name)?;
         let Some(items) = node.items() else {
@@ -209,10 +211,10 @@ impl<'n> Fields<'n> {
     }
 
     /// One nested part.
-    pub fn part<T>(
+    pub(super) fn part<T>(
         &mut self,
         name: &str,
-        decode: impl FnOnce(&'n Node) -> Result<T, DecodeError>,
+        decode: impl FnOnce(&'n YamlNode) -> Result<T, DecodeError>,
     ) -> Option<T> {
         let node = self.get(name)?;
         match decode(node) {
@@ -230,16 +232,16 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Whether everything read so far was right.
-    pub fn finish(mut self) -> Result<(), DecodeError> {
+    /// Fails if any field read so far was invalid.
+    pub(super) fn finish(mut self) -> Result<(), DecodeError> {
         if let Some((_, error)) = self.stop {
             return Err(error);
         }
-        if self.mistakes.is_empty() {
+        if self.errors.is_empty() {
             return Ok(());
         }
-        self.mistakes.sort_by_key(|(position, _)| *position);
-        let messages = self.mistakes.into_iter().map(|(_, m)| m).collect();
+        self.errors.sort_by_key(|(position, _)| *position);
+        let messages = self.errors.into_iter().map(|(_, m)| m).collect();
         Err(DecodeError { messages, position: self.node.position })
     }
 }

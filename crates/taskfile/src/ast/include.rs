@@ -1,6 +1,6 @@
-//! Another Taskfile whose tasks become tasks of this one.
+//! An included Taskfile.
 
-use crate::yaml::{Kind, Node};
+use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 use super::var::Vars;
@@ -18,7 +18,7 @@ pub struct Include {
     pub excludes: Vec<String>,
     pub vars: Vars,
     pub checksum: String,
-    /// Written as a map: only then do `dir` and `vars` count.
+    /// Written as a map; `dir` and `vars` apply only then.
     pub advanced: bool,
 }
 
@@ -26,7 +26,7 @@ const KEYS: &[&str] =
     &["taskfile", "dir", "optional", "internal", "flatten", "aliases", "excludes", "vars", "checksum"];
 
 impl Decoder {
-    pub(super) fn includes(&mut self, node: &Node) -> Result<Vec<Include>, DecodeError> {
+    pub(super) fn includes(&mut self, node: &YamlNode) -> Result<Vec<Include>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "includes"))?;
         let mut includes: Vec<Include> = Vec::with_capacity(entries.len());
         for (key, value) in entries {
@@ -39,14 +39,14 @@ impl Decoder {
         Ok(includes)
     }
 
-    fn include(&mut self, node: &Node) -> Result<Include, DecodeError> {
+    fn include(&mut self, node: &YamlNode) -> Result<Include, DecodeError> {
         match &node.kind {
-            Kind::Scalar { .. } if node.is_null() => {
+            YamlKind::Scalar { .. } if node.is_null() => {
                 Err(DecodeError::new(node, "include must specify taskfile or dir"))
             }
-            Kind::Scalar { text, .. } => Ok(Include { taskfile: text.clone(), ..Include::default() }),
-            Kind::List(_) => Err(DecodeError::kind(node, "include")),
-            Kind::Map(_) => {
+            YamlKind::Scalar { text, .. } => Ok(Include { taskfile: text.clone(), ..Include::default() }),
+            YamlKind::List(_) => Err(DecodeError::kind(node, "include")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "include", KEYS)?;
                 let include = Include {
                     namespace: String::new(),

@@ -1,19 +1,19 @@
-//! What a `for:` runs over.
+//! What a `for:` iterates over.
 
 use indexmap::IndexMap;
 
-use crate::value::Value;
-use crate::yaml::{Kind, Node};
+use crate::go::Value;
+use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Iteration {
-    /// The values as written; templates in them stay text.
+    /// Literal values; templates in them are not rendered.
     List(Vec<Value>),
-    /// The files of `sources` or `generates`; another word gives nothing.
+    /// The files of `sources` or `generates`; any other word yields nothing.
     Files(String),
-    /// A variable: a list, a map, or a text split at `split` or at blanks.
+    /// A variable: a list, a map, or a string split at `split` or at whitespace.
     Var { name: String, split: String, item_name: String },
     /// Every combination of the rows.
     Matrix { rows: IndexMap<String, MatrixRow>, item_name: String },
@@ -26,7 +26,7 @@ pub enum MatrixRow {
 }
 
 impl Iteration {
-    /// The name the current value goes by in templates.
+    /// The variable that holds the current item in templates.
     pub fn item_name(&self) -> &str {
         match self {
             Iteration::Var { item_name, .. } | Iteration::Matrix { item_name, .. }
@@ -40,11 +40,11 @@ impl Iteration {
 }
 
 impl Decoder {
-    pub(super) fn iteration(&mut self, node: &Node) -> Result<Iteration, DecodeError> {
+    pub(super) fn iteration(&mut self, node: &YamlNode) -> Result<Iteration, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Iteration::Files(text.clone())),
-            Kind::List(items) => Ok(Iteration::List(items.iter().map(Node::value).collect())),
-            Kind::Map(_) => {
+            YamlKind::Scalar { text, .. } => Ok(Iteration::Files(text.clone())),
+            YamlKind::List(items) => Ok(Iteration::List(items.iter().map(YamlNode::value).collect())),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "for", &["matrix", "var", "split", "as"])?;
                 let rows = fields.part("matrix", |n| self.matrix(n)).unwrap_or_default();
                 let name = fields.string("var");
@@ -61,19 +61,19 @@ impl Decoder {
         }
     }
 
-    fn matrix(&mut self, node: &Node) -> Result<IndexMap<String, MatrixRow>, DecodeError> {
+    fn matrix(&mut self, node: &YamlNode) -> Result<IndexMap<String, MatrixRow>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "matrix"))?;
         let mut rows = IndexMap::new();
         for (key, value) in entries {
             let row = match &value.kind {
-                Kind::List(items) => MatrixRow::Values(items.iter().map(Node::value).collect()),
-                Kind::Map(_) => {
+                YamlKind::List(items) => MatrixRow::Values(items.iter().map(YamlNode::value).collect()),
+                YamlKind::Map(_) => {
                     let mut fields = self.fields(value, "matrix", &["ref"])?;
                     let reference = fields.string("ref");
                     fields.finish()?;
                     MatrixRow::Reference(reference)
                 }
-                Kind::Scalar { .. } => {
+                YamlKind::Scalar { .. } => {
                     return Err(DecodeError::new(value, "matrix values must be an array or a reference"));
                 }
             };

@@ -1,10 +1,10 @@
-//! How the output of commands is shown.
+//! The output style of a Taskfile.
 
-use crate::yaml::{Kind, Node};
+use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
-/// An output style as written; whether the name is one we know is checked when it is used.
+/// An output style as written; the name is checked when it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputStyle {
     pub name: String,
@@ -20,11 +20,11 @@ impl OutputStyle {
 }
 
 impl Decoder {
-    pub(super) fn output(&mut self, node: &Node) -> Result<OutputStyle, DecodeError> {
+    pub(super) fn output(&mut self, node: &YamlNode) -> Result<OutputStyle, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(OutputStyle { name: text.clone(), ..OutputStyle::default() }),
-            Kind::List(_) => Err(DecodeError::kind(node, "output")),
-            Kind::Map(_) => {
+            YamlKind::Scalar { text, .. } => Ok(OutputStyle { name: text.clone(), ..OutputStyle::default() }),
+            YamlKind::List(_) => Err(DecodeError::kind(node, "output")),
+            YamlKind::Map(_) => {
                 let outer = self.fields(node, "output", &["group"])?;
                 let Some(group) = outer.get("group") else {
                     return Err(DecodeError::new(

@@ -1,44 +1,44 @@
 //! The small parts of a task: files, conditions, required variables.
 
-use crate::yaml::{Kind, Node};
+use crate::yaml::{YamlKind, YamlNode};
 
-use super::decode::{DecodeError, Decoder, Fields};
+use super::decode::{DecodeError, Decoder, MapFields};
 
-/// A pattern of files, taken in or taken out again.
+/// A file pattern that includes or excludes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     pub pattern: String,
     pub exclude: bool,
 }
 
-/// A command that must succeed before the task may run, and what to say when it does not.
+/// A command that must succeed before the task may run, and the message if it fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Precondition {
     pub sh: String,
     pub message: String,
 }
 
-/// A variable the task cannot do without, and the values it may have.
+/// A variable the task requires, and its allowed values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Required {
+pub struct RequiredVar {
     pub name: String,
-    pub allowed: Allowed,
+    pub allowed: AllowedValues,
 }
 
-/// The values a required variable may have.
+/// The allowed values of a required variable; an empty list allows any.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Allowed {
+pub enum AllowedValues {
     Values(Vec<String>),
-    /// A template expression that gives the list.
+    /// A template expression that evaluates to the list.
     Reference(String),
 }
 
 impl Decoder {
-    pub(super) fn glob(&mut self, node: &Node) -> Result<Glob, DecodeError> {
+    pub(super) fn glob(&mut self, node: &YamlNode) -> Result<Glob, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Glob { pattern: text.clone(), exclude: false }),
-            Kind::List(_) => Err(DecodeError::kind(node, "glob")),
-            Kind::Map(_) => {
+            YamlKind::Scalar { text, .. } => Ok(Glob { pattern: text.clone(), exclude: false }),
+            YamlKind::List(_) => Err(DecodeError::kind(node, "glob")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "glob", &["exclude"])?;
                 let pattern = fields.string("exclude");
                 fields.finish()?;
@@ -47,13 +47,13 @@ impl Decoder {
         }
     }
 
-    pub(super) fn precondition(&mut self, node: &Node) -> Result<Precondition, DecodeError> {
+    pub(super) fn precondition(&mut self, node: &YamlNode) -> Result<Precondition, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => {
+            YamlKind::Scalar { text, .. } => {
                 Ok(Precondition { sh: text.clone(), message: format!("`{text}` failed") })
             }
-            Kind::List(_) => Err(DecodeError::kind(node, "precondition")),
-            Kind::Map(_) => {
+            YamlKind::List(_) => Err(DecodeError::kind(node, "precondition")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "precondition", &["sh", "msg"])?;
                 let sh = fields.string("sh");
                 let message = fields.string("msg");
@@ -64,9 +64,8 @@ impl Decoder {
         }
     }
 
-    /// The variables of `requires:`. It is no part with a form of its own: what is wrong with it is told as a
-    /// mistake of the task.
-    pub(super) fn requires(&mut self, task: &mut Fields<'_>) -> Vec<Required> {
+    /// The variables of `requires:`. go-task has no decoder of its own for it, so its errors are reported as the task's.
+    pub(super) fn requires(&mut self, task: &mut MapFields<'_>) -> Vec<RequiredVar> {
         let Some(node) = task.get("requires") else { return Vec::new() };
         let Some(entries) = node.entries() else {
             task.mismatch(node, "ast.Requires");
@@ -90,13 +89,13 @@ impl Decoder {
         }
     }
 
-    fn required(&mut self, node: &Node) -> Result<Required, DecodeError> {
+    fn required(&mut self, node: &YamlNode) -> Result<RequiredVar, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => {
-                Ok(Required { name: text.clone(), allowed: Allowed::Values(Vec::new()) })
+            YamlKind::Scalar { text, .. } => {
+                Ok(RequiredVar { name: text.clone(), allowed: AllowedValues::Values(Vec::new()) })
             }
-            Kind::List(_) => Err(DecodeError::kind(node, "requires")),
-            Kind::Map(_) => {
+            YamlKind::List(_) => Err(DecodeError::kind(node, "requires")),
+            YamlKind::Map(_) => {
                 let mut fields = self.fields(node, "requires", &["name", "enum"])?;
                 let name = fields.string("name");
                 let allowed = match fields.get("enum") {
@@ -104,12 +103,12 @@ impl Decoder {
                         let mut inner = self.fields(map, "enum", &["ref"])?;
                         let reference = inner.string("ref");
                         inner.finish()?;
-                        Allowed::Reference(reference)
+                        AllowedValues::Reference(reference)
                     }
-                    _ => Allowed::Values(fields.strings("enum")),
+                    _ => AllowedValues::Values(fields.strings("enum")),
                 };
                 fields.finish()?;
-                Ok(Required { name, allowed })
+                Ok(RequiredVar { name, allowed })
             }
         }
     }

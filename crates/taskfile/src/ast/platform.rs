@@ -1,6 +1,6 @@
-//! A platform a task or command is meant for: a system, a processor, or both.
+//! The platform a task or command is restricted to: an OS, an architecture, or both.
 
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 use super::decode::{DecodeError, Decoder};
 
@@ -10,54 +10,18 @@ pub struct Platform {
     pub arch: Option<String>,
 }
 
-/// The systems and processors Go knows, which are the ones go-task accepts.
+/// The operating systems and architectures Go knows, which are those go-task accepts.
+#[rustfmt::skip]
 const SYSTEMS: &[&str] = &[
-    "aix",
-    "android",
-    "darwin",
-    "dragonfly",
-    "freebsd",
-    "hurd",
-    "illumos",
-    "ios",
-    "js",
-    "linux",
-    "nacl",
-    "netbsd",
-    "openbsd",
-    "plan9",
-    "solaris",
-    "wasip1",
-    "windows",
-    "zos",
-    // A system no machine has, for trying out what happens elsewhere.
-    "__test__",
+    // `__test__` matches no machine; go-task's own tests use it.
+    "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl",
+    "netbsd", "openbsd", "plan9", "solaris", "wasip1", "windows", "zos", "__test__",
 ];
+#[rustfmt::skip]
 const PROCESSORS: &[&str] = &[
-    "386",
-    "amd64",
-    "amd64p32",
-    "arm",
-    "armbe",
-    "arm64",
-    "arm64be",
-    "loong64",
-    "mips",
-    "mipsle",
-    "mips64",
-    "mips64le",
-    "mips64p32",
-    "mips64p32le",
-    "ppc",
-    "ppc64",
-    "ppc64le",
-    "riscv",
-    "riscv64",
-    "s390",
-    "s390x",
-    "sparc",
-    "sparc64",
-    "wasm",
+    "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle",
+    "mips64", "mips64le", "mips64p32", "mips64p32le", "ppc", "ppc64", "ppc64le", "riscv", "riscv64",
+    "s390", "s390x", "sparc", "sparc64", "wasm",
 ];
 
 impl Platform {
@@ -72,7 +36,7 @@ impl Platform {
         }
     }
 
-    /// Whether this is the machine.
+    /// Whether the platform is this machine's.
     pub fn matches(&self, os: &str, arch: &str) -> bool {
         self.os.as_deref().is_none_or(|o| o == os) && self.arch.as_deref().is_none_or(|a| a == arch)
     }
@@ -80,7 +44,7 @@ impl Platform {
 
 impl Decoder {
     #[expect(clippy::unused_self, reason = "all decoding hangs on the decoder")]
-    pub(super) fn platform(&mut self, node: &Node) -> Result<Platform, DecodeError> {
+    pub(super) fn platform(&mut self, node: &YamlNode) -> Result<Platform, DecodeError> {
         let text = node.text().ok_or_else(|| DecodeError::kind(node, "platform"))?;
         Platform::parse(text).ok_or_else(|| DecodeError::new(node, format!("invalid platform {text:?}")))
     }

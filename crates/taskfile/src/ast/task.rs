@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::yaml::{Kind, Node, Position};
+use crate::yaml::{Position, YamlKind, YamlNode};
 
-use super::command::{Command, Dependency};
+use super::command::{CommandAst, Dependency};
 use super::decode::{DecodeError, Decoder};
-use super::parts::{Glob, Precondition, Required};
+use super::parts::{Glob, Precondition, RequiredVar};
 use super::platform::Platform;
 use super::var::Vars;
 
 /// Where a task is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Location {
+pub struct TaskLocation {
     pub taskfile: String,
     pub position: Position,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the format")]
-pub struct Task {
+pub struct TaskAst {
     pub name: String,
-    pub commands: Vec<Command>,
+    pub commands: Vec<CommandAst>,
     pub deps: Vec<Dependency>,
     pub label: String,
     pub desc: String,
@@ -34,7 +34,7 @@ pub struct Task {
     pub generates: Vec<Glob>,
     pub status: Vec<String>,
     pub preconditions: Vec<Precondition>,
-    pub requires: Vec<Required>,
+    pub requires: Vec<RequiredVar>,
     pub dir: String,
     pub set: Vec<String>,
     pub shopt: Vec<String>,
@@ -53,50 +53,24 @@ pub struct Task {
     pub watch: bool,
     pub failfast: bool,
     pub use_gitignore: Option<bool>,
-    pub location: Location,
-    // What the includes on the way to the root have added.
+    pub location: TaskLocation,
+    // Added by includes, from the innermost to the root.
     pub namespace: String,
     pub include_vars: Vars,
-    /// One for all tasks of a file.
+    /// Shared by all tasks of a file.
     pub included_taskfile_vars: Arc<Vars>,
 }
 
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "cmds",
-    "cmd",
-    "deps",
-    "label",
-    "desc",
-    "prompt",
-    "summary",
-    "aliases",
-    "sources",
-    "generates",
-    "status",
-    "preconditions",
-    "dir",
-    "set",
-    "shopt",
-    "vars",
-    "env",
-    "dotenv",
-    "silent",
-    "interactive",
-    "internal",
-    "method",
-    "prefix",
-    "ignore_error",
-    "run",
-    "platforms",
-    "if",
-    "requires",
-    "watch",
-    "failfast",
-    "use_gitignore",
+    "cmds", "cmd", "deps", "label", "desc", "prompt", "summary", "aliases", "sources", "generates",
+    "status", "preconditions", "dir", "set", "shopt", "vars", "env", "dotenv", "silent", "interactive",
+    "internal", "method", "prefix", "ignore_error", "run", "platforms", "if", "requires", "watch",
+    "failfast", "use_gitignore",
 ];
 
 impl Decoder {
-    pub(super) fn tasks(&mut self, node: &Node) -> Result<IndexMap<String, Task>, DecodeError> {
+    pub(super) fn tasks(&mut self, node: &YamlNode) -> Result<IndexMap<String, TaskAst>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "tasks"))?;
         let mut tasks = IndexMap::with_capacity(entries.len());
         for (key, value) in entries {
@@ -108,31 +82,31 @@ impl Decoder {
         Ok(tasks)
     }
 
-    fn task(&mut self, node: &Node) -> Result<Task, DecodeError> {
+    fn task(&mut self, node: &YamlNode) -> Result<TaskAst, DecodeError> {
         match &node.kind {
-            Kind::Scalar { .. } if node.is_null() => Ok(Task::default()),
-            Kind::Scalar { text, .. } => {
-                Ok(Task { commands: vec![Command::shell(text.clone())], ..Task::default() })
+            YamlKind::Scalar { .. } if node.is_null() => Ok(TaskAst::default()),
+            YamlKind::Scalar { text, .. } => {
+                Ok(TaskAst { commands: vec![CommandAst::shell(text.clone())], ..TaskAst::default() })
             }
-            Kind::List(items) => {
+            YamlKind::List(items) => {
                 let commands = items
                     .iter()
                     .filter(|i| !i.is_null())
                     .map(|i| self.command(i))
                     .collect::<Result<_, _>>()?;
-                Ok(Task { commands, ..Task::default() })
+                Ok(TaskAst { commands, ..TaskAst::default() })
             }
-            Kind::Map(_) => self.task_map(node),
+            YamlKind::Map(_) => self.task_map(node),
         }
     }
 
-    fn task_map(&mut self, node: &Node) -> Result<Task, DecodeError> {
+    fn task_map(&mut self, node: &YamlNode) -> Result<TaskAst, DecodeError> {
         let mut fields = self.fields(node, "task", KEYS)?;
         let several = fields.list("cmds", "ast.Cmd", |n| self.command(n));
         let single = fields.part("cmd", |n| self.command(n));
         let both = several.is_some() && single.is_some();
         let requires = self.requires(&mut fields);
-        let task = Task {
+        let task = TaskAst {
             commands: several.or_else(|| single.map(|c| vec![c])).unwrap_or_default(),
             deps: fields.list("deps", "ast.Dep", |n| self.dependency(n)).unwrap_or_default(),
             label: fields.string("label"),
@@ -165,7 +139,7 @@ impl Decoder {
             watch: fields.bool("watch"),
             failfast: fields.bool("failfast"),
             use_gitignore: fields.optional_bool("use_gitignore"),
-            ..Task::default()
+            ..TaskAst::default()
         };
         fields.finish()?;
         if both {
@@ -175,11 +149,11 @@ impl Decoder {
     }
 }
 
-/// One question or several.
-fn prompts(node: &Node) -> Result<Vec<String>, DecodeError> {
+/// One prompt or several.
+fn prompts(node: &YamlNode) -> Result<Vec<String>, DecodeError> {
     match &node.kind {
-        Kind::Scalar { text, .. } => Ok(vec![text.clone()]),
-        Kind::List(items) => Ok(items.iter().filter_map(|i| i.text().map(str::to_owned)).collect()),
-        Kind::Map(_) => Err(DecodeError::kind(node, "prompt")),
+        YamlKind::Scalar { text, .. } => Ok(vec![text.clone()]),
+        YamlKind::List(items) => Ok(items.iter().filter_map(|i| i.text().map(str::to_owned)).collect()),
+        YamlKind::Map(_) => Err(DecodeError::kind(node, "prompt")),
     }
 }

@@ -2,20 +2,20 @@
 
 use indexmap::IndexMap;
 
-use crate::yaml::{Kind, Node};
+use crate::yaml::{YamlKind, YamlNode};
 
-use super::decode::{DecodeError, Decoder, Warning};
+use super::decode::{DecodeError, Decoder, TaskfileWarning};
 use super::include::Include;
 use super::output::OutputStyle;
-use super::task::Task;
+use super::task::TaskAst;
 use super::var::Vars;
-use super::version::Version;
+use super::version::SchemaVersion;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskfileAst {
     /// The path of the file.
     pub location: String,
-    pub version: Option<Version>,
+    pub version: Option<SchemaVersion>,
     pub output: OutputStyle,
     pub method: String,
     pub includes: Vec<Include>,
@@ -23,33 +23,25 @@ pub struct TaskfileAst {
     pub shopt: Vec<String>,
     pub vars: Vars,
     pub env: Vars,
-    pub tasks: IndexMap<String, Task>,
+    pub tasks: IndexMap<String, TaskAst>,
     pub silent: bool,
     pub dotenv: Vec<String>,
     pub run: String,
     pub use_gitignore: bool,
 }
 
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "version",
-    "output",
-    "method",
-    "includes",
-    "set",
-    "shopt",
-    "vars",
-    "env",
-    "tasks",
-    "silent",
-    "dotenv",
-    "run",
-    "interval",
-    "use_gitignore",
+    "version", "output", "method", "includes", "set", "shopt", "vars", "env", "tasks", "silent",
+    "dotenv", "run", "interval", "use_gitignore",
 ];
 
 impl TaskfileAst {
-    /// Decodes a document; no document is an empty Taskfile.
-    pub fn decode(root: Option<&Node>, location: &str) -> Result<(TaskfileAst, Vec<Warning>), DecodeError> {
+    /// Decodes a document; a missing one is an empty Taskfile.
+    pub fn decode(
+        root: Option<&YamlNode>,
+        location: &str,
+    ) -> Result<(TaskfileAst, Vec<TaskfileWarning>), DecodeError> {
         let mut decoder = Decoder::default();
         let mut file = match root {
             Some(node) if !node.is_null() => decoder.taskfile(node)?,
@@ -58,7 +50,7 @@ impl TaskfileAst {
         location.clone_into(&mut file.location);
         for task in file.tasks.values_mut() {
             location.clone_into(&mut task.location.taskfile);
-            // A file says once whether ignored files count; a task may say otherwise.
+            // The file's setting is the default for its tasks.
             task.use_gitignore = task.use_gitignore.or(Some(file.use_gitignore));
         }
         Ok((file, decoder.warnings))
@@ -66,15 +58,15 @@ impl TaskfileAst {
 }
 
 impl Decoder {
-    fn taskfile(&mut self, node: &Node) -> Result<TaskfileAst, DecodeError> {
-        if !matches!(node.kind, Kind::Map(_)) {
+    fn taskfile(&mut self, node: &YamlNode) -> Result<TaskfileAst, DecodeError> {
+        if !matches!(node.kind, YamlKind::Map(_)) {
             return Err(DecodeError::kind(node, "taskfile"));
         }
         let mut fields = self.fields(node, "taskfile", KEYS)?;
         let version = fields.optional_string("version");
         let file = TaskfileAst {
             location: String::new(),
-            version: version.as_deref().and_then(Version::parse),
+            version: version.as_deref().and_then(SchemaVersion::parse),
             output: fields.part("output", |n| self.output(n)).unwrap_or_default(),
             method: fields.string("method"),
             includes: fields.part("includes", |n| self.includes(n)).unwrap_or_default(),

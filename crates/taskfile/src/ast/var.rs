@@ -1,31 +1,31 @@
-//! A variable as written: a value, a command whose output it is, or a reference to another.
+//! A variable as written: a value, a command, or a reference to another variable.
 
 use indexmap::IndexMap;
 
-use crate::value::Value;
-use crate::yaml::{Kind, Node};
+use crate::go::Value;
+use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
-/// Variables in the order of the file; each may use those before it.
+/// Variables in file order; each may use those before it.
 pub type Vars = IndexMap<String, Var>;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Var {
-    /// What it holds; nothing for `sh:` and `ref:`, and for a null.
+    /// `None` for `sh:`, `ref:` and null.
     pub value: Option<Value>,
-    /// A command whose output it is.
+    /// The command whose output is the value.
     pub sh: Option<String>,
-    /// A template expression whose value, not text, it is.
+    /// A template expression that gives the value itself, not its text.
     pub reference: Option<String>,
-    /// Where `sh` runs, when the file that said it was included with a `dir`.
+    /// Where `sh` runs, if the declaring file was included with a `dir`.
     pub dir: Option<String>,
-    /// Shown as `*****` wherever a command is printed.
+    /// Printed as `*****`.
     pub secret: bool,
 }
 
 impl Var {
-    pub fn of(value: impl Into<Value>) -> Var {
+    pub fn from_value(value: impl Into<Value>) -> Var {
         Var { value: Some(value.into()), ..Var::default() }
     }
 }
@@ -33,7 +33,7 @@ impl Var {
 const KEYS: &[&str] = &["sh", "ref", "map", "value", "secret"];
 
 impl Decoder {
-    pub(super) fn vars(&mut self, node: &Node) -> Result<Vars, DecodeError> {
+    pub(super) fn vars(&mut self, node: &YamlNode) -> Result<Vars, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "vars"))?;
         let mut vars = Vars::with_capacity(entries.len());
         for (key, value) in entries {
@@ -42,8 +42,8 @@ impl Decoder {
         Ok(vars)
     }
 
-    fn var(&mut self, node: &Node) -> Result<Var, DecodeError> {
-        if !matches!(node.kind, Kind::Map(_)) {
+    fn var(&mut self, node: &YamlNode) -> Result<Var, DecodeError> {
+        if !matches!(node.kind, YamlKind::Map(_)) {
             return Ok(Var { value: Some(node.value()).filter(|v| *v != Value::Nil), ..Var::default() });
         }
         let mut fields = self.fields(node, "a variable", KEYS)?;
@@ -55,7 +55,7 @@ impl Decoder {
             return Err(DecodeError::new(node, message));
         }
         let var = Var {
-            value: fields.get("map").or_else(|| fields.get("value")).map(Node::value),
+            value: fields.get("map").or_else(|| fields.get("value")).map(YamlNode::value),
             sh: fields.optional_string("sh"),
             reference: fields.optional_string("ref").filter(|r| !r.is_empty()),
             dir: None,

@@ -1,12 +1,12 @@
-//! Flags as go-task takes them: long and short, anywhere before `--`.
+//! Parses go-task's flags: long and short, anywhere before `--`.
 
 use crate::ast::{OutputStyle, Var, Vars};
-use crate::listing::Order;
+use crate::listing::ListOrder;
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct Flags {
+pub(super) struct TaskFlags {
     pub version: bool,
     pub help: bool,
     pub init: bool,
@@ -41,64 +41,30 @@ pub struct Flags {
     pub cli_args: Vec<String>,
 }
 
-/// A flag that does not need a value, by its long and short name.
+/// Flags without a value, by long and short name.
+#[rustfmt::skip]
 const SWITCHES: &[(&str, char)] = &[
-    ("version", '\0'),
-    ("help", 'h'),
-    ("init", 'i'),
-    ("list", 'l'),
-    ("list-all", 'a'),
-    ("json", 'j'),
-    ("nested", '\0'),
-    ("no-status", '\0'),
-    ("status", '\0'),
-    ("summary", '\0'),
-    ("dry", 'n'),
-    ("force", 'f'),
-    ("silent", 's'),
-    ("verbose", 'v'),
-    ("yes", 'y'),
-    ("parallel", 'p'),
-    ("failfast", 'F'),
-    ("exit-code", 'x'),
-    ("global", 'g'),
-    ("watch", 'w'),
-    ("offline", '\0'),
-    ("disable-fuzzy", '\0'),
-    ("experiments", '\0'),
-    ("color", 'c'),
-    ("insecure", '\0'),
-    ("interactive", '\0'),
-    ("download", '\0'),
-    ("clear-cache", '\0'),
-    ("output-group-error-only", '\0'),
+    ("version", '\0'), ("help", 'h'), ("init", 'i'), ("list", 'l'), ("list-all", 'a'), ("json", 'j'),
+    ("nested", '\0'), ("no-status", '\0'), ("status", '\0'), ("summary", '\0'), ("dry", 'n'),
+    ("force", 'f'), ("silent", 's'), ("verbose", 'v'), ("yes", 'y'), ("parallel", 'p'),
+    ("failfast", 'F'), ("exit-code", 'x'), ("global", 'g'), ("watch", 'w'), ("offline", '\0'),
+    ("disable-fuzzy", '\0'), ("experiments", '\0'), ("color", 'c'), ("insecure", '\0'),
+    ("interactive", '\0'), ("download", '\0'), ("clear-cache", '\0'), ("output-group-error-only", '\0'),
 ];
 
-/// A flag with a value.
+/// Flags with a value.
+#[rustfmt::skip]
 const VALUES: &[(&str, char)] = &[
-    ("dir", 'd'),
-    ("taskfile", 't'),
-    ("output", 'o'),
-    ("output-group-begin", '\0'),
-    ("output-group-end", '\0'),
-    ("sort", '\0'),
-    ("concurrency", 'C'),
-    ("interval", 'I'),
-    ("completion", '\0'),
-    ("temp-dir", '\0'),
-    ("timeout", '\0'),
-    ("expiry", '\0'),
-    ("cacert", '\0'),
-    ("cert", '\0'),
-    ("cert-key", '\0'),
-    ("trusted-hosts", '\0'),
-    ("remote-cache-dir", '\0'),
+    ("dir", 'd'), ("taskfile", 't'), ("output", 'o'), ("output-group-begin", '\0'),
+    ("output-group-end", '\0'), ("sort", '\0'), ("concurrency", 'C'), ("interval", 'I'),
+    ("completion", '\0'), ("temp-dir", '\0'), ("timeout", '\0'), ("expiry", '\0'), ("cacert", '\0'),
+    ("cert", '\0'), ("cert-key", '\0'), ("trusted-hosts", '\0'), ("remote-cache-dir", '\0'),
 ];
 
-impl Flags {
-    /// Takes the words apart; an error is what to say about a word that cannot be taken.
-    pub fn parse(words: &[String]) -> Result<Flags, String> {
-        let mut flags = Flags::default();
+impl TaskFlags {
+    /// Parses the arguments; the error is pflag's message.
+    pub(super) fn parse(words: &[String]) -> Result<TaskFlags, String> {
+        let mut flags = TaskFlags::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {
@@ -110,7 +76,7 @@ impl Flags {
             } else if word.len() > 1 && word.starts_with('-') {
                 flags.take_short(&word[1..], &mut words)?;
             } else if let Some((name, value)) = word.split_once('=') {
-                flags.globals.insert(name.to_owned(), Var::of(value));
+                flags.globals.insert(name.to_owned(), Var::from_value(value));
             } else {
                 flags.tasks.push(word.clone());
             }
@@ -144,7 +110,7 @@ impl Flags {
         Ok(())
     }
 
-    /// Short flags may stand together; one with a value takes the rest of the word, or the next one.
+    /// Short flags may be combined; one with a value takes the rest of the argument, or the next one.
     fn take_short<'w>(
         &mut self,
         letters: &str,
@@ -198,7 +164,7 @@ impl Flags {
             "disable-fuzzy" => &mut self.disable_fuzzy,
             "experiments" => &mut self.experiments,
             "output-group-error-only" => &mut self.output.group_error_only,
-            // Colours and remote files are not ours; their flags do no harm.
+            // Accepted without effect: colours and remote Taskfiles are not supported.
             _ => return,
         };
         *flag = on;
@@ -218,8 +184,8 @@ impl Flags {
         }
     }
 
-    /// What contradicts itself.
-    pub fn validate(&self) -> Result<(), &'static str> {
+    /// Rejects contradictory flags with go-task's messages.
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         let group = self.output.name == "group";
         let rules = [
             (self.global && self.dir.is_some(), "task: You can't set both --global and --dir"),
@@ -246,15 +212,15 @@ impl Flags {
         rules.iter().find(|(broken, _)| *broken).map_or(Ok(()), |(_, words)| Err(words))
     }
 
-    pub fn lists(&self) -> bool {
+    pub(super) fn lists(&self) -> bool {
         self.list || self.list_all
     }
 
-    pub fn order(&self) -> Order {
+    pub(super) fn order(&self) -> ListOrder {
         match self.sort.as_str() {
-            "none" => Order::AsWritten,
-            "alphanumeric" => Order::ByName,
-            _ => Order::RootFirst,
+            "none" => ListOrder::AsWritten,
+            "alphanumeric" => ListOrder::ByName,
+            _ => ListOrder::RootFirst,
         }
     }
 }

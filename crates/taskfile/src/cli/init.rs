@@ -1,4 +1,4 @@
-//! A first Taskfile.
+//! `task --init`.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ tasks:
     silent: true
 ";
 
-/// Writes `Taskfile.yml` unless there is one; what to say.
-pub fn init(dir: &Path) -> Result<String, String> {
+/// Writes `Taskfile.yml` unless there is one, and returns the message to print.
+pub(super) fn init(dir: &Path) -> Result<String, String> {
     let path = dir.join("Taskfile.yml");
     if path.exists() {
         return Err("task: A Taskfile already exists".to_owned());

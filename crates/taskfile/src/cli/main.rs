@@ -1,38 +1,41 @@
-//! The command line from its words to its exit code.
+//! Runs the command line, from arguments to exit code.
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::ast::{Version, Warning};
-use crate::listing::Layout;
-use crate::load::{LoadError, find, load};
-use crate::run::{Call, Cause, Engine, Options, Place, RunError};
-use crate::shell::{Cancel, Console, Ended, Scope, SelfCall, Stream, Terminal};
+use crate::ast::{SchemaVersion, TaskfileWarning};
+use crate::context::{
+    ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
+};
+use crate::listing::{self, JsonLayout};
+use crate::load::{LoadError, find_taskfile, load};
+use crate::output::{Console, ProcessConsole, Stream};
+use crate::run::TaskRunner;
+use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
 use crate::template::System;
-use crate::vars::Environment;
 
-use super::flags::Flags;
+use super::flags::TaskFlags;
 use super::init::init;
 use super::signals::cancel_on_signal;
 use super::usage::USAGE;
 
-/// The codes of a command line that cannot be understood, and of anything without a code of its own.
+/// Exit codes for an invalid command line, and for errors without a code of their own.
 const BAD_USAGE: i32 = 2;
 const FAILED: i32 = 1;
 
-/// Acts as go-task's `task` with these words (without the program's name); the exit code.
+/// Acts as go-task's `task` with these arguments (without the program name) and returns the exit code.
 pub fn main(words: &[String]) -> i32 {
     main_within(words, None)
 }
 
-/// The same, ended with everything it started once the limit has passed.
+/// Like [`main`], with a time limit after which everything it started is killed.
 pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
-    let console = Terminal;
-    let flags = match Flags::parse(words) {
+    let console = ProcessConsole;
+    let flags = match TaskFlags::parse(words) {
         Ok(flags) => flags,
-        Err(complaint) => {
-            console.write(Stream::Err, format!("{USAGE}\n{complaint}\n").as_bytes());
+        Err(message) => {
+            console.write(Stream::Err, format!("{USAGE}\n{message}\n").as_bytes());
             return BAD_USAGE;
         }
     };
@@ -41,7 +44,7 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
         FAILED
     };
     if flags.version {
-        console.write(Stream::Out, format!("{}\n", Version::CURRENT).as_bytes());
+        console.write(Stream::Out, format!("{}\n", SchemaVersion::CURRENT).as_bytes());
         return 0;
     }
     if flags.help {
@@ -49,14 +52,14 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
         return 0;
     }
     if flags.experiments || flags.completion.is_some() {
-        return fail("task: experiments and shell completion are go-task's own; there is none here");
+        return fail("task: experiments and shell completion are not supported");
     }
     if let Err(words) = flags.validate() {
         return fail(words);
     }
     let current = match std::env::current_dir() {
         Ok(current) => current,
-        Err(error) => return fail(&format!("task: cannot tell the current directory: {error}")),
+        Err(error) => return fail(&format!("task: cannot determine the current directory: {error}")),
     };
     if flags.init {
         return match init(&current) {
@@ -73,7 +76,7 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
     }
 }
 
-fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
+fn report(error: &RunError, flags: &TaskFlags, console: &dyn Console) -> i32 {
     let mut text = format!("{error}\n");
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
@@ -85,86 +88,99 @@ fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
 }
 
 fn with_taskfile(
-    flags: &Flags,
+    flags: &TaskFlags,
     current: &Path,
-    console: &Terminal,
+    console: &ProcessConsole,
     limit: Option<Duration>,
 ) -> Result<i32, RunError> {
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
-    let found = find(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
-    let environment = Environment::of_process();
+    let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
+    let environment = TaskEnvironment::from_process();
     let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
-    // The program ends with this; the system takes it back in one piece.
+    // The program exits after this, so freeing would be wasted time.
     let loaded = Box::leak(Box::new(loaded));
     warn(&loaded.warnings, console);
-    let place = Place { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
+    let place = ProjectPaths { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
     let mut options = options(flags);
-    // Who is to be ended by the clock must not be in a group with whoever looks at it.
+    // With a time limit, commands need their own group so that killing them does not kill us.
     options.share_group &= limit.is_none();
-    let self_call = SelfCall::current();
-    let mut scope = Scope::default();
+    let task_shim = TaskShim::current();
+    let mut scope = CancelScope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
         let cancel =
-            Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
+            CancelToken::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
         cancel_on_signal(&cancel);
-        scope = scope.under(cancel);
+        scope = scope.with_token(cancel);
     }
     if let Some(limit) = limit {
-        scope = scope.within(limit);
+        scope = scope.with_timeout(limit);
     }
     let until = scope.clone();
-    let engine =
-        Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
+    let context = TaskfileContext::new(
+        &loaded.taskfile,
+        &place,
+        &options,
+        console,
+        &environment,
+        task_shim.as_ref(),
+        scope,
+    )?;
     if flags.lists() {
-        return print_list(&engine, flags);
+        return print_list(&context, flags);
     }
     let tasks = if flags.tasks.is_empty() { &["default".to_owned()][..] } else { &flags.tasks };
-    let mut calls: Vec<Call> = tasks.iter().map(Call::new).collect();
-    run(&engine, flags, &mut calls).map_err(|error| match (until.ended(), limit) {
-        (Some(Ended::DeadlinePassed), Some(limit)) => {
-            Cause::TimeLimit { task: tasks.join(" "), limit }.into()
+    let mut calls: Vec<TaskCall> = tasks.iter().map(TaskCall::new).collect();
+    run(&context, flags, &mut calls).map_err(|error| match (until.cancel_reason(), limit) {
+        (Some(CancelReason::DeadlinePassed), Some(limit)) => {
+            RunErrorKind::TimeLimit { task: tasks.join(" "), limit }.into()
         }
         _ => error,
     })?;
     Ok(0)
 }
 
-fn print_list(engine: &Engine<'_>, flags: &Flags) -> Result<i32, RunError> {
+fn print_list(context: &TaskfileContext<'_>, flags: &TaskFlags) -> Result<i32, RunError> {
     let (all, order) = (flags.list_all, flags.order());
     let found = if flags.json {
-        engine.print_json(all, order, Layout { with_status: !flags.no_status, nested: flags.nested })?
+        listing::print_json(
+            context,
+            all,
+            order,
+            JsonLayout { with_status: !flags.no_status, nested: flags.nested },
+        )?
     } else if flags.silent {
-        engine.print_names(all, order);
+        listing::print_names(context, all, order);
         true
     } else {
-        engine.print_table(all, order)?
+        listing::print_table(context, all, order)?
     };
     Ok(if found { 0 } else { FAILED })
 }
 
-fn run(engine: &Engine<'_>, flags: &Flags, calls: &mut [Call]) -> Result<(), RunError> {
+fn run(context: &TaskfileContext<'_>, flags: &TaskFlags, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    let runner = TaskRunner::new(context);
     if flags.watch {
         let task = calls.first().map(|c| c.task.clone()).unwrap_or_default();
-        return Err(Cause::Watch { task }.into());
+        return Err(RunErrorKind::Watch { task }.into());
     }
     if flags.status {
-        return engine.status(calls);
+        return runner.status(calls);
     }
-    let missing = calls.iter_mut().find_map(|call| engine.check(call).err());
+    let missing = calls.iter_mut().find_map(|call| runner.check(call).err());
     if let Some(error) = missing {
-        if matches!(*error.cause, Cause::NotFound { .. }) {
-            engine.print_table(false, flags.order())?;
+        if matches!(*error.kind, RunErrorKind::NotFound { .. }) {
+            listing::print_table(context, false, flags.order())?;
         }
         return Err(error);
     }
     if flags.summary {
-        return engine.print_summaries(calls);
+        return listing::print_summaries(context, calls);
     }
-    engine.run(calls)
+    runner.run(calls)
 }
 
-fn options(flags: &Flags) -> Options {
-    Options {
+fn options(flags: &TaskFlags) -> RunOptions {
+    RunOptions {
         verbose: flags.verbose,
         silent: flags.silent,
         dry: flags.dry || flags.status,
@@ -176,7 +192,7 @@ fn options(flags: &Flags) -> Options {
         offline: flags.offline,
         disable_fuzzy: flags.disable_fuzzy,
         stdin: true,
-        // In a terminal the whole job is one group: Ctrl-C reaches every command, and commands may read.
+        // In a terminal the whole job is one group: Ctrl-C reaches every command, and commands can read.
         share_group: stdin().is_terminal(),
         output: flags.output.clone(),
         globals: flags.globals.clone(),
@@ -186,8 +202,8 @@ fn options(flags: &Flags) -> Options {
     }
 }
 
-/// A person at a terminal hears of keys nobody knows; a program that compares outputs does not.
-fn warn(warnings: &[(PathBuf, Warning)], console: &dyn Console) {
+/// Prints warnings on a terminal only, so that redirected output stays go-task's.
+fn warn(warnings: &[(PathBuf, TaskfileWarning)], console: &dyn Console) {
     if !std::io::stderr().is_terminal() {
         return;
     }

@@ -1,4 +1,4 @@
-//! go-task's command line.
+//! go-task's command line: flags, usage and exit codes. What the flags do is done elsewhere.
 
 mod flags;
 mod init;

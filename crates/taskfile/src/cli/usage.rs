@@ -1,38 +1,38 @@
-//! What the flags are.
+//! The usage text.
 
-pub const USAGE: &str = "Usage: task [flags...] [task...] [NAME=value...] [-- args...]
+pub(super) const USAGE: &str = "Usage: task [flags...] [task...] [NAME=value...] [-- args...]
 
-Runs the named tasks of the Taskfile, or the task \"default\". The words after -- are
+Runs the named tasks of the Taskfile, or the task \"default\". Arguments after -- are
 {{.CLI_ARGS}} in the Taskfile.
 
 Finding the Taskfile:
-  -t, --taskfile FILE               use this file; tasks run beside it
-  -d, --dir DIR                     look and run in this directory
+  -t, --taskfile FILE               use this file; tasks run in its directory
+  -d, --dir DIR                     find the Taskfile and run tasks in this directory
   -g, --global                      use the Taskfile in your home directory
-  -i, --init                        write a new Taskfile.yml here
+  -i, --init                        create a Taskfile.yml here
 
-Looking:
-  -l, --list                        tasks with a description
-  -a, --list-all                    all tasks
-  -j, --json                        the list as JSON (--no-status, --nested)
+Listing:
+  -l, --list                        list tasks with a description
+  -a, --list-all                    list all tasks
+  -j, --json                        print the list as JSON (--no-status, --nested)
       --sort default|alphanumeric|none
-      --summary                     what a task is and does
+      --summary                     print the summary of a task
       --status                      fail if a task is not up to date
-  -n, --dry                         show the commands, run none
+  -n, --dry                         print commands without running them
 
 Running:
-  -f, --force                       run what is up to date too
-  -p, --parallel                    run the named tasks at once
-  -F, --failfast                    the first failure ends tasks that run at once
-  -s, --silent                      do not show commands
-  -v, --verbose                     say more
-  -y, --yes                         answer questions with yes
-  -x, --exit-code                   end with the code of the command that failed
+  -f, --force                       run tasks even if they are up to date
+  -p, --parallel                    run the named tasks concurrently
+  -F, --failfast                    stop concurrent tasks at the first failure
+  -s, --silent                      do not print commands
+  -v, --verbose                     print more details
+  -y, --yes                         answer prompts with yes
+  -x, --exit-code                   exit with the code of the failed command
   -o, --output interleaved|group|prefixed
       --output-group-begin TEXT, --output-group-end TEXT, --output-group-error-only
-      --temp-dir DIR                keep the state of tasks here instead of .task
-      --disable-fuzzy               suggest no task names
+      --temp-dir DIR                store task state here instead of in .task
+      --disable-fuzzy               do not suggest task names
 
-  -h, --help                        this text
-      --version                     the version of go-task this is compatible with
+  -h, --help                        print this text
+      --version                     print the compatible go-task version
 ";

@@ -1,30 +1,29 @@
-//! What a `for:` comes to.
+//! The items of a `for:` loop.
 
 use std::path::Path;
 
 use crate::ast::{Iteration, MatrixRow};
-use crate::run::{Cause, Engine, RunError};
-use crate::value::{Map, Value};
-use crate::vars::{Renderer, Variables};
+use crate::context::{RunError, RunErrorKind, TaskfileContext, VarRenderer, Variables};
+use crate::go::{Map, Value};
 
-use super::Compiled;
+use super::CompiledTask;
 
-/// How many turns a loop may take; a matrix multiplies its rows.
+/// How many iterations a loop may have; a matrix multiplies its rows.
 const MAX_ITEMS: usize = 100_000;
 
-/// One turn of a loop.
-pub struct Item {
+/// One iteration of a loop.
+pub(super) struct LoopItem {
     value: Value,
     key: Option<String>,
 }
 
-impl Item {
-    fn of(value: Value) -> Item {
-        Item { value, key: None }
+impl LoopItem {
+    fn new(value: Value) -> LoopItem {
+        LoopItem { value, key: None }
     }
 
-    /// Puts the turn's variables into the data of a template.
-    pub fn set(&self, name: &str, data: &mut Map) {
+    /// Sets the iteration's variables in template data.
+    pub(super) fn set(&self, name: &str, data: &mut Map) {
         data.insert(name.to_owned(), self.value.clone());
         if let Some(key) = &self.key {
             data.insert("KEY".to_owned(), Value::from(key.as_str()));
@@ -32,55 +31,58 @@ impl Item {
     }
 }
 
-impl Engine<'_> {
-    pub(super) fn items(
-        &self,
-        iteration: &Iteration,
-        compiled: &Compiled<'_>,
-        variables: &Variables,
-        render: &mut Renderer<'_>,
-    ) -> Result<Vec<Item>, RunError> {
-        let items = match iteration {
-            Iteration::List(values) => values.iter().cloned().map(Item::of).collect(),
-            Iteration::Files(which) => self.file_items(which, compiled)?,
-            Iteration::Var { name, split, .. } => {
-                let split = render.text(split);
-                match variables.values.get(name.as_str()) {
-                    Some(value) => var_items(value, &split).ok_or_else(|| {
-                        loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
-                    })?,
-                    None => Vec::new(),
-                }
+/// The items of a `for:`.
+pub(super) fn loop_items(
+    iteration: &Iteration,
+    context: &TaskfileContext<'_>,
+    compiled: &CompiledTask<'_>,
+    variables: &Variables,
+    render: &mut VarRenderer<'_>,
+) -> Result<Vec<LoopItem>, RunError> {
+    let items = match iteration {
+        Iteration::List(values) => values.iter().cloned().map(LoopItem::new).collect(),
+        Iteration::Files(which) => file_items(which, context, compiled)?,
+        Iteration::Var { name, split, .. } => {
+            let split = render.text(split);
+            match variables.values.get(name.as_str()) {
+                Some(value) => var_items(value, &split).ok_or_else(|| {
+                    loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
+                })?,
+                None => Vec::new(),
             }
-            Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
-        };
-        if items.len() > MAX_ITEMS {
-            return Err(loop_error(
-                compiled,
-                &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()),
-            ));
         }
-        Ok(items)
+        Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
+    };
+    if items.len() > MAX_ITEMS {
+        return Err(loop_error(
+            compiled,
+            &format!("loop has {} items, the limit is {MAX_ITEMS}", items.len()),
+        ));
     }
+    Ok(items)
+}
 
-    /// The files of `sources` or `generates`, seen from the task's directory.
-    fn file_items(&self, which: &str, compiled: &Compiled<'_>) -> Result<Vec<Item>, RunError> {
-        let lookup = |name: &str| self.environment.get(name);
-        let subject = self.subject(compiled, &lookup);
-        let files = match which {
-            "sources" => subject.source_files()?,
-            "generates" => subject.generated_files()?,
-            _ => Vec::new(),
-        };
-        Ok(files.iter().map(|f| Item::of(Value::Str(relative(f, &compiled.dir)))).collect())
-    }
+/// The files of `sources` or `generates`, relative to the task's directory.
+fn file_items(
+    which: &str,
+    context: &TaskfileContext<'_>,
+    compiled: &CompiledTask<'_>,
+) -> Result<Vec<LoopItem>, RunError> {
+    let lookup = context.lookup();
+    let subject = compiled.subject(context, &lookup);
+    let files = match which {
+        "sources" => subject.source_files()?,
+        "generates" => subject.generated_files()?,
+        _ => Vec::new(),
+    };
+    Ok(files.iter().map(|f| LoopItem::new(Value::Str(relative(f, &compiled.dir)))).collect())
 }
 
 fn matrix_items(
     rows: &indexmap::IndexMap<String, MatrixRow>,
-    compiled: &Compiled<'_>,
-    render: &mut Renderer<'_>,
-) -> Result<Vec<Item>, RunError> {
+    compiled: &CompiledTask<'_>,
+    render: &mut VarRenderer<'_>,
+) -> Result<Vec<LoopItem>, RunError> {
     let mut combinations = vec![Map::new()];
     for (name, row) in rows {
         let values = match row {
@@ -96,7 +98,7 @@ fn matrix_items(
             },
         };
         if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
-            return Err(loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
+            return Err(loop_error(compiled, &format!("matrix has more than {MAX_ITEMS} combinations")));
         }
         let with = |combination: &Map, value: &Value| {
             let mut combination = combination.clone();
@@ -106,19 +108,19 @@ fn matrix_items(
         combinations =
             combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
     }
-    Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
+    Ok(combinations.into_iter().map(|c| LoopItem::new(Value::Map(c))).collect())
 }
 
-/// The turns of a variable; nothing when it cannot be looped over.
-fn var_items(value: &Value, split: &str) -> Option<Vec<Item>> {
+/// The items of a variable; `None` when it cannot be iterated.
+fn var_items(value: &Value, split: &str) -> Option<Vec<LoopItem>> {
     match value {
         Value::Str(text) if split.is_empty() => {
-            Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect())
+            Some(text.split_whitespace().map(|w| LoopItem::new(Value::from(w))).collect())
         }
-        Value::Str(text) => Some(text.split(split).map(|w| Item::of(Value::from(w))).collect()),
-        Value::List(items) => Some(items.iter().cloned().map(Item::of).collect()),
+        Value::Str(text) => Some(text.split(split).map(|w| LoopItem::new(Value::from(w))).collect()),
+        Value::List(items) => Some(items.iter().cloned().map(LoopItem::new).collect()),
         Value::Map(map) => {
-            Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect())
+            Some(map.iter().map(|(k, v)| LoopItem { value: v.clone(), key: Some(k.clone()) }).collect())
         }
         Value::Nil => Some(Vec::new()),
         _ => None,
@@ -135,6 +137,6 @@ fn relative(path: &Path, dir: &Path) -> String {
     up.chain(to).collect::<std::path::PathBuf>().display().to_string()
 }
 
-fn loop_error(compiled: &Compiled<'_>, message: &str) -> RunError {
-    Cause::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
+fn loop_error(compiled: &CompiledTask<'_>, message: &str) -> RunError {
+    RunErrorKind::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
 }

@@ -1,4 +1,6 @@
-//! A task with its variables put in, ready to run or to be shown.
+//! A task with its variables filled in and its loops written out, ready to run or to be shown.
+//!
+//! Nothing here runs a task's commands; `sh:` variables are evaluated by the context.
 
 mod env;
 mod items;
@@ -7,21 +9,20 @@ mod steps;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::ast::{Allowed, Glob, Precondition, Task, Vars};
-use crate::fingerprint::Subject;
-use crate::load::join;
-use crate::run::{Call, Cause, Engine, RunError};
+use crate::ast::{AllowedValues, Glob, Precondition, TaskAst, Vars};
+use crate::context::{RunError, RunErrorKind, TaskCall, TaskfileContext, VarRenderer, Variables};
+use crate::fingerprint::{FingerprintInput, FingerprintMethod};
+use crate::go::Value;
+use crate::go::path::join;
 use crate::shell::expand_literal;
 use crate::template::TemplateError;
-use crate::value::Value;
-use crate::vars::{Renderer, Variables};
 
-pub use steps::{Dep, Step, render_action};
+pub(crate) use steps::{CompiledDep, CompiledStep, render_action};
 
-/// A task as it will run.
-pub struct Compiled<'t> {
-    pub task: &'t Task,
-    /// The name with what its stars stood for.
+/// A task ready to run or to be shown.
+pub(crate) struct CompiledTask<'t> {
+    pub task: &'t TaskAst,
+    /// The name with its wildcards filled in.
     pub full_name: String,
     pub label: String,
     pub desc: String,
@@ -36,20 +37,20 @@ pub struct Compiled<'t> {
     pub condition: String,
     pub status: Vec<String>,
     pub preconditions: Vec<Precondition>,
-    pub steps: Vec<Step<'t>>,
-    pub deps: Vec<Dep>,
-    /// What its commands have in their environment beside that of the run.
+    pub steps: Vec<CompiledStep<'t>>,
+    pub deps: Vec<CompiledDep>,
+    /// Environment variables of the commands, in addition to the run's.
     pub env: Vec<(String, OsString)>,
     /// The `env:` of the file and the task, as shown.
     pub env_vars: Vars,
     pub variables: Variables,
-    /// What each required variable may be, where that is said.
+    /// The required variables with their allowed values, if restricted.
     pub allowed: Vec<(String, Vec<String>)>,
 }
 
-impl Compiled<'_> {
-    /// The name messages use.
-    pub fn name(&self) -> &str {
+impl CompiledTask<'_> {
+    /// The name used in messages.
+    pub(crate) fn name(&self) -> &str {
         if !self.label.is_empty() {
             &self.label
         } else if !self.full_name.is_empty() {
@@ -58,99 +59,118 @@ impl Compiled<'_> {
             &self.task.name
         }
     }
-}
 
-impl<'e> Engine<'e> {
-    /// Puts the variables into a task. With `evaluate`, `sh:` variables are run and a mistake in a template is
-    /// an error; without, the task is only to be looked at.
-    pub(crate) fn compile(&self, call: &mut Call, evaluate: bool) -> Result<Compiled<'e>, RunError> {
-        let task = self.find(call)?;
-        let mut variables = self.variables(Some(task), Some(call), evaluate)?;
-        let full_name = full_name(task, &variables);
-        let mut render = Renderer::new(&variables.values, &self.host);
-        let dir = expand_literal(&render.text(&task.dir), &|name| self.environment.get(name));
-        let dir = join(&self.place.dir, &dir);
-        let mut compiled = Compiled {
-            task,
-            full_name,
-            label: render.text(&task.label),
-            desc: render.text(&task.desc),
-            prompts: render.texts(&task.prompts),
-            summary: render.text(&task.summary),
-            sources: globs(&task.sources, &mut render),
-            generates: globs(&task.generates, &mut render),
-            method: render.text(&task.method),
-            prefix: render.text(&task.prefix),
-            run: render.text(&task.run),
-            condition: render.text(&task.condition),
-            status: Vec::new(),
-            preconditions: Vec::new(),
-            steps: Vec::new(),
-            deps: Vec::new(),
-            env: Vec::new(),
-            env_vars: Vars::new(),
-            variables: Variables::default(),
-            allowed: Vec::new(),
-            dir,
-        };
-        if compiled.prefix.is_empty() {
-            compiled.prefix.clone_from(&task.name);
-        }
-        self.compile_env(&mut compiled, &mut render, evaluate)?;
-        let mistakes = render.finish();
-        if evaluate {
-            mistakes.map_err(|error| misplaced(error, task))?;
-        }
-        let method = if task.method.is_empty() { &self.file.method } else { &task.method };
-        if !task.sources.is_empty() && method != "none" {
-            let (name, value) =
-                self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
-            variables.set(name, value);
-        }
-        let mut render = Renderer::new(&variables.values, &self.host);
-        let masked = variables.masked();
-        self.compile_steps(&mut compiled, &variables, masked.as_ref(), &mut render)?;
-        self.compile_deps(&mut compiled, &variables, &mut render)?;
-        for precondition in &task.preconditions {
-            let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
-            compiled.preconditions.push(Precondition { sh, message });
-        }
-        compiled.status = render.texts(&task.status);
-        compiled.allowed = allowed(task, &mut render, evaluate)?;
-        let mistakes = render.finish();
-        if evaluate {
-            mistakes.map_err(|error| misplaced(error, task))?;
-        }
-        compiled.variables = variables;
-        Ok(compiled)
-    }
-
-    /// The files of a task, for its fingerprint.
+    /// The files of the task, for its fingerprint.
     pub(crate) fn subject<'s>(
         &'s self,
-        compiled: &'s Compiled<'_>,
+        context: &'s TaskfileContext<'_>,
         lookup: &'s dyn Fn(&str) -> Option<String>,
-    ) -> Subject<'s> {
-        Subject {
-            task: &compiled.task.name,
-            label: compiled.name(),
-            dir: &compiled.dir,
-            root: &self.place.dir,
-            state: self.state_dir(),
-            sources: &compiled.sources,
-            generates: &compiled.generates,
-            gitignore: compiled.task.use_gitignore.unwrap_or(false),
-            dry: self.options.dry,
+    ) -> FingerprintInput<'s> {
+        FingerprintInput {
+            task: &self.task.name,
+            label: self.name(),
+            dir: &self.dir,
+            root: &context.place.dir,
+            state: context.state_dir(),
+            sources: &self.sources,
+            generates: &self.generates,
+            gitignore: self.task.use_gitignore.unwrap_or(false),
+            dry: context.options.dry,
             lookup,
         }
     }
+
+    /// How the task's sources are compared.
+    pub(crate) fn fingerprint_method(
+        &self,
+        context: &TaskfileContext<'_>,
+    ) -> Result<FingerprintMethod, RunError> {
+        let named = [&self.method, &context.file.method].into_iter().find(|m| !m.is_empty());
+        Ok(FingerprintMethod::parse(named.map_or("checksum", String::as_str))?)
+    }
+
+    /// Whether the sources are unchanged; `None` for a task without sources.
+    pub(crate) fn sources_up_to_date(&self, context: &TaskfileContext<'_>) -> Result<Option<bool>, RunError> {
+        let method = self.fingerprint_method(context)?;
+        if self.sources.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(self.subject(context, &context.lookup()).is_up_to_date(method)?))
+    }
 }
 
-fn misplaced(error: TemplateError, task: &Task) -> Cause {
-    Cause::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
+/// Fills the variables into a task. With `evaluate`, `sh:` variables are run and an invalid template is an
+/// error; without, the task is only to be shown.
+pub(crate) fn compile<'e>(
+    context: &TaskfileContext<'e>,
+    call: &mut TaskCall,
+    evaluate: bool,
+) -> Result<CompiledTask<'e>, RunError> {
+    let task = context.find(call)?;
+    let mut variables = context.variables(Some(task), Some(call), evaluate)?;
+    let full_name = full_name(task, &variables);
+    let mut render = VarRenderer::new(&variables.values, &context.host);
+    let dir = expand_literal(&render.text(&task.dir), &|name| context.environment.get(name));
+    let dir = join(&context.place.dir, &dir);
+    let mut compiled = CompiledTask {
+        task,
+        full_name,
+        label: render.text(&task.label),
+        desc: render.text(&task.desc),
+        prompts: render.texts(&task.prompts),
+        summary: render.text(&task.summary),
+        sources: globs(&task.sources, &mut render),
+        generates: globs(&task.generates, &mut render),
+        method: render.text(&task.method),
+        prefix: render.text(&task.prefix),
+        run: render.text(&task.run),
+        condition: render.text(&task.condition),
+        status: Vec::new(),
+        preconditions: Vec::new(),
+        steps: Vec::new(),
+        deps: Vec::new(),
+        env: Vec::new(),
+        env_vars: Vars::new(),
+        variables: Variables::default(),
+        allowed: Vec::new(),
+        dir,
+    };
+    if compiled.prefix.is_empty() {
+        compiled.prefix.clone_from(&task.name);
+    }
+    env::compile_env(context, &mut compiled, &mut render, evaluate)?;
+    let rendered = render.finish();
+    if evaluate {
+        rendered.map_err(|error| template_error(error, task))?;
+    }
+    let method = if task.method.is_empty() { &context.file.method } else { &task.method };
+    if !task.sources.is_empty() && method != "none" {
+        let (name, value) = compiled.subject(context, &context.lookup()).value(method == "timestamp")?;
+        variables.set(name, value);
+    }
+    let mut render = VarRenderer::new(&variables.values, &context.host);
+    let masked = variables.mask_secrets();
+    steps::compile_steps(context, &mut compiled, &variables, masked.as_ref(), &mut render)?;
+    steps::compile_deps(context, &mut compiled, &variables, &mut render)?;
+    for precondition in &task.preconditions {
+        let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
+        compiled.preconditions.push(Precondition { sh, message });
+    }
+    compiled.status = render.texts(&task.status);
+    compiled.allowed = allowed(task, &mut render, evaluate)?;
+    let rendered = render.finish();
+    if evaluate {
+        rendered.map_err(|error| template_error(error, task))?;
+    }
+    compiled.variables = variables;
+    Ok(compiled)
 }
 
-fn full_name(task: &Task, variables: &Variables) -> String {
+fn template_error(error: TemplateError, task: &TaskAst) -> RunErrorKind {
+    RunErrorKind::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
+}
+
+fn full_name(task: &TaskAst, variables: &Variables) -> String {
     let mut name = task.name.clone();
     if let Some(Value::List(matched)) = variables.values.get("MATCH") {
         for part in matched {
@@ -160,24 +180,24 @@ fn full_name(task: &Task, variables: &Variables) -> String {
     name
 }
 
-fn globs(globs: &[Glob], render: &mut Renderer<'_>) -> Vec<Glob> {
+fn globs(globs: &[Glob], render: &mut VarRenderer<'_>) -> Vec<Glob> {
     globs.iter().map(|g| Glob { pattern: render.text(&g.pattern), exclude: g.exclude }).collect()
 }
 
-/// What each required variable may be; a reference is followed only when the task is to run.
+/// The allowed values of each required variable; references are resolved only when the task is to run.
 fn allowed(
-    task: &Task,
-    render: &mut Renderer<'_>,
+    task: &TaskAst,
+    render: &mut VarRenderer<'_>,
     evaluate: bool,
-) -> Result<Vec<(String, Vec<String>)>, Cause> {
+) -> Result<Vec<(String, Vec<String>)>, RunErrorKind> {
     let mut all = Vec::with_capacity(task.requires.len());
     for required in &task.requires {
         let values = match &required.allowed {
-            Allowed::Values(values) => values.clone(),
-            Allowed::Reference(_) if !evaluate => Vec::new(),
-            Allowed::Reference(reference) => match render.reference(reference) {
+            AllowedValues::Values(values) => values.clone(),
+            AllowedValues::Reference(_) if !evaluate => Vec::new(),
+            AllowedValues::Reference(reference) => match render.reference(reference) {
                 Some(Value::List(items)) => items.iter().map(Value::display).collect(),
-                _ => return Err(Cause::EnumReference { reference: reference.clone() }),
+                _ => return Err(RunErrorKind::EnumReference { reference: reference.clone() }),
             },
         };
         all.push((required.name.clone(), values));

@@ -1,25 +1,25 @@
-//! The commands, calls and dependencies of a task, loops written out.
+//! The commands, calls and dependencies of a task, with loops unrolled.
 
 use std::time::Duration;
 
-use crate::ast::{Action, Command, Dependency, Vars};
-use crate::run::{Engine, RunError};
-use crate::value::Map;
-use crate::vars::{Renderer, Variables};
+use crate::ast::{Action, CommandAst, Dependency, Vars};
+use crate::context::{RunError, TaskfileContext, VarRenderer, Variables};
+use crate::go::Map;
 
-use super::Compiled;
+use super::CompiledTask;
+use super::items::loop_items;
 
 /// One command or call of a task.
-pub struct Step<'t> {
-    pub command: &'t Command,
+pub(crate) struct CompiledStep<'t> {
+    pub command: &'t CommandAst,
     pub action: Action,
-    /// The command as shown to people.
+    /// The command as printed, if it differs from the one run.
     pub shown: Option<String>,
     pub condition: String,
 }
 
-/// A task to run first.
-pub struct Dep {
+/// A task that runs before this one.
+pub(crate) struct CompiledDep {
     pub task: String,
     pub vars: Vars,
     pub silent: bool,
@@ -27,89 +27,91 @@ pub struct Dep {
     pub condition: String,
 }
 
-impl<'e> Engine<'e> {
-    pub(super) fn compile_steps(
-        &self,
-        compiled: &mut Compiled<'e>,
-        variables: &Variables,
-        masked: Option<&Map>,
-        render: &mut Renderer<'_>,
-    ) -> Result<(), RunError> {
-        for command in &compiled.task.commands {
-            if command.deferred {
-                // Rendered when it runs, since only then is the exit code known.
-                let action = command.action.clone();
-                compiled.steps.push(Step {
-                    command,
-                    action,
-                    shown: None,
-                    condition: command.condition.clone(),
-                });
-                continue;
-            }
-            let Some(iteration) = &command.iteration else {
-                compiled.steps.push(step(command, render, masked.map(|m| Renderer::new(m, &self.host))));
-                continue;
-            };
-            let mut data = variables.values.clone();
-            let mut shown = masked.cloned();
-            for item in self.items(iteration, compiled, variables, render)? {
-                for map in std::iter::once(&mut data).chain(&mut shown) {
-                    item.set(iteration.item_name(), map);
-                }
-                let mut with_item = Renderer::new(&data, &self.host);
-                compiled.steps.push(step(
-                    command,
-                    &mut with_item,
-                    shown.as_ref().map(|m| Renderer::new(m, &self.host)),
-                ));
-                render.adopt(with_item);
-            }
+pub(super) fn compile_steps<'e>(
+    context: &TaskfileContext<'e>,
+    compiled: &mut CompiledTask<'e>,
+    variables: &Variables,
+    masked: Option<&Map>,
+    render: &mut VarRenderer<'_>,
+) -> Result<(), RunError> {
+    for command in &compiled.task.commands {
+        if command.deferred {
+            // Rendered when it runs, since only then is the exit code known.
+            let action = command.action.clone();
+            compiled.steps.push(CompiledStep {
+                command,
+                action,
+                shown: None,
+                condition: command.condition.clone(),
+            });
+            continue;
         }
-        Ok(())
-    }
-
-    pub(super) fn compile_deps(
-        &self,
-        compiled: &mut Compiled<'e>,
-        variables: &Variables,
-        render: &mut Renderer<'_>,
-    ) -> Result<(), RunError> {
-        for dependency in &compiled.task.deps {
-            let Some(iteration) = &dependency.iteration else {
-                compiled.deps.push(dep(dependency, render));
-                continue;
-            };
-            let mut data = variables.values.clone();
-            for item in self.items(iteration, compiled, variables, render)? {
-                item.set(iteration.item_name(), &mut data);
-                let mut with_item = Renderer::new(&data, &self.host);
-                compiled.deps.push(dep(dependency, &mut with_item));
-                render.adopt(with_item);
+        let Some(iteration) = &command.iteration else {
+            compiled.steps.push(step(command, render, masked.map(|m| VarRenderer::new(m, &context.host))));
+            continue;
+        };
+        let mut data = variables.values.clone();
+        let mut shown = masked.cloned();
+        for item in loop_items(iteration, context, compiled, variables, render)? {
+            for map in std::iter::once(&mut data).chain(&mut shown) {
+                item.set(iteration.item_name(), map);
             }
+            let mut with_item = VarRenderer::new(&data, &context.host);
+            compiled.steps.push(step(
+                command,
+                &mut with_item,
+                shown.as_ref().map(|m| VarRenderer::new(m, &context.host)),
+            ));
+            render.adopt(with_item);
         }
-        Ok(())
     }
+    Ok(())
 }
 
-fn step<'t>(command: &'t Command, render: &mut Renderer<'_>, masked: Option<Renderer<'_>>) -> Step<'t> {
+pub(super) fn compile_deps<'e>(
+    context: &TaskfileContext<'e>,
+    compiled: &mut CompiledTask<'e>,
+    variables: &Variables,
+    render: &mut VarRenderer<'_>,
+) -> Result<(), RunError> {
+    for dependency in &compiled.task.deps {
+        let Some(iteration) = &dependency.iteration else {
+            compiled.deps.push(dep(dependency, render));
+            continue;
+        };
+        let mut data = variables.values.clone();
+        for item in loop_items(iteration, context, compiled, variables, render)? {
+            item.set(iteration.item_name(), &mut data);
+            let mut with_item = VarRenderer::new(&data, &context.host);
+            compiled.deps.push(dep(dependency, &mut with_item));
+            render.adopt(with_item);
+        }
+    }
+    Ok(())
+}
+
+fn step<'t>(
+    command: &'t CommandAst,
+    render: &mut VarRenderer<'_>,
+    masked: Option<VarRenderer<'_>>,
+) -> CompiledStep<'t> {
     let action = render_action(&command.action, render);
     let shown = match (&command.action, masked) {
         (Action::Shell(text), Some(mut masked)) => Some(masked.text(text)),
         _ => None,
     };
-    Step { command, action, shown, condition: render.text(&command.condition) }
+    CompiledStep { command, action, shown, condition: render.text(&command.condition) }
 }
 
-pub fn render_action(action: &Action, render: &mut Renderer<'_>) -> Action {
+pub(crate) fn render_action(action: &Action, render: &mut VarRenderer<'_>) -> Action {
     match action {
         Action::Shell(text) => Action::Shell(render.text(text)),
         Action::Call { task, vars } => Action::Call { task: render.text(task), vars: render.vars(vars) },
     }
 }
 
-fn dep(dependency: &Dependency, render: &mut Renderer<'_>) -> Dep {
-    Dep {
+fn dep(dependency: &Dependency, render: &mut VarRenderer<'_>) -> CompiledDep {
+    CompiledDep {
         task: render.text(&dependency.task),
         vars: render.vars(&dependency.vars),
         silent: dependency.silent,

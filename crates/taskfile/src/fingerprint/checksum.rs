@@ -1,18 +1,18 @@
-//! Sources compared by what is in them.
+//! Compares sources by content.
 
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{FingerprintError, Subject, file_name};
+use super::{FingerprintError, FingerprintInput, file_name};
 
-pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
+pub(super) fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
         return Ok(false);
     }
     let path = path(subject);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
-    let new = of(subject)?;
+    let new = compute(subject)?;
     let same = old.trim() == new;
     if !same && !subject.dry {
         let kept = path
@@ -29,8 +29,8 @@ pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
     Ok(same)
 }
 
-/// The sum over names and contents of the sources, as go-task prints it.
-pub fn of(subject: &Subject<'_>) -> Result<String, FingerprintError> {
+/// The hash of the sources' names and contents, as go-task prints it.
+pub(super) fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintError> {
     let mut hash = Xxh3::new();
     for file in subject.source_files()? {
         if let Some(name) = file.file_name() {
@@ -40,15 +40,15 @@ pub fn of(subject: &Subject<'_>) -> Result<String, FingerprintError> {
         hash.update(&bytes);
     }
     let sum = hash.digest128();
-    // The two halves without leading zeros, each by itself: so it is in the state of existing projects.
+    // Each half without leading zeros, because that is how existing projects have it stored.
     Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
 }
 
-pub fn forget(subject: &Subject<'_>) {
-    // What was never kept cannot be removed, and need not be.
+pub(super) fn forget(subject: &FingerprintInput<'_>) {
+    // A missing file is fine.
     let _ = std::fs::remove_file(path(subject));
 }
 
-fn path(subject: &Subject<'_>) -> PathBuf {
+fn path(subject: &FingerprintInput<'_>) -> PathBuf {
     subject.state.join("checksum").join(file_name(subject.label))
 }

@@ -1,4 +1,4 @@
-//! Files git would ignore.
+//! Files ignored by git.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,36 +6,41 @@ use std::path::{Path, PathBuf};
 use super::glob::matches;
 
 /// One line of a `.gitignore`.
-struct Rule {
+struct IgnoreRule {
     parts: Vec<String>,
     negated: bool,
     only_directories: bool,
-    /// With a slash before its end, the pattern holds from the file's own directory only.
+    /// A pattern with a slash before its end applies only from the `.gitignore`'s own directory.
     anchored: bool,
 }
 
-/// Keeps the files that no `.gitignore` between the root and the file ignores.
-pub fn retain(files: &mut Vec<PathBuf>, root: &Path) {
-    let mut rules: HashMap<PathBuf, Vec<Rule>> = HashMap::new();
+/// Removes the files that a `.gitignore` between the root and the file ignores.
+pub(super) fn retain(files: &mut Vec<PathBuf>, root: &Path) {
+    let mut rules: HashMap<PathBuf, Vec<IgnoreRule>> = HashMap::new();
     files.retain(|file| !is_ignored(file, root, &mut rules));
 }
 
-/// A file in an ignored directory is ignored, whatever comes after.
-fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<Rule>>) -> bool {
+/// A file in an ignored directory is ignored regardless of later rules.
+fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<IgnoreRule>>) -> bool {
     let Ok(below) = file.strip_prefix(root) else { return false };
     let mut path = root.to_owned();
     let parts: Vec<_> = below.components().collect();
     for (depth, part) in parts.iter().enumerate() {
         path.push(part);
-        if verdict(&path, root, depth + 1 < parts.len(), rules) {
+        if is_path_ignored(&path, root, depth + 1 < parts.len(), rules) {
             return true;
         }
     }
     false
 }
 
-/// What the last rule that matches says, the deeper files after the higher ones.
-fn verdict(path: &Path, root: &Path, is_dir: bool, rules: &mut HashMap<PathBuf, Vec<Rule>>) -> bool {
+/// The last matching rule decides; deeper `.gitignore` files come after higher ones.
+fn is_path_ignored(
+    path: &Path,
+    root: &Path,
+    is_dir: bool,
+    rules: &mut HashMap<PathBuf, Vec<IgnoreRule>>,
+) -> bool {
     let mut ignored = false;
     let Some(parent) = path.parent() else { return false };
     let mut dirs: Vec<&Path> = parent.ancestors().take_while(|d| d.starts_with(root)).collect();
@@ -54,12 +59,12 @@ fn verdict(path: &Path, root: &Path, is_dir: bool, rules: &mut HashMap<PathBuf, 
     ignored
 }
 
-fn read(path: &Path) -> Vec<Rule> {
-    std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(Rule::parse).collect()
+fn read(path: &Path) -> Vec<IgnoreRule> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(IgnoreRule::parse).collect()
 }
 
-impl Rule {
-    fn parse(line: &str) -> Option<Rule> {
+impl IgnoreRule {
+    fn parse(line: &str) -> Option<IgnoreRule> {
         let line = line.trim_end();
         if line.is_empty() || line.starts_with('#') {
             return None;
@@ -69,7 +74,7 @@ impl Rule {
         let (only_directories, line) = line.strip_suffix('/').map_or((false, line), |l| (true, l));
         let anchored = line.contains('/');
         let parts = line.trim_start_matches('/').split('/').map(str::to_owned).collect();
-        Some(Rule { parts, negated, only_directories, anchored })
+        Some(IgnoreRule { parts, negated, only_directories, anchored })
     }
 
     fn matches(&self, path: &[String]) -> bool {

@@ -1,35 +1,35 @@
-//! Files by pattern: `*`, `?`, `[…]` in a name, `**` for any directories.
+//! Finds files by pattern: `*`, `?` and `[…]` in a name, `**` for any directories.
 
 use std::path::{Path, PathBuf};
 
 use super::FingerprintError;
 
-/// How many entries a pattern may look at.
+/// How many directory entries one pattern may visit.
 const MAX_ENTRIES: usize = 1_000_000;
-/// How deep `**` goes; a link to a directory above would lead round for ever.
+/// How deep `**` descends; bounds cycles of symbolic links.
 const MAX_DEPTH: usize = 40;
 
-/// Adds the files (not directories) a pattern leads to.
-pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
-    let path = crate::load::join(dir, pattern);
+/// Adds the files (not directories) that match a pattern.
+pub(super) fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
+    let path = crate::go::path::join(dir, pattern);
     let parts: Vec<String> =
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
-    // Hidden files are found below `**`, not by a lone `*`, as a shell has it.
+    // As in a shell, `**` finds hidden files and a lone `*` does not.
     let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
-    let mut walk = Walk { pattern, hidden, entries: 0, found };
+    let mut walk = GlobWalk { pattern, hidden, entries: 0, found };
     let start = parts.iter().take_while(|p| !is_pattern(p)).count().min(parts.len().saturating_sub(1));
     let base: PathBuf = parts[..start].iter().collect();
     walk.step(&base, &parts[start..], 0)
 }
 
-struct Walk<'w> {
+struct GlobWalk<'w> {
     pattern: &'w str,
     hidden: bool,
     entries: usize,
     found: &'w mut Vec<PathBuf>,
 }
 
-impl Walk<'_> {
+impl GlobWalk<'_> {
     fn step(&mut self, base: &Path, parts: &[String], depth: usize) -> Result<(), FingerprintError> {
         let Some((part, rest)) = parts.split_first() else {
             if base.is_file() {
@@ -60,7 +60,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A directory's entries; one that cannot be read has none.
+    /// The entries of a directory; an unreadable one has none.
     fn list(&mut self, dir: &Path) -> Result<Vec<(String, PathBuf)>, FingerprintError> {
         let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
         let entries: Vec<_> =
@@ -78,7 +78,7 @@ fn is_pattern(part: &str) -> bool {
 }
 
 /// Whether a name matches a pattern without slashes.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
@@ -91,7 +91,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
                 continue;
             }
             None if n == name.len() => return true,
-            Some(_) if n < name.len() => one(&pattern[p..], name[n]),
+            Some(_) if n < name.len() => match_char(&pattern[p..], name[n]),
             _ => None,
         };
         match (step, &mut back) {
@@ -108,8 +108,8 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// How much of the pattern stands for this one character; nothing when it does not.
-fn one(pattern: &[char], c: char) -> Option<usize> {
+/// The length of the pattern element that matches this character, or `None`.
+fn match_char(pattern: &[char], c: char) -> Option<usize> {
     match pattern.first()? {
         '?' => Some(1),
         '\\' if pattern.len() > 1 => (pattern[1] == c).then_some(2),
@@ -141,7 +141,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn patterns_of_names() {
+    fn names_match_patterns() {
         for (pattern, name, want) in [
             ("*.c", "a.c", true),
             ("*.c", "a.h", false),

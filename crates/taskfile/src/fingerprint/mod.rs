@@ -1,4 +1,6 @@
-//! Whether a task has anything to do: its sources compared with what they were.
+//! Whether a task is up to date: its sources compared with their last recorded state.
+//!
+//! `status:` commands are not run here; see `run`.
 
 mod checksum;
 mod gitignore;
@@ -10,27 +12,27 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::ast::Glob;
-use crate::value::Value;
+use crate::go::Value;
 
-/// What went wrong while files were looked at.
+/// Why the fingerprint could not be computed or stored.
 #[derive(Debug, Error)]
 pub enum FingerprintError {
     #[error("task: invalid method {0:?}")]
     Method(String),
     #[error("task: cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("task: cannot keep the state of a task in {path}: {source}", path = path.display())]
+    #[error("task: cannot store the state of a task in {path}: {source}", path = path.display())]
     Keep { path: PathBuf, source: std::io::Error },
-    #[error("task: the pattern {pattern:?} leads to more than {limit} files")]
+    #[error("task: the pattern {pattern:?} visits more than {limit} files")]
     TooMany { pattern: String, limit: usize },
 }
 
-/// The files a task is made from and makes, and where the state between runs is kept.
-pub struct Subject<'s> {
+/// A task's source and generated files, and where state between runs is stored.
+pub(crate) struct FingerprintInput<'s> {
     pub task: &'s str,
     pub label: &'s str,
     pub dir: &'s Path,
-    /// The project's directory, the highest whose `.gitignore` counts.
+    /// The project's directory, the topmost whose `.gitignore` applies.
     pub root: &'s Path,
     pub state: PathBuf,
     pub sources: &'s [Glob],
@@ -42,54 +44,58 @@ pub struct Subject<'s> {
 
 /// How sources are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum FingerprintMethod {
     Checksum,
     Timestamp,
     None,
 }
 
-impl Method {
-    pub fn parse(name: &str) -> Result<Method, FingerprintError> {
+impl FingerprintMethod {
+    pub(crate) fn parse(name: &str) -> Result<FingerprintMethod, FingerprintError> {
         match name {
-            "checksum" => Ok(Method::Checksum),
-            "timestamp" => Ok(Method::Timestamp),
-            "none" => Ok(Method::None),
+            "checksum" => Ok(FingerprintMethod::Checksum),
+            "timestamp" => Ok(FingerprintMethod::Timestamp),
+            "none" => Ok(FingerprintMethod::None),
             other => Err(FingerprintError::Method(other.to_owned())),
         }
     }
 }
 
-impl Subject<'_> {
-    /// Whether the sources are what they were; remembers what they are, unless nothing is to be changed.
-    pub fn is_up_to_date(&self, method: Method) -> Result<bool, FingerprintError> {
+impl FingerprintInput<'_> {
+    /// Whether the sources are unchanged; records their new state, except in a dry run.
+    pub(crate) fn is_up_to_date(&self, method: FingerprintMethod) -> Result<bool, FingerprintError> {
         match method {
-            Method::Checksum => checksum::is_up_to_date(self),
-            Method::Timestamp => timestamp::is_up_to_date(self),
-            Method::None => Ok(false),
+            FingerprintMethod::Checksum => checksum::is_up_to_date(self),
+            FingerprintMethod::Timestamp => timestamp::is_up_to_date(self),
+            FingerprintMethod::None => Ok(false),
         }
     }
 
-    /// What templates see of the sources: the variable's name and value.
-    pub fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
-        if timestamp { timestamp::value(self) } else { Ok(("CHECKSUM", Value::Str(checksum::of(self)?))) }
+    /// The variable that templates see: name and value.
+    pub(crate) fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
+        if timestamp {
+            timestamp::value(self)
+        } else {
+            Ok(("CHECKSUM", Value::Str(checksum::compute(self)?)))
+        }
     }
 
-    /// Forgets the sources, so that a task that failed runs again.
-    pub fn forget(&self, method: Method) {
-        if method == Method::Checksum && !self.sources.is_empty() {
+    /// Discards the recorded state, so that a failed task runs again.
+    pub(crate) fn forget(&self, method: FingerprintMethod) {
+        if method == FingerprintMethod::Checksum && !self.sources.is_empty() {
             checksum::forget(self);
         }
     }
 
-    pub fn source_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+    pub(crate) fn source_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
         self.files(self.sources)
     }
 
-    pub fn generated_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+    pub(crate) fn generated_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
         self.files(self.generates)
     }
 
-    /// The files of some patterns, sorted; a later pattern takes out what an earlier one took in.
+    /// The sorted files of some patterns; a later pattern may exclude what an earlier one included.
     fn files(&self, globs: &[Glob]) -> Result<Vec<PathBuf>, FingerprintError> {
         let mut files = std::collections::BTreeMap::new();
         for glob in globs {
@@ -114,7 +120,7 @@ impl Subject<'_> {
     }
 }
 
-/// A name as a file name: everything but letters and digits becomes a dash.
+/// Turns a name into a file name: everything but letters and digits becomes a dash.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "[\\]^_`".contains(c) { c } else { '-' }).collect()
 }

@@ -1,110 +1,77 @@
 //! The list as JSON, in go-task's form for editors.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
+use serde::Serialize;
 
-use super::Listed;
-use crate::escape::push_json;
+use super::ListedTask;
 
 /// How the JSON is laid out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Layout {
-    /// Says of each task whether it is up to date.
+pub(crate) struct JsonLayout {
+    /// Says for each task whether it is up to date.
     pub with_status: bool,
-    /// Namespaces inside each other instead of one list.
+    /// Nests namespaces instead of giving one list.
     pub nested: bool,
 }
 
-type Entry = (Listed, Option<bool>);
-
-/// Tasks of one namespace and the namespaces in it.
-#[derive(Default)]
-struct Namespace<'e> {
-    tasks: Vec<&'e Entry>,
-    inner: IndexMap<&'e str, Namespace<'e>>,
+/// The tasks of one namespace and the namespaces in it.
+#[derive(Default, Serialize)]
+struct Namespace<'t> {
+    /// go-task has no list at all for a namespace that only holds namespaces; the root always has one.
+    tasks: Option<Vec<JsonTask<'t>>>,
+    #[serde(rename = "namespaces", skip_serializing_if = "BTreeMap::is_empty")]
+    inner: BTreeMap<&'t str, Namespace<'t>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<&'t str>,
 }
 
-pub fn json(entries: &[Entry], location: &str, layout: Layout) -> String {
-    let mut root = Namespace::default();
-    for entry in entries {
+#[derive(Serialize)]
+struct JsonTask<'t> {
+    name: &'t str,
+    task: &'t str,
+    desc: &'t str,
+    summary: &'t str,
+    aliases: &'t [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    up_to_date: Option<bool>,
+    location: JsonLocation<'t>,
+}
+
+#[derive(Serialize)]
+struct JsonLocation<'t> {
+    line: usize,
+    column: usize,
+    taskfile: &'t str,
+}
+
+/// Tasks with, where asked for, whether each is up to date.
+pub(super) fn json(entries: &[(ListedTask, Option<bool>)], location: &str, layout: JsonLayout) -> String {
+    let mut root = Namespace { tasks: Some(Vec::new()), location: Some(location), ..Namespace::default() };
+    for (listed, up_to_date) in entries {
         let mut space = &mut root;
         if layout.nested {
-            let mut parts: Vec<&str> = entry.0.name.split(':').collect();
-            parts.pop();
-            for part in parts {
+            let parts: Vec<&str> = listed.name.split(':').collect();
+            for part in &parts[..parts.len() - 1] {
                 space = space.inner.entry(part).or_default();
             }
         }
-        space.tasks.push(entry);
+        space.tasks.get_or_insert_default().push(JsonTask {
+            name: &listed.label,
+            task: &listed.name,
+            desc: &listed.desc,
+            summary: &listed.summary,
+            aliases: &listed.aliases,
+            up_to_date: *up_to_date,
+            location: JsonLocation { line: listed.line, column: listed.column, taskfile: &listed.taskfile },
+        });
     }
-    let mut out = String::new();
-    namespace(&root, Some(location), 0, &mut out);
-    out.push('\n');
-    out
-}
-
-fn namespace(space: &Namespace<'_>, location: Option<&str>, depth: usize, out: &mut String) {
-    let pad = "  ".repeat(depth + 1);
-    let mut parts = Vec::new();
-    let tasks: Vec<String> = space.tasks.iter().map(|e| task(e, depth + 2)).collect();
-    // A namespace that only holds namespaces has no list at all in go-task's form; the root always has one.
-    let tasks =
-        if tasks.is_empty() && location.is_none() { "null".to_owned() } else { list(&tasks, depth + 1) };
-    parts.push(format!("{pad}\"tasks\": {tasks}"));
-    if !space.inner.is_empty() {
-        let mut names: Vec<_> = space.inner.iter().collect();
-        names.sort_by_key(|(name, _)| **name);
-        let inner: Vec<String> = names
-            .into_iter()
-            .map(|(name, inner)| {
-                let mut text = format!("{pad}  {}: ", string(name));
-                namespace(inner, None, depth + 2, &mut text);
-                text
-            })
-            .collect();
-        parts.push(format!("{pad}\"namespaces\": {{\n{}\n{pad}}}", inner.join(",\n")));
+    // Strings and integers under string keys always serialize.
+    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    // Go escapes these; outside of strings JSON has none of them.
+    for c in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
+        text = text.replace(c, &format!("\\u{:04x}", u32::from(c)));
     }
-    parts.extend(location.map(|l| format!("{pad}\"location\": {}", string(l))));
-    let _ = write!(out, "{{\n{}\n{}}}", parts.join(",\n"), "  ".repeat(depth));
-}
-
-fn task((listed, up_to_date): &Entry, depth: usize) -> String {
-    let pad = "  ".repeat(depth);
-    let aliases: Vec<String> = listed.aliases.iter().map(|a| format!("{pad}    {}", string(a))).collect();
-    let mut out = format!("{pad}{{\n");
-    for (key, value) in [
-        ("name", &listed.label),
-        ("task", &listed.name),
-        ("desc", &listed.desc),
-        ("summary", &listed.summary),
-    ] {
-        let _ = writeln!(out, "{pad}  \"{key}\": {},", string(value));
-    }
-    let _ = writeln!(out, "{pad}  \"aliases\": {},", list(&aliases, depth + 1));
-    if let Some(up_to_date) = up_to_date {
-        let _ = writeln!(out, "{pad}  \"up_to_date\": {up_to_date},");
-    }
-    let place = format!(
-        "{pad}    \"line\": {},\n{pad}    \"column\": {},\n{pad}    \"taskfile\": {}",
-        listed.line,
-        listed.column,
-        string(&listed.taskfile)
-    );
-    let _ = write!(out, "{pad}  \"location\": {{\n{place}\n{pad}  }}\n{pad}}}");
-    out
-}
-
-fn list(items: &[String], depth: usize) -> String {
-    if items.is_empty() {
-        return "[]".to_owned();
-    }
-    format!("[\n{}\n{}]", items.join(",\n"), "  ".repeat(depth))
-}
-
-/// A text in quotes, escaped as Go escapes it.
-fn string(text: &str) -> String {
-    let mut out = String::new();
-    push_json(&mut out, text, true);
-    out
+    text.push('\n');
+    text
 }

@@ -1,13 +1,12 @@
-//! Columns as wide as their widest cell.
+//! The task list as aligned columns.
 
-use super::Listed;
+use super::ListedTask;
 
-/// The blanks between two columns.
+/// The spaces between two columns.
 const PADDING: usize = 6;
 
-/// Names and descriptions in columns. Aliases stand in a column of their own within each run of
-/// neighbours that have some.
-pub fn table(listed: &[Listed]) -> String {
+/// Names and descriptions in columns. Consecutive tasks with aliases get an alias column, aligned as in go-task.
+pub(super) fn table(listed: &[ListedTask]) -> String {
     let first: Vec<String> = listed.iter().map(|l| format!("* {}: ", l.name)).collect();
     let descs: Vec<String> = listed.iter().map(|l| l.desc.replace('\n', " ")).collect();
     let width = first.iter().map(|cell| chars(cell)).max().unwrap_or(0) + PADDING;

@@ -1,9 +1,9 @@
-//! Files of environment variables.
+//! Parses dotenv files.
 
 use indexmap::IndexMap;
 use thiserror::Error;
 
-/// A line that is no variable.
+/// An invalid line of a dotenv file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("error reading env file {file}: line {line}: {message}")]
 pub struct DotenvError {
@@ -12,9 +12,9 @@ pub struct DotenvError {
     pub message: String,
 }
 
-/// The variables of a file, in its order. A value may be bare, in single quotes (taken as it is) or in
-/// double quotes (with `\n`, `\"` and `$NAME`); a name may follow `export`; `#` begins a comment.
-pub fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvError> {
+/// The variables of a file, in file order. A value may be bare, in single quotes (verbatim) or in double quotes
+/// (with `\n`, `\"` and `$NAME`); a name may follow `export`; `#` starts a comment.
+pub(crate) fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvError> {
     let text = text.replace("\r\n", "\n");
     let mut vars = IndexMap::new();
     let mut rest = text.as_str();
@@ -47,12 +47,12 @@ pub fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvE
     }
 }
 
-/// A value and the text after it; nothing when a quote does not end.
+/// A value and the text after it; `None` for an unterminated quote.
 fn value<'t>(text: &'t str, vars: &IndexMap<String, String>) -> Option<(String, &'t str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
     let Some(quote) = quote else {
         let (line, left) = text.split_once('\n').unwrap_or((text, ""));
-        // A comment needs a blank before it: `a#b` is a value.
+        // A comment needs whitespace before it: `a#b` is a value.
         let cut =
             line.char_indices().find(|(i, c)| *c == '#' && (*i == 0 || line[..*i].ends_with([' ', '\t'])));
         let bare = cut.map_or(line, |(i, _)| &line[..i]).trim();
@@ -70,7 +70,7 @@ fn value<'t>(text: &'t str, vars: &IndexMap<String, String>) -> Option<(String, 
     Some((if quote == '"' { expand(&unescape(inner), vars) } else { inner.to_owned() }, left))
 }
 
-/// `\n` and `\r` become what they say; any other backslash goes, except before a dollar.
+/// Resolves `\n` and `\r`, and drops other backslashes except before a dollar.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -90,7 +90,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// `$NAME` and `${NAME}` of the variables before this one; `\$` is a dollar.
+/// Expands `$NAME` and `${NAME}` from earlier variables; `\$` is a literal dollar.
 fn expand(text: &str, vars: &IndexMap<String, String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::ast::{DecodeError, Version};
+use crate::ast::{DecodeError, SchemaVersion};
 use crate::template::TemplateError;
 use crate::yaml::{Position, YamlError};
 
 use super::dotenv::DotenvError;
 
-/// The text of each is go-task's where go-task has one; [`LoadError::hint`] says what to do next.
+/// Messages are go-task's where go-task has one; [`LoadError::hint`] adds what to do next.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("{}", not_found(uri, *searched_above, *at_root))]
@@ -24,10 +24,10 @@ pub enum LoadError {
     #[error("task: Missing schema version in Taskfile \"{0}\"", path.display())]
     MissingVersion { path: PathBuf },
     #[error("task: Invalid schema version in Taskfile \"{location}\":\nSchema version ({version}) {reason}")]
-    Version { location: String, version: Version, reason: String },
+    Version { location: String, version: SchemaVersion, reason: String },
     #[error("task: Taskfiles versions should match. First is \"{first}\" but second is \"{second}\"")]
-    VersionMismatch { first: Version, second: Version },
-    /// The files on the way round, the first again at the end.
+    VersionMismatch { first: SchemaVersion, second: SchemaVersion },
+    /// The files of the cycle, with the first repeated at the end.
     #[error("task: include cycle detected between {} <--> {}", path.first().map_or("", String::as_str), path.get(1).map_or("", String::as_str))]
     IncludeCycle { path: Vec<String> },
     #[error(
@@ -50,12 +50,12 @@ pub enum LoadError {
     Dotenv(#[from] DotenvError),
     #[error("task: output style {name:?} not recognized")]
     OutputStyle { name: String },
-    #[error("task: the Taskfile at {path} goes beyond a limit: {what}", path = path.display())]
+    #[error("task: the Taskfile at {path} exceeds a limit: {what}", path = path.display())]
     Limit { path: PathBuf, what: String },
 }
 
 impl LoadError {
-    /// The exit code of go-task's command line for this.
+    /// go-task's exit code for this error.
     pub fn code(&self) -> i32 {
         match self {
             LoadError::NotFound { .. } => 100,
@@ -76,7 +76,7 @@ impl LoadError {
         }
     }
 
-    /// The place of the mistake, where there is one.
+    /// The position of the error, if it has one.
     pub fn position(&self) -> Option<Position> {
         match self {
             LoadError::Yaml { error, .. } => Some(error.position),
@@ -85,7 +85,7 @@ impl LoadError {
         }
     }
 
-    /// What helps a person further than the message: the place in the file, the way round a cycle.
+    /// Details beyond the message: the position in the file, the files of a cycle.
     pub fn hint(&self) -> Option<String> {
         match self {
             LoadError::Yaml { path, error, snippet, .. } => Some(format!(
@@ -94,12 +94,8 @@ impl LoadError {
                 error.position.line,
                 error.position.column
             )),
-            LoadError::IncludeCycle { path } => {
-                Some(format!("the includes lead round in a circle: {}", path.join(" → ")))
-            }
-            LoadError::OutputStyle { .. } => {
-                Some("the styles are interleaved, group and prefixed".to_owned())
-            }
+            LoadError::IncludeCycle { path } => Some(format!("include cycle: {}", path.join(" → "))),
+            LoadError::OutputStyle { .. } => Some("known styles: interleaved, group, prefixed".to_owned()),
             _ => None,
         }
     }

@@ -2,32 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::go::path::join;
+
 use super::error::LoadError;
 
-/// The names a Taskfile may have, the first found counts.
+/// The names a Taskfile may have; the first one found wins.
+#[rustfmt::skip]
 const NAMES: [&str; 8] = [
-    "Taskfile.yml",
-    "taskfile.yml",
-    "Taskfile.yaml",
-    "taskfile.yaml",
-    "Taskfile.dist.yml",
-    "taskfile.dist.yml",
-    "Taskfile.dist.yaml",
-    "taskfile.dist.yaml",
+    "Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml",
+    "taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml",
 ];
 
 /// A Taskfile and the directory its tasks run in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct FoundTaskfile {
     pub taskfile: PathBuf,
     pub dir: PathBuf,
 }
 
-/// Finds the Taskfile for a command line: the given file; else one in the given directory, or the
-/// current one, or above. Tasks run in the given directory if there is a file too, else beside the file.
-pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result<Found, LoadError> {
+/// Finds the Taskfile for a command line: the given file, else one in the given (or current) directory or above it.
+/// Tasks run in the given directory if a file was given too, else beside the file.
+pub(crate) fn find_taskfile(
+    current: &Path,
+    dir: Option<&str>,
+    taskfile: Option<&str>,
+) -> Result<FoundTaskfile, LoadError> {
     if let Some(given) = taskfile {
-        let taskfile = in_place(&join(current, given)).ok_or_else(|| LoadError::NotFound {
+        let taskfile = resolve_taskfile(&join(current, given)).ok_or_else(|| LoadError::NotFound {
             uri: given.to_owned(),
             searched_above: false,
             at_root: true,
@@ -36,19 +37,19 @@ pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result
             Some(dir) => join(current, dir),
             None => parent(&taskfile),
         };
-        return Ok(Found { taskfile, dir });
+        return Ok(FoundTaskfile { taskfile, dir });
     }
     let start = dir.map_or_else(|| current.to_owned(), |d| join(current, d));
     let taskfile = start
         .ancestors()
         .filter(|_| start.exists())
-        .find_map(in_place)
+        .find_map(resolve_taskfile)
         .ok_or_else(|| LoadError::NotFound { uri: String::new(), searched_above: true, at_root: true })?;
-    Ok(Found { dir: parent(&taskfile), taskfile })
+    Ok(FoundTaskfile { dir: parent(&taskfile), taskfile })
 }
 
-/// The path itself when it is a file, or a Taskfile in it when it is a directory.
-pub(super) fn in_place(path: &Path) -> Option<PathBuf> {
+/// The path itself if it is a file, or the Taskfile in it if it is a directory.
+pub(super) fn resolve_taskfile(path: &Path) -> Option<PathBuf> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_dir() {
         return Some(path.to_owned());
@@ -58,35 +59,4 @@ pub(super) fn in_place(path: &Path) -> Option<PathBuf> {
 
 fn parent(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("/")).to_owned()
-}
-
-/// Whether nothing can be left out of it, which most paths show at a glance; of others it says no.
-fn is_clean(path: &[u8]) -> bool {
-    path.first() == Some(&b'/')
-        && path.last() != Some(&b'/')
-        && !path.windows(2).any(|pair| matches!(pair, b"//" | b"/."))
-}
-
-/// Joins and cleans: no `.` and `..` stay, as Go's paths are printed.
-pub(crate) fn join(base: &Path, path: &str) -> PathBuf {
-    clean(&base.join(path))
-}
-
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    use std::path::Component;
-    if is_clean(path.as_os_str().as_encoded_bytes()) {
-        return path.to_owned();
-    }
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
-                out.pop();
-            }
-            Component::ParentDir if out.has_root() => {}
-            other => out.push(other),
-        }
-    }
-    if out.as_os_str().is_empty() { PathBuf::from(".") } else { out }
 }

@@ -5,33 +5,42 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::ast::{Include, TaskfileAst, Warning};
+use sha2::Digest as _;
+
+use crate::ast::{Include, TaskfileAst, TaskfileWarning};
+use crate::go::escape::hex;
+use crate::go::path::{clean, join};
+use crate::go::{Map, Value};
 use crate::template::{Host, Template};
-use crate::value::{Map, Value};
 use crate::yaml;
 
 use super::error::LoadError;
-use super::find::{clean, in_place, join};
+use super::find::resolve_taskfile;
 use super::merge::merge;
 use super::snippet::snippet;
 use super::stamp::FileStamp;
 
-/// How large one Taskfile may be; the largest seen in the wild has 60 kB.
+/// The size limit of one Taskfile; the largest seen in the wild has 60 kB.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
-/// How deep includes may lead; real ones stay below five.
+/// The nesting limit of includes; real ones stay below five.
 const MAX_INCLUDE_DEPTH: usize = 50;
 
-/// One Taskfile with its includes merged in, and the files that took part.
+/// One Taskfile with its includes merged in, and the files read for it.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct LoadedTaskfile {
     pub taskfile: TaskfileAst,
     pub files: Vec<FileStamp>,
-    pub warnings: Vec<(PathBuf, Warning)>,
+    pub warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
-/// Loads a Taskfile. `host` answers the templates in include paths.
-pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> Result<Loaded, LoadError> {
-    let mut reader = Reader {
+/// Loads a Taskfile. `host` is for the templates in include paths.
+pub(crate) fn load(
+    path: &Path,
+    current: &Path,
+    environment: &Map,
+    host: &dyn Host,
+) -> Result<LoadedTaskfile, LoadError> {
+    let mut reader = TaskfileReader {
         current,
         environment,
         host,
@@ -41,35 +50,34 @@ pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> 
         warnings: Vec::new(),
     };
     let taskfile = match reader.read(path)? {
-        File::Own(taskfile) => *taskfile,
-        File::Shared(taskfile) => (*taskfile).clone(),
+        ReadFile::Own(taskfile) => *taskfile,
+        ReadFile::Shared(taskfile) => (*taskfile).clone(),
     };
-    Ok(Loaded { taskfile, files: reader.files, warnings: reader.warnings })
+    Ok(LoadedTaskfile { taskfile, files: reader.files, warnings: reader.warnings })
 }
 
-struct Reader<'a> {
+struct TaskfileReader<'a> {
     current: &'a Path,
     environment: &'a Map,
     host: &'a dyn Host,
-    /// Files read and merged. Most are wanted once and are not kept; one that is wanted again is read again, and kept
-    /// from then on.
+    /// Files read so far. Most are included once and need not be kept; a file included twice is re-read and kept.
     read: HashMap<PathBuf, Option<Rc<TaskfileAst>>>,
-    /// Files whose includes are being read, for finding cycles.
+    /// Files whose includes are being read, for cycle detection.
     open: Vec<PathBuf>,
     files: Vec<FileStamp>,
-    warnings: Vec<(PathBuf, Warning)>,
+    warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
-/// A file that was read, for whoever wants it.
-enum File {
+/// A file that was read: owned, or kept for further includes.
+enum ReadFile {
     Own(Box<TaskfileAst>),
     Shared(Rc<TaskfileAst>),
 }
 
-impl Reader<'_> {
-    fn read(&mut self, path: &Path) -> Result<File, LoadError> {
+impl TaskfileReader<'_> {
+    fn read(&mut self, path: &Path) -> Result<ReadFile, LoadError> {
         if let Some(Some(kept)) = self.read.get(path) {
-            return Ok(File::Shared(Rc::clone(kept)));
+            return Ok(ReadFile::Shared(Rc::clone(kept)));
         }
         if let Some(start) = self.open.iter().position(|p| p == path) {
             let round = self.open[start..].iter().map(PathBuf::as_path).chain([path]);
@@ -78,15 +86,17 @@ impl Reader<'_> {
         if self.open.len() >= MAX_INCLUDE_DEPTH {
             return Err(LoadError::Limit {
                 path: path.to_owned(),
-                what: format!("includes lead more than {MAX_INCLUDE_DEPTH} files deep"),
+                what: format!("includes are nested more than {MAX_INCLUDE_DEPTH} levels deep"),
             });
         }
         let mut file = self.parse(path)?;
         self.open.push(path.to_owned());
         for include in file.includes.clone() {
             match self.include(path, &file, include)? {
-                Some((include, File::Own(included))) => merge(&mut file, Cow::Owned(*included), &include)?,
-                Some((include, File::Shared(included))) => {
+                Some((include, ReadFile::Own(included))) => {
+                    merge(&mut file, Cow::Owned(*included), &include)?;
+                }
+                Some((include, ReadFile::Shared(included))) => {
                     merge(&mut file, Cow::Borrowed(&included), &include)?;
                 }
                 None => {}
@@ -96,21 +106,21 @@ impl Reader<'_> {
         if self.read.contains_key(path) {
             let file = Rc::new(file);
             self.read.insert(path.to_owned(), Some(Rc::clone(&file)));
-            return Ok(File::Shared(file));
+            return Ok(ReadFile::Shared(file));
         }
         self.read.insert(path.to_owned(), None);
-        Ok(File::Own(Box::new(file)))
+        Ok(ReadFile::Own(Box::new(file)))
     }
 
     fn parse(&mut self, path: &Path) -> Result<TaskfileAst, LoadError> {
         let failed = |source| LoadError::Read { path: path.to_owned(), source };
         if !self.read.contains_key(path) {
-            self.files.push(FileStamp::of(path));
+            self.files.push(FileStamp::read(path));
         }
         if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
             return Err(LoadError::Limit {
                 path: path.to_owned(),
-                what: format!("a file may have {MAX_FILE_BYTES} bytes"),
+                what: format!("the file is larger than {MAX_FILE_BYTES} bytes"),
             });
         }
         let bytes = std::fs::read(path).map_err(failed)?;
@@ -134,13 +144,13 @@ impl Reader<'_> {
         Ok(file)
     }
 
-    /// The included file with its include's paths made absolute; nothing for an optional one that is not there.
+    /// The included file and its include with absolute paths; `None` for a missing optional one.
     fn include(
         &mut self,
         from: &Path,
         file: &TaskfileAst,
         mut include: Include,
-    ) -> Result<Option<(Include, File)>, LoadError> {
+    ) -> Result<Option<(Include, ReadFile)>, LoadError> {
         include.taskfile = self.expand(&include.taskfile, file)?;
         include.dir = self.expand(&include.dir, file)?;
         include.checksum = self.expand(&include.checksum, file)?;
@@ -150,8 +160,8 @@ impl Reader<'_> {
         let base = from.parent().unwrap_or(Path::new("/")).to_owned();
         let asked = join(&base, &include.taskfile);
         include.dir = join(&base, &include.dir).display().to_string();
-        let Some(found) = in_place(&asked) else {
-            self.files.push(FileStamp::of(&asked));
+        let Some(found) = resolve_taskfile(&asked) else {
+            self.files.push(FileStamp::read(&asked));
             if include.optional {
                 return Ok(None);
             }
@@ -162,11 +172,11 @@ impl Reader<'_> {
             });
         };
         let found = clean(&found);
-        check(&found, &include)?;
+        verify_checksum(&found, &include)?;
         Ok(Some((include, self.read(&found)?)))
     }
 
-    /// Templates in an include see the environment and the file's own variables as written; `~` is home.
+    /// Renders a text of an include with the environment and the file's own literal variables; `~` is the home directory.
     fn expand(&self, text: &str, file: &TaskfileAst) -> Result<String, LoadError> {
         let mut out = text.to_owned();
         if text.contains("{{") {
@@ -180,22 +190,15 @@ impl Reader<'_> {
     }
 }
 
-/// A pinned file must be the one that was pinned.
-fn check(path: &Path, include: &Include) -> Result<(), LoadError> {
+/// Checks an include's pinned checksum.
+fn verify_checksum(path: &Path, include: &Include) -> Result<(), LoadError> {
     if include.checksum.is_empty() {
         return Ok(());
     }
     let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-    let actual = sha256(&bytes);
+    let actual = hex(&sha2::Sha256::digest(&bytes));
     if actual == include.checksum {
         return Ok(());
     }
     Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest;
-    sha2::Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -1,18 +1,24 @@
-//! Taking an included Taskfile into the one that includes it.
+//! Merges an included Taskfile into the including one.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::ast::{Action, Include, Task, TaskfileAst, Var, Vars};
+use crate::ast::{Action, Include, TaskAst, TaskfileAst, Var, Vars};
+
+use crate::go::path::join;
 
 use super::error::LoadError;
 
-/// How many tasks may come together; includes that include each other's namespaces multiply them.
+/// The limit on tasks after merging; nested includes can multiply them.
 const MAX_TASKS: usize = 20_000;
 
-/// Variables and environment of the included file become the including file's too (the included
-/// one's value counts); its tasks get the namespace in front. They are moved where nobody else wants the file.
-pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Include) -> Result<(), LoadError> {
+/// Merges variables and environment (the included file's values win) and adds the tasks under the namespace. Tasks
+/// are moved, not cloned, if the file is included only once.
+pub(super) fn merge(
+    into: &mut TaskfileAst,
+    from: Cow<'_, TaskfileAst>,
+    include: &Include,
+) -> Result<(), LoadError> {
     if let (Some(first), Some(second)) = (into.version, from.version)
         && first != second
     {
@@ -29,20 +35,20 @@ pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Inclu
     if into.tasks.len() + from.tasks.len() > MAX_TASKS {
         return Err(LoadError::Limit {
             path: into.location.clone().into(),
-            what: format!("more than {MAX_TASKS} tasks with its includes"),
+            what: format!("more than {MAX_TASKS} tasks including its includes"),
         });
     }
     let vars = Arc::new(into.vars.clone());
     let (is_silent, has_default) = (from.silent, from.tasks.contains_key("default"));
-    let tasks: Box<dyn Iterator<Item = Task>> = match from {
+    let tasks: Box<dyn Iterator<Item = TaskAst>> = match from {
         Cow::Owned(from) => Box::new(from.tasks.into_values()),
         Cow::Borrowed(from) => Box::new(from.tasks.values().cloned()),
     };
     for task in tasks {
-        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, &task.name).is_some()) {
+        if include.excludes.iter().any(|pattern| crate::ast::match_wildcards(pattern, &task.name).is_some()) {
             continue;
         }
-        let task = included(task, is_silent, include, &vars);
+        let task = adapt_task(task, is_silent, include, &vars);
         if into.tasks.contains_key(&task.name) {
             return Err(LoadError::TaskClash { task: task.name, include: include.namespace.clone() });
         }
@@ -61,8 +67,8 @@ fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
     }
 }
 
-/// The task as the including file knows it.
-fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> Task {
+/// Adapts a task to the including file.
+fn adapt_task(mut task: TaskAst, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> TaskAst {
     task.internal = task.internal || include.internal;
     if is_silent {
         task.silent = task.silent.or(Some(true));
@@ -71,7 +77,7 @@ fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>
         add_namespace(&mut task, include);
     }
     if include.advanced {
-        task.dir = super::find::join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
+        task.dir = join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
         for (name, var) in &include.vars {
             task.include_vars.insert(name.clone(), var.clone());
         }
@@ -80,26 +86,26 @@ fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>
     task
 }
 
-fn add_namespace(task: &mut Task, include: &Include) {
+fn add_namespace(task: &mut TaskAst, include: &Include) {
     for dep in &mut task.deps {
-        dep.task = namespaced(&dep.task, &include.namespace);
+        dep.task = qualify_name(&dep.task, &include.namespace);
     }
     for command in &mut task.commands {
         if let Action::Call { task: called, .. } = &mut command.action {
-            *called = namespaced(called, &include.namespace);
+            *called = qualify_name(called, &include.namespace);
         }
     }
     let own = std::mem::take(&mut task.aliases);
-    task.aliases.extend(own.iter().map(|alias| namespaced(alias, &include.namespace)));
+    task.aliases.extend(own.iter().map(|alias| qualify_name(alias, &include.namespace)));
     for other in &include.aliases {
-        task.aliases.push(namespaced(&task.name, other));
-        task.aliases.extend(own.iter().map(|alias| namespaced(alias, other)));
+        task.aliases.push(qualify_name(&task.name, other));
+        task.aliases.extend(own.iter().map(|alias| qualify_name(alias, other)));
     }
-    task.name = namespaced(&task.name, &include.namespace);
+    task.name = qualify_name(&task.name, &include.namespace);
     task.namespace.clone_from(&include.namespace);
 }
 
-/// The namespace alone means the included file's default task, unless a task is called so.
+/// Makes the bare namespace an alias of the included default task, unless a task has that name.
 fn alias_default(into: &mut TaskfileAst, include: &Include) {
     if include.flatten || into.tasks.contains_key(&include.namespace) {
         return;
@@ -110,8 +116,8 @@ fn alias_default(into: &mut TaskfileAst, include: &Include) {
     }
 }
 
-/// A name in a namespace; one that begins with a colon is the root's and loses it.
-fn namespaced(name: &str, namespace: &str) -> String {
+/// A name in a namespace; a leading colon means the root namespace.
+fn qualify_name(name: &str, namespace: &str) -> String {
     match name.strip_prefix(':') {
         Some(root) => root.to_owned(),
         None => format!("{namespace}:{name}"),

@@ -1,4 +1,5 @@
-//! From a path to one Taskfile with everything it includes.
+//! From a path to one Taskfile with everything it includes merged in. Nothing is evaluated here except the
+//! templates in include paths.
 
 mod dotenv;
 mod error;
@@ -8,9 +9,8 @@ mod merge;
 mod snippet;
 mod stamp;
 
-pub use dotenv::{DotenvError, parse as parse_dotenv};
+pub(crate) use dotenv::{DotenvError, parse as parse_dotenv};
 pub use error::LoadError;
-pub use find::find;
-pub(crate) use find::join;
-pub use graph::{Loaded, load};
-pub use stamp::FileStamp;
+pub(crate) use find::find_taskfile;
+pub(crate) use graph::{LoadedTaskfile, load};
+pub(crate) use stamp::FileStamp;

@@ -1,13 +1,13 @@
-//! The lines around a mistake, with a caret under it.
+//! The source lines around an error, with a caret under it.
 
 use std::fmt::Write;
 
 use crate::yaml::Position;
 
-/// Lines shown before and after the one with the mistake.
+/// Lines shown before and after the error.
 const AROUND: usize = 2;
 
-pub fn snippet(source: &str, at: Position) -> String {
+pub(super) fn snippet(source: &str, at: Position) -> String {
     let lines: Vec<&str> = source.lines().collect();
     let first = at.line.saturating_sub(AROUND).max(1);
     let last = (at.line + AROUND).min(lines.len());

@@ -1,25 +1,25 @@
-//! A command's output in one piece, when it has ended.
+//! Output mode `group`: prints a command's output in one piece when it ends.
 
-use crate::shell::{Console, Stream};
+use super::console::{Console, Stream};
 
-pub struct Group {
+pub(crate) struct GroupedOutput {
     begin: String,
     end: String,
     error_only: bool,
     kept: Vec<u8>,
 }
 
-impl Group {
-    pub fn new(begin: String, end: String, error_only: bool) -> Group {
-        Group { begin, end, error_only, kept: Vec::new() }
+impl GroupedOutput {
+    pub(crate) fn new(begin: String, end: String, error_only: bool) -> GroupedOutput {
+        GroupedOutput { begin, end, error_only, kept: Vec::new() }
     }
 
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.kept.extend_from_slice(bytes);
     }
 
-    /// Nothing is shown of a command that said nothing, nor of a good one where only failures count.
-    pub fn finish(self, console: &dyn Console, failed: bool) {
+    /// Prints nothing for a command without output, nor for a successful one in error-only mode.
+    pub(crate) fn finish(self, console: &dyn Console, failed: bool) {
         if self.kept.is_empty() || (self.error_only && !failed) {
             return;
         }

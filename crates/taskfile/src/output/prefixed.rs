@@ -1,18 +1,18 @@
-//! Every line with the task's prefix, as soon as it is whole.
+//! Output mode `prefixed`: prints each complete line with the task's prefix.
 
-use crate::shell::{Console, Stream};
+use super::console::{Console, Stream};
 
-pub struct Prefixed {
+pub(crate) struct PrefixedOutput {
     prefix: String,
     begun: Vec<u8>,
 }
 
-impl Prefixed {
-    pub fn new(prefix: &str) -> Prefixed {
-        Prefixed { prefix: prefix.to_owned(), begun: Vec::new() }
+impl PrefixedOutput {
+    pub(crate) fn new(prefix: &str) -> PrefixedOutput {
+        PrefixedOutput { prefix: prefix.to_owned(), begun: Vec::new() }
     }
 
-    pub fn take(&mut self, bytes: &[u8], console: &dyn Console) {
+    pub(crate) fn take(&mut self, bytes: &[u8], console: &dyn Console) {
         self.begun.extend_from_slice(bytes);
         while let Some(end) = self.begun.iter().position(|b| *b == b'\n') {
             let rest = self.begun.split_off(end + 1);
@@ -21,8 +21,8 @@ impl Prefixed {
         }
     }
 
-    /// A last line without an end gets one.
-    pub fn finish(mut self, console: &dyn Console) {
+    /// Prints a last unterminated line.
+    pub(crate) fn finish(mut self, console: &dyn Console) {
         if !self.begun.is_empty() {
             self.begun.push(b'\n');
             self.write(&self.begun, console);

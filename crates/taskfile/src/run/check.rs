@@ -1,83 +1,82 @@
-//! Whether a task may run and whether it has to.
+//! Checks before a task runs: preconditions, up-to-date state, prompts.
 
-use crate::compile::Compiled;
-use crate::fingerprint::Method;
-use crate::shell::{Failure, Scope, Stream};
+use crate::compile::CompiledTask;
+use crate::context::{RunError, RunErrorKind};
+use crate::output::Stream;
+use crate::shell::{CancelScope, CommandError};
 
-use super::engine::Engine;
-use super::error::{Cause, RunError};
+use super::TaskRunner;
 
-impl Engine<'_> {
-    /// Every precondition must hold; the first that does not says why.
-    pub(super) fn check_preconditions(&self, compiled: &Compiled<'_>, scope: &Scope) -> Result<(), RunError> {
+impl TaskRunner<'_> {
+    /// Fails with the message of the first precondition that does not hold.
+    pub(super) fn check_preconditions(
+        &self,
+        compiled: &CompiledTask<'_>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
         for precondition in &compiled.preconditions {
-            if let Err(failure) = self.run_quietly(&precondition.sh, &compiled.dir, &compiled.env, scope) {
-                if !matches!(failure, Failure::Cancelled) {
-                    self.say(&format!("task: {}", precondition.message));
+            if let Err(failure) =
+                self.context.run_quietly(&precondition.sh, &compiled.dir, &compiled.env, scope)
+            {
+                if !matches!(failure, CommandError::Cancelled) {
+                    self.context.log(&format!("task: {}", precondition.message));
                 }
-                return Err(Cause::Precondition.into());
+                return Err(RunErrorKind::Precondition.into());
             }
         }
         Ok(())
     }
 
-    /// Up to date when every status command succeeds and the sources are as they were; a task with
-    /// neither never is.
-    pub(crate) fn is_up_to_date(&self, compiled: &Compiled<'_>, scope: &Scope) -> Result<bool, RunError> {
-        let method = self.method(compiled)?;
-        let mut verdicts = Vec::new();
-        if !compiled.status.is_empty() {
-            verdicts.push(self.status_holds(compiled, scope));
-        }
-        if !compiled.sources.is_empty() {
-            let lookup = self.lookup();
-            verdicts.push(self.subject(compiled, &lookup).is_up_to_date(method)?);
-        }
-        Ok(!verdicts.is_empty() && verdicts.iter().all(|v| *v))
+    /// Whether every status command succeeds and the sources are unchanged; a task with neither is never
+    /// up to date.
+    pub(super) fn is_up_to_date(
+        &self,
+        compiled: &CompiledTask<'_>,
+        scope: &CancelScope,
+    ) -> Result<bool, RunError> {
+        compiled.fingerprint_method(self.context)?;
+        let status = (!compiled.status.is_empty()).then(|| self.status_holds(compiled, scope));
+        let sources = compiled.sources_up_to_date(self.context)?;
+        Ok(status.or(sources).is_some() && status.unwrap_or(true) && sources.unwrap_or(true))
     }
 
-    fn method(&self, compiled: &Compiled<'_>) -> Result<Method, RunError> {
-        let named = [&compiled.method, &self.file.method].into_iter().find(|m| !m.is_empty());
-        Ok(Method::parse(named.map_or("checksum", String::as_str))?)
-    }
-
-    fn status_holds(&self, compiled: &Compiled<'_>, scope: &Scope) -> bool {
+    fn status_holds(&self, compiled: &CompiledTask<'_>, scope: &CancelScope) -> bool {
         for command in &compiled.status {
-            if let Err(failure) = self.run_quietly(command, &compiled.dir, &compiled.env, scope) {
-                self.tell_verbose(&|| format!("task: status command {command} exited non-zero: {failure}"));
+            if let Err(failure) = self.context.run_quietly(command, &compiled.dir, &compiled.env, scope) {
+                self.context
+                    .print_verbose(&|| format!("task: status command {command} exited non-zero: {failure}"));
                 return false;
             }
-            self.tell_verbose(&|| format!("task: status command {command} exited zero"));
+            self.context.print_verbose(&|| format!("task: status command {command} exited zero"));
         }
         true
     }
 
-    /// A task that failed has to run again.
-    pub(super) fn forget(&self, compiled: &Compiled<'_>) {
-        let lookup = self.lookup();
-        if let Ok(method) = self.method(compiled) {
-            self.subject(compiled, &lookup).forget(method);
+    /// Makes a failed task run again next time.
+    pub(super) fn discard_fingerprint(&self, compiled: &CompiledTask<'_>) {
+        if let Ok(method) = compiled.fingerprint_method(self.context) {
+            compiled.subject(self.context, &self.context.lookup()).forget(method);
         }
     }
 
-    /// Asks the task's questions; anything but a yes ends the task.
-    pub(super) fn ask(&self, compiled: &Compiled<'_>, called: &str) -> Result<(), RunError> {
-        if self.options.dry {
+    /// Asks the task's prompts; anything but yes cancels the task.
+    pub(super) fn prompt(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), RunError> {
+        if self.context.options.dry {
             return Ok(());
         }
         for question in compiled.prompts.iter().filter(|q| !q.is_empty()) {
-            if self.options.assume_yes {
-                self.console.write(Stream::Out, format!("{question} [assuming yes]\n").as_bytes());
+            if self.context.options.assume_yes {
+                self.context.console.write(Stream::Out, format!("{question} [assuming yes]\n").as_bytes());
                 continue;
             }
-            if !self.options.may_ask {
-                return Err(Cause::NoTerminal { task: called.to_owned() }.into());
+            if !self.context.options.may_ask {
+                return Err(RunErrorKind::NoTerminal { task: called.to_owned() }.into());
             }
-            self.console.write(Stream::Out, format!("{question} [y/N]: ").as_bytes());
+            self.context.console.write(Stream::Out, format!("{question} [y/N]: ").as_bytes());
             let mut answer = String::new();
             let read = std::io::stdin().read_line(&mut answer);
             if read.is_err() || !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-                return Err(Cause::Refused { task: called.to_owned() }.into());
+                return Err(RunErrorKind::Refused { task: called.to_owned() }.into());
             }
         }
         Ok(())

@@ -1,69 +1,68 @@
-//! One step of a task: a command, or a call of another task.
+//! Runs one step of a task: a command or a call of another task.
 
 use std::time::Duration;
 
 use crate::ast::Action;
-use crate::compile::{Compiled, Step, render_action};
-use crate::output::Wrapped;
-use crate::shell::Scope;
+use crate::compile::{CompiledStep, CompiledTask, render_action};
+use crate::context::{RunError, RunErrorKind, TaskCall, VarRenderer};
+use crate::go::Value;
+use crate::output::{CommandOutput, GroupedOutput, OutputMode, PrefixedOutput};
+use crate::shell::CancelScope;
 use crate::template::Host;
-use crate::value::Value;
-use crate::vars::Renderer;
 
-use super::engine::Engine;
-use super::error::{Cause, RunError};
-use super::find::Call;
+use super::TaskRunner;
 
-/// How long a deferred command may take once its run has been ended.
+/// The time limit for deferred commands after the run was cancelled.
 const DEFERRED_LIMIT: Duration = Duration::from_secs(10);
 
-impl Engine<'_> {
+impl TaskRunner<'_> {
     pub(super) fn run_step(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
-        scope: &Scope,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         match step.command.timeout {
             None => self.run_step_now(compiled, call, step, scope),
-            Some(limit) => {
-                within(scope, limit, compiled.name(), |scope| self.run_step_now(compiled, call, step, scope))
-            }
+            Some(limit) => run_with_timeout(scope, limit, compiled.name(), |scope| {
+                self.run_step_now(compiled, call, step, scope)
+            }),
         }
     }
 
     fn run_step_now(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
-        scope: &Scope,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         if !step.condition.trim().is_empty() {
-            let held = self.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
-            ended(scope)?;
+            let held = self.context.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
+            check_cancelled(scope)?;
             if held.is_err() {
-                self.tell_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
+                self.context
+                    .print_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
                 return Ok(());
             }
         }
         match &step.action {
             Action::Call { task, vars } if !task.is_empty() => {
-                let mut inner = Call {
+                let mut inner = TaskCall {
                     task: task.clone(),
                     vars: vars.clone(),
                     silent: step.command.silent,
                     depth: call.depth + 1,
                 };
                 let result = self.run_task(&mut inner, scope);
-                self.unless_ignored(result, step, |error| {
+                self.ignore_error(result, step, |error| {
                     format!("task: [{}] task error ignored: {error}", compiled.name())
                 })
             }
             Action::Shell(text) if !text.is_empty() => {
                 let result = self.run_shell(compiled, call, step, text, scope);
-                self.unless_ignored(result, step, |error| {
+                self.ignore_error(result, step, |error| {
                     format!("task: [{}] command error ignored: {error}", compiled.name())
                 })
             }
@@ -71,15 +70,15 @@ impl Engine<'_> {
         }
     }
 
-    fn unless_ignored(
+    fn ignore_error(
         &self,
         result: Result<(), RunError>,
-        step: &Step<'_>,
+        step: &CompiledStep<'_>,
         words: impl Fn(&RunError) -> String,
     ) -> Result<(), RunError> {
         match result {
             Err(error) if step.command.ignore_error && error.command_code().is_some() => {
-                self.say_verbose(&|| words(&error));
+                self.context.log_verbose(&|| words(&error));
                 Ok(())
             }
             other => other,
@@ -88,73 +87,92 @@ impl Engine<'_> {
 
     fn run_shell(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
         text: &str,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         let command = step.command;
         let shown = step.shown.as_deref().unwrap_or(text);
-        if !self.is_for_this_machine(&command.platforms) {
-            self.tell_verbose(&|| {
+        if !self.matches_platform(&command.platforms) {
+            self.context.print_verbose(&|| {
                 format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
             });
             return Ok(());
         }
-        if self.shows(compiled, call, command.silent) {
-            self.say(&format!("task: [{}] {shown}", compiled.name()));
+        if self.echoes_commands(compiled, call, command.silent) {
+            self.context.log(&format!("task: [{}] {shown}", compiled.name()));
         }
-        if self.options.dry {
+        if self.context.options.dry {
             return Ok(());
         }
-        let set = joined(&[&self.file.set, &compiled.task.set, &command.set]);
-        let shopt = joined(&[&self.file.shopt, &compiled.task.shopt, &command.shopt]);
-        let mut request = self.request(text, &compiled.dir, &compiled.env, &set, &shopt);
-        request.stdin = self.options.stdin;
-        let output = Wrapped::new(self, compiled)?;
-        Ok(output.run(self.console, |sink| crate::shell::run(&request, scope, sink))?)
+        let set = merge_options(&[&self.context.file.set, &compiled.task.set, &command.set]);
+        let shopt = merge_options(&[&self.context.file.shopt, &compiled.task.shopt, &command.shopt]);
+        let mut request = self.context.command_request(text, &compiled.dir, &compiled.env, &set, &shopt);
+        request.stdin = self.context.options.stdin;
+        let output = self.command_output(compiled)?;
+        Ok(output.run(self.context.console, |sink| crate::shell::run(&request, scope, sink))?)
+    }
+
+    fn command_output(&self, compiled: &CompiledTask<'_>) -> Result<CommandOutput, RunError> {
+        Ok(match &self.context.output_mode {
+            _ if compiled.task.interactive => CommandOutput::Interleaved,
+            OutputMode::Interleaved => CommandOutput::Interleaved,
+            OutputMode::Prefixed => CommandOutput::Prefixed(PrefixedOutput::new(&compiled.prefix)),
+            OutputMode::Group { begin, end, error_only } => {
+                let mut render = VarRenderer::new(&compiled.variables.values, &self.context.host);
+                let (begin, end) = (render.text(begin), render.text(end));
+                render.finish()?;
+                CommandOutput::Group(GroupedOutput::new(begin, end, *error_only))
+            }
+        })
     }
 
     /// Whether commands are shown before they run.
-    pub(super) fn shows(&self, compiled: &Compiled<'_>, call: &Call, silent: bool) -> bool {
+    pub(super) fn echoes_commands(&self, compiled: &CompiledTask<'_>, call: &TaskCall, silent: bool) -> bool {
         let quiet = silent
             || call.silent
             || compiled.task.silent == Some(true)
-            || self.file.silent
-            || self.options.silent;
-        self.options.verbose || !quiet
+            || self.context.file.silent
+            || self.context.options.silent;
+        self.context.options.verbose || !quiet
     }
 
-    pub(super) fn is_for_this_machine(&self, platforms: &[crate::ast::Platform]) -> bool {
-        platforms.is_empty() || platforms.iter().any(|p| p.matches(self.host.os(), self.host.arch()))
+    pub(super) fn matches_platform(&self, platforms: &[crate::ast::Platform]) -> bool {
+        platforms.is_empty()
+            || platforms.iter().any(|p| p.matches(self.context.host.os(), self.context.host.arch()))
     }
 
-    /// Runs what was deferred, the last first. Their failures do not count.
+    /// Runs deferred commands in reverse order and ignores their failures.
     pub(super) fn run_deferred(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        deferred: &[&Step<'_>],
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        deferred: &[&CompiledStep<'_>],
         exit_code: Option<i32>,
-        scope: &Scope,
+        scope: &CancelScope,
     ) {
-        let scope =
-            if scope.ended().is_some() { Scope::default().within(DEFERRED_LIMIT) } else { scope.clone() };
+        let scope = if scope.cancel_reason().is_some() {
+            CancelScope::default().with_timeout(DEFERRED_LIMIT)
+        } else {
+            scope.clone()
+        };
         for step in deferred.iter().rev() {
             let mut data = compiled.variables.values.clone();
             if let Some(code) = exit_code {
                 data.insert("EXIT_CODE".to_owned(), Value::Str(code.to_string()));
             }
-            let mut render = Renderer::new(&data, &self.host);
+            let mut render = VarRenderer::new(&data, &self.context.host);
             let action = render_action(&step.action, &mut render);
             let shown = compiled
                 .variables
-                .masked()
-                .map(|m| Renderer::new(&m, &self.host).text(shell_text(&step.action)));
-            let step = Step { command: step.command, action, shown, condition: step.condition.clone() };
+                .mask_secrets()
+                .map(|m| VarRenderer::new(&m, &self.context.host).text(shell_text(&step.action)));
+            let step =
+                CompiledStep { command: step.command, action, shown, condition: step.condition.clone() };
             if let Err(error) = self.run_step(compiled, call, &step, &scope) {
-                self.say_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
+                self.context.log_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
             }
         }
     }
@@ -167,34 +185,34 @@ fn shell_text(action: &Action) -> &str {
     }
 }
 
-/// Runs something under a limit of its own; when that passes, the error names it.
-pub(super) fn within(
-    scope: &Scope,
+/// Runs something with its own timeout, and reports that timeout if it expires.
+pub(super) fn run_with_timeout(
+    scope: &CancelScope,
     limit: Duration,
     task: &str,
-    run: impl FnOnce(&Scope) -> Result<(), RunError>,
+    run: impl FnOnce(&CancelScope) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let limited = scope.within(limit);
+    let limited = scope.with_timeout(limit);
     match run(&limited) {
-        Err(_) if limited.ended().is_some() && scope.ended().is_none() => {
-            Err(Cause::Timeout { task: task.to_owned(), limit }.into())
+        Err(_) if limited.cancel_reason().is_some() && scope.cancel_reason().is_none() => {
+            Err(RunErrorKind::Timeout { task: task.to_owned(), limit }.into())
         }
         other => other,
     }
 }
 
-/// An error when the run has been ended.
-pub(super) fn ended(scope: &Scope) -> Result<(), RunError> {
-    use crate::shell::{Ended, Failure};
-    match scope.ended() {
+/// Fails if the run was cancelled.
+pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), RunError> {
+    use crate::shell::{CancelReason, CommandError};
+    match scope.cancel_reason() {
         None => Ok(()),
-        Some(Ended::Cancelled) => Err(Failure::Cancelled.into()),
-        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed.into()),
+        Some(CancelReason::Cancelled) => Err(CommandError::Cancelled.into()),
+        Some(CancelReason::DeadlinePassed) => Err(CommandError::DeadlinePassed.into()),
     }
 }
 
-/// Options of several levels, each once.
-fn joined(levels: &[&Vec<String>]) -> Vec<String> {
+/// Merges the options of several levels without duplicates.
+fn merge_options(levels: &[&Vec<String>]) -> Vec<String> {
     let mut options: Vec<String> = Vec::new();
     for option in levels.iter().flat_map(|l| l.iter()) {
         if !options.contains(option) {

@@ -1,63 +1,67 @@
-//! Tasks that run at once.
+//! Runs tasks concurrently.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::compile::Compiled;
-use crate::shell::{Cancel, Scope};
+use crate::compile::CompiledTask;
+use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::shell::{CancelScope, CancelToken};
 
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
-use super::find::Call;
+use super::TaskRunner;
 
-/// How many of one task's dependencies run at once; the others wait for one to end.
-const MAX_AT_ONCE: usize = 64;
-/// The stack of a thread. It is only reserved, not used, and holds [`super::task::DEPTH_PER_STACK`] calls.
+/// How many dependencies of one task run concurrently; the others wait.
+const MAX_CONCURRENT: usize = 64;
+/// The stack size of a thread, enough for [`super::task::DEPTH_PER_STACK`] nested calls. It is only reserved.
 pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-impl Engine<'_> {
-    /// Runs what a task depends on, at once, and waits for all; the first failure counts.
+impl TaskRunner<'_> {
+    /// Runs a task's dependencies concurrently and waits for all; returns the first failure.
     pub(super) fn run_deps(
         &self,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledTask<'_>,
         depth: usize,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         let jobs = &compiled.deps;
-        self.run_at_once(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
+        self.run_concurrently(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
             let dep = &jobs[index];
             if !dep.condition.trim().is_empty()
-                && self.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
+                && self.context.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
             {
-                self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", dep.task));
+                self.context
+                    .print_verbose(&|| format!("task: if condition not met - skipped: {:?}", dep.task));
                 return Ok(());
             }
-            let mut call =
-                Call { task: dep.task.clone(), vars: dep.vars.clone(), silent: dep.silent, depth: depth + 1 };
+            let mut call = TaskCall {
+                task: dep.task.clone(),
+                vars: dep.vars.clone(),
+                silent: dep.silent,
+                depth: depth + 1,
+            };
             match dep.timeout {
                 None => self.run_task(&mut call, scope),
-                Some(limit) => {
-                    super::command::within(scope, limit, &dep.task, |scope| self.run_task(&mut call, scope))
-                }
+                Some(limit) => super::command::run_with_timeout(scope, limit, &dep.task, |scope| {
+                    self.run_task(&mut call, scope)
+                }),
             }
         })
     }
 
-    /// Runs some jobs at once; the first failure counts, and ends the others where that is asked for.
-    pub(super) fn run_at_once(
+    /// Runs jobs concurrently and returns the first failure, which with `failfast` cancels the others.
+    pub(super) fn run_concurrently(
         &self,
         jobs: usize,
         failfast: bool,
-        scope: &Scope,
-        job: &(dyn Fn(usize, &Scope) -> Result<(), RunError> + Sync),
+        scope: &CancelScope,
+        job: &(dyn Fn(usize, &CancelScope) -> Result<(), RunError> + Sync),
     ) -> Result<(), RunError> {
         if jobs <= 1 {
             return if jobs == 1 { job(0, scope) } else { Ok(()) };
         }
-        let failfast = failfast || self.options.failfast;
-        let switch = if failfast { Cancel::new().ok() } else { None };
+        let failfast = failfast || self.context.options.failfast;
+        let switch = if failfast { CancelToken::new().ok() } else { None };
         let scope = match &switch {
-            Some(switch) => scope.clone().under(switch.clone()),
+            Some(switch) => scope.clone().with_token(switch.clone()),
             None => scope.clone(),
         };
         let next = AtomicUsize::new(0);
@@ -68,7 +72,7 @@ impl Engine<'_> {
                 if turn >= jobs {
                     return;
                 }
-                // The last first: so go-task's scheduler mostly starts them, and people compare outputs.
+                // Start with the last one: go-task's scheduler mostly does, and people compare outputs.
                 let index = if turn == 0 { jobs - 1 } else { turn - 1 };
                 if let Err(error) = job(index, &scope) {
                     lock(&first).get_or_insert(error);
@@ -79,9 +83,9 @@ impl Engine<'_> {
             }
         };
         std::thread::scope(|threads| -> Result<(), RunError> {
-            for _ in 0..jobs.min(MAX_AT_ONCE) {
+            for _ in 0..jobs.min(MAX_CONCURRENT) {
                 let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, work);
-                started.map_err(|source| Cause::Thread { task: "a dependency".to_owned(), source })?;
+                started.map_err(|source| RunErrorKind::Thread { task: "a dependency".to_owned(), source })?;
             }
             Ok(())
         })?;

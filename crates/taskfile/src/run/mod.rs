@@ -1,21 +1,31 @@
-//! Running tasks.
+//! Running tasks: dependencies, checks, prompts and commands, in go-task's order.
+//!
+//! What a task comes to is computed by `compile`; starting one command belongs to `shell`.
 
 mod check;
 mod command;
 mod deps;
-mod engine;
-mod error;
-mod find;
 mod once;
-mod options;
 mod requires;
 mod task;
-mod variables;
 
-pub use engine::{Engine, Place};
-pub use error::{Cause, RunError};
-pub use find::Call;
-pub use options::Options;
+use std::collections::HashMap;
+use std::sync::Mutex;
 
-pub(crate) use engine::read_dotenv_file;
-pub(crate) use find::stars;
+use crate::context::TaskfileContext;
+
+use once::Executions;
+
+/// Runs the tasks of one context.
+pub(crate) struct TaskRunner<'e> {
+    context: &'e TaskfileContext<'e>,
+    /// How often each task was called.
+    calls: Mutex<HashMap<String, u32>>,
+    executions: Executions,
+}
+
+impl<'e> TaskRunner<'e> {
+    pub(crate) fn new(context: &'e TaskfileContext<'e>) -> TaskRunner<'e> {
+        TaskRunner { context, calls: Mutex::default(), executions: Executions::default() }
+    }
+}

@@ -1,38 +1,38 @@
-//! Tasks that run once, or once for the same variables.
+//! Tasks that run once per run, or once per set of variables.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::compile::Compiled;
+use crate::compile::CompiledTask;
+use crate::context::{RunError, RunErrorKind, lock};
 
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
+use super::TaskRunner;
 
-/// What has been started, by key.
+/// Started executions, by key.
 #[derive(Default)]
-pub struct Executions {
+pub(super) struct Executions {
     started: Mutex<HashMap<String, Arc<Execution>>>,
 }
 
 /// One execution others may wait for.
 #[derive(Default)]
-pub struct Execution {
+pub(super) struct Execution {
     done: Mutex<bool>,
     changed: Condvar,
 }
 
-/// What a task that came second does.
-pub enum Turn {
-    /// It is the first; it must tell when it is done.
-    First(Option<Done>),
-    /// Another one runs or ran it.
-    Second { key: String, first: Arc<Execution> },
+/// Whether a task runs or waits for an earlier execution.
+pub(super) enum ExecutionSlot {
+    /// First to run; the guard reports completion.
+    Claimed(Option<ExecutionGuard>),
+    /// Already running or done.
+    Taken { key: String, first: Arc<Execution> },
 }
 
-/// Tells those who wait, however the execution ends.
-pub struct Done(Arc<Execution>);
+/// Wakes the waiting tasks when dropped.
+pub(super) struct ExecutionGuard(Arc<Execution>);
 
-impl Drop for Done {
+impl Drop for ExecutionGuard {
     fn drop(&mut self) {
         *self.0.done.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.changed.notify_all();
@@ -40,7 +40,7 @@ impl Drop for Done {
 }
 
 impl Execution {
-    pub fn wait(&self) {
+    pub(super) fn wait(&self) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         while !*done {
             done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
@@ -48,20 +48,20 @@ impl Execution {
     }
 }
 
-impl Engine<'_> {
-    pub(super) fn turn(&self, compiled: &Compiled<'_>) -> Result<Turn, RunError> {
-        let Some(key) = self.execution_key(compiled)? else { return Ok(Turn::First(None)) };
+impl TaskRunner<'_> {
+    pub(super) fn claim_execution(&self, compiled: &CompiledTask<'_>) -> Result<ExecutionSlot, RunError> {
+        let Some(key) = self.execution_key(compiled)? else { return Ok(ExecutionSlot::Claimed(None)) };
         let mut started = lock(&self.executions.started);
         if let Some(first) = started.get(&key) {
-            return Ok(Turn::Second { key, first: Arc::clone(first) });
+            return Ok(ExecutionSlot::Taken { key, first: Arc::clone(first) });
         }
         let execution = Arc::new(Execution::default());
         started.insert(key, Arc::clone(&execution));
-        Ok(Turn::First(Some(Done(execution))))
+        Ok(ExecutionSlot::Claimed(Some(ExecutionGuard(execution))))
     }
 
-    fn execution_key(&self, compiled: &Compiled<'_>) -> Result<Option<String>, RunError> {
-        let run = [compiled.run.as_str(), self.file.run.as_str(), "always"]
+    fn execution_key(&self, compiled: &CompiledTask<'_>) -> Result<Option<String>, RunError> {
+        let run = [compiled.run.as_str(), self.context.file.run.as_str(), "always"]
             .into_iter()
             .find(|r| !r.is_empty())
             .unwrap_or("always");
@@ -77,7 +77,7 @@ impl Engine<'_> {
                 );
                 Ok(Some(format!("{name}:{sum}")))
             }
-            other => Err(Cause::InvalidRun { run: other.to_owned() }.into()),
+            other => Err(RunErrorKind::InvalidRun { run: other.to_owned() }.into()),
         }
     }
 }

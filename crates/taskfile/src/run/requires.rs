@@ -1,11 +1,10 @@
-//! Variables a task cannot do without.
+//! Checks required variables.
 
-use crate::compile::Compiled;
-use crate::value::Value;
+use crate::compile::CompiledTask;
+use crate::context::RunErrorKind;
+use crate::go::Value;
 
-use super::error::Cause;
-
-pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
+pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let missing: Vec<String> = compiled
         .allowed
         .iter()
@@ -21,14 +20,14 @@ pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(Cause::MissingVars { task: compiled.name().to_owned(), missing })
+        Err(RunErrorKind::MissingVars { task: compiled.name().to_owned(), missing })
     }
 }
 
-pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
+pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
-        // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.
+        // Only strings are checked: a number from another task's `vars:` passes, as in go-task.
         let Some(Value::Str(value)) = compiled.variables.values.get(name.as_str()) else { continue };
         if !allowed.contains(value) {
             wrong.push(format!(
@@ -37,5 +36,9 @@ pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
             ));
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Cause::WrongVars { task: compiled.name().to_owned(), wrong }) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(RunErrorKind::WrongVars { task: compiled.name().to_owned(), wrong })
+    }
 }

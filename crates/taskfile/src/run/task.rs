@@ -1,88 +1,87 @@
-//! One task from its call to its end.
+//! Runs one task from its call to its end.
 
-use crate::compile::{Compiled, Step};
-use crate::shell::Scope;
+use crate::compile::{CompiledStep, CompiledTask, compile};
+use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::shell::CancelScope;
 
-use super::command::ended;
+use super::TaskRunner;
+use super::command::check_cancelled;
 use super::deps::STACK_BYTES;
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
-use super::find::Call;
-use super::once::Turn;
+use super::once::ExecutionSlot;
 use super::requires::{check_allowed, check_set};
 
-/// How often one task may be called in a run, so that a circle of calls ends.
+/// How often one task may be called in a run; bounds call cycles.
 const MAX_CALLS: u32 = 1000;
-/// How many calls inside each other share a stack; deeper ones get a new one.
+/// How many nested calls share a stack; deeper ones get a new thread.
 const DEPTH_PER_STACK: usize = 50;
 
-impl<'e> Engine<'e> {
-    /// Runs the tasks of a command line, one after the other or at once.
-    pub fn run(&self, calls: &mut [Call]) -> Result<(), RunError> {
+impl<'e> TaskRunner<'e> {
+    /// Runs tasks sequentially, or concurrently with `parallel`.
+    pub(crate) fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls.iter_mut() {
             self.check(call)?;
         }
-        if self.options.parallel {
-            return self.run_at_once(calls.len(), false, &self.scope, &|index, scope| {
+        if self.context.options.parallel {
+            return self.run_concurrently(calls.len(), false, &self.context.scope, &|index, scope| {
                 self.run_task(&mut calls[index].clone(), scope)
             });
         }
-        calls.iter_mut().try_for_each(|call| self.run_task(call, &self.scope))
+        calls.iter_mut().try_for_each(|call| self.run_task(call, &self.context.scope))
     }
 
-    /// Whether a call names a task people may call.
-    pub fn check(&self, call: &mut Call) -> Result<(), RunError> {
-        let task = self.find(call)?;
+    /// Checks that a call names a task that may be called directly.
+    pub(crate) fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
+        let task = self.context.find(call)?;
         let name = call.task.clone();
         match () {
-            () if task.internal => Err(Cause::Internal { task: name }.into()),
-            () if task.watch && !self.options.dry => Err(Cause::Watch { task: name }.into()),
+            () if task.internal => Err(RunErrorKind::Internal { task: name }.into()),
+            () if task.watch && !self.context.options.dry => Err(RunErrorKind::Watch { task: name }.into()),
             () => Ok(()),
         }
     }
 
-    pub(super) fn run_task(&self, call: &mut Call, scope: &Scope) -> Result<(), RunError> {
+    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
         if call.depth % DEPTH_PER_STACK < DEPTH_PER_STACK - 1 {
             return self.run_task_here(call, scope);
         }
-        // Calls may lead as deep as the limit on calls allows; a stack of its own keeps that safe.
+        // Calls may nest up to the call limit; a fresh stack prevents overflow.
         std::thread::scope(|threads| {
             let task = call.task.clone();
             let started = std::thread::Builder::new()
                 .stack_size(STACK_BYTES)
                 .spawn_scoped(threads, || self.run_task_here(call, scope));
-            let thread = started.map_err(|source| Cause::Thread { task, source })?;
+            let thread = started.map_err(|source| RunErrorKind::Thread { task, source })?;
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    fn run_task_here(&self, call: &mut Call, scope: &Scope) -> Result<(), RunError> {
-        let task = self.find(call)?;
-        if !self.is_for_this_machine(&task.platforms) {
-            // go-task's own line ends in a backslash and an n; people compare outputs.
-            if self.options.verbose {
+    fn run_task_here(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
+        let task = self.context.find(call)?;
+        if !self.matches_platform(&task.platforms) {
+            // go-task's own line ends in a literal `\n`; people compare outputs.
+            if self.context.options.verbose {
                 let line = format!("task: {:?} not for current platform - ignored\\n", call.task);
-                self.console.write(crate::shell::Stream::Out, line.as_bytes());
+                self.context.console.write(crate::output::Stream::Out, line.as_bytes());
             }
             return Ok(());
         }
         if !task.requires.is_empty() {
-            // A missing variable is told before a template trips over it.
-            check_set(&self.compile(call, false)?)?;
+            // Report a missing variable before a template fails because of it.
+            check_set(&compile(self.context, call, false)?)?;
         }
-        let compiled = self.compile(call, true)?;
+        let compiled = compile(self.context, call, true)?;
         if !compiled.condition.trim().is_empty()
-            && self.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
+            && self.context.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
         {
-            ended(scope)?;
-            self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
+            check_cancelled(scope)?;
+            self.context.print_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
             return Ok(());
         }
         check_set(&compiled)?;
         check_allowed(&compiled)?;
         self.count_call(&task.name)?;
         let name = compiled.name().to_owned();
-        self.take_turn(call, &compiled, scope).map_err(|error| error.through(&name))
+        self.run_or_skip(call, &compiled, scope).map_err(|error| error.in_task(&name))
     }
 
     fn count_call(&self, task: &str) -> Result<(), RunError> {
@@ -90,47 +89,63 @@ impl<'e> Engine<'e> {
         let count = calls.entry(task.to_owned()).or_default();
         *count += 1;
         if *count >= MAX_CALLS {
-            return Err(Cause::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
+            return Err(RunErrorKind::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
         }
         Ok(())
     }
 
-    /// Runs the task, unless it is one that runs once and has been.
-    fn take_turn(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
-        let _done = match self.turn(compiled)? {
-            Turn::First(done) => done,
-            Turn::Second { key, first } => {
-                self.say_verbose(&|| format!("task: skipping execution of task: {key}"));
+    /// Runs the task, unless it runs once and already did.
+    fn run_or_skip(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
+        let _done = match self.claim_execution(compiled)? {
+            ExecutionSlot::Claimed(done) => done,
+            ExecutionSlot::Taken { key, first } => {
+                self.context.log_verbose(&|| format!("task: skipping execution of task: {key}"));
                 first.wait();
                 return Ok(());
             }
         };
-        self.say_verbose(&|| format!("task: {:?} started", call.task));
+        self.context.log_verbose(&|| format!("task: {:?} started", call.task));
         self.execute(call, compiled, scope)
     }
 
-    /// Dependencies, checks, questions, commands.
-    fn execute(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
+    /// Dependencies, checks, prompts, commands.
+    fn execute(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
         self.run_deps(compiled, call.depth, scope)?;
-        if !self.options.force {
-            ended(scope)?;
+        if !self.context.options.force {
+            check_cancelled(scope)?;
             self.check_preconditions(compiled, scope)?;
             if self.is_up_to_date(compiled, scope)? {
-                if self.shows(compiled, call, false) {
-                    self.say(&format!("task: Task {:?} is up to date", compiled.name()));
+                if self.echoes_commands(compiled, call, false) {
+                    self.context.log(&format!("task: Task {:?} is up to date", compiled.name()));
                 }
                 return Ok(());
             }
         }
-        self.ask(compiled, &call.task)?;
+        self.prompt(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
-            self.say(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
+            self.context
+                .log(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
         }
         self.run_steps(call, compiled, scope)
     }
 
-    fn run_steps(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
-        let mut deferred: Vec<&Step<'_>> = Vec::new();
+    fn run_steps(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
+        let mut deferred: Vec<&CompiledStep<'_>> = Vec::new();
         let mut result = Ok(());
         for step in &compiled.steps {
             if step.command.deferred {
@@ -139,9 +154,9 @@ impl<'e> Engine<'e> {
             }
             result = self.run_step(compiled, call, step, scope);
             if let Err(error) = &result {
-                self.forget(compiled);
+                self.discard_fingerprint(compiled);
                 if compiled.task.ignore_error && error.command_code().is_some() {
-                    self.say_verbose(&|| format!("task: task error ignored: {error}"));
+                    self.context.log_verbose(&|| format!("task: task error ignored: {error}"));
                     result = Ok(());
                     continue;
                 }
@@ -149,7 +164,7 @@ impl<'e> Engine<'e> {
             }
         }
         let code = result.as_ref().err().and_then(RunError::command_code);
-        self.say_verbose(&|| match &result {
+        self.context.log_verbose(&|| match &result {
             Ok(()) => format!("task: {:?} finished", call.task),
             Err(error) => format!("task: {:?} failed: {error}", call.task),
         });
@@ -157,12 +172,12 @@ impl<'e> Engine<'e> {
         result
     }
 
-    /// Whether each task has nothing to do; the first that has is an error.
-    pub fn status(&self, calls: &mut [Call]) -> Result<(), RunError> {
+    /// Fails for the first task that is not up to date.
+    pub(crate) fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls {
-            let compiled = self.compile(call, true)?;
-            if !self.is_up_to_date(&compiled, &self.scope)? {
-                return Err(Cause::NotUpToDate { task: compiled.name().to_owned() }.into());
+            let compiled = compile(self.context, call, true)?;
+            if !self.is_up_to_date(&compiled, &self.context.scope)? {
+                return Err(RunErrorKind::NotUpToDate { task: compiled.name().to_owned() }.into());
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Ending a run early: by a person, by a sibling that failed, or by the clock.
+//! Cancels a run: on request, when a sibling failed, or at a deadline.
 
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,25 +6,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A switch that can be thrown once, from any thread; whoever waits for a command sees it at once.
+/// Cancels from any thread; whoever waits for a command notices at once.
 #[derive(Debug, Clone)]
-pub struct Cancel {
-    inner: Arc<Inner>,
+pub struct CancelToken {
+    inner: Arc<CancelState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct CancelState {
     thrown: AtomicBool,
-    /// Readable (at its end) once the writer is dropped, so that waiting can be a poll.
+    /// Becomes readable when the writer is dropped, so that waiters can poll it.
     signal: PipeReader,
     writer: Mutex<Option<PipeWriter>>,
 }
 
-impl Cancel {
-    pub fn new() -> std::io::Result<Cancel> {
+impl CancelToken {
+    pub fn new() -> std::io::Result<CancelToken> {
         let (signal, writer) = std::io::pipe()?;
-        Ok(Cancel {
-            inner: Arc::new(Inner {
+        Ok(CancelToken {
+            inner: Arc::new(CancelState {
                 thrown: AtomicBool::new(false),
                 signal,
                 writer: Mutex::new(Some(writer)),
@@ -42,52 +42,52 @@ impl Cancel {
     }
 }
 
-/// Under what a piece of the run stands: every switch above it, and the nearest deadline.
+/// The cancellation tokens and the nearest deadline that apply to a part of the run.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
-    switches: Vec<Cancel>,
+pub(crate) struct CancelScope {
+    switches: Vec<CancelToken>,
     deadline: Option<Instant>,
 }
 
-/// Why a piece of the run has to end.
+/// Why a part of the run has to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum CancelReason {
     Cancelled,
     DeadlinePassed,
 }
 
-impl Scope {
-    pub fn under(mut self, cancel: Cancel) -> Scope {
+impl CancelScope {
+    pub(crate) fn with_token(mut self, cancel: CancelToken) -> CancelScope {
         self.switches.push(cancel);
         self
     }
 
-    /// The same with a limit, unless there is a nearer one.
-    pub fn within(&self, limit: Duration) -> Scope {
+    /// Adds a deadline, unless there is a nearer one.
+    pub(crate) fn with_timeout(&self, limit: Duration) -> CancelScope {
         let own = Instant::now().checked_add(limit);
         let deadline = match (self.deadline, own) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        Scope { deadline, ..self.clone() }
+        CancelScope { deadline, ..self.clone() }
     }
 
-    pub fn ended(&self) -> Option<Ended> {
-        if self.switches.iter().any(Cancel::is_cancelled) {
-            return Some(Ended::Cancelled);
+    pub(crate) fn cancel_reason(&self) -> Option<CancelReason> {
+        if self.switches.iter().any(CancelToken::is_cancelled) {
+            return Some(CancelReason::Cancelled);
         }
-        self.deadline.filter(|d| *d <= Instant::now()).map(|_| Ended::DeadlinePassed)
+        self.deadline.filter(|d| *d <= Instant::now()).map(|_| CancelReason::DeadlinePassed)
     }
 
-    pub fn is_free(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.switches.is_empty() && self.deadline.is_none()
     }
 
-    pub fn remaining(&self) -> Option<Duration> {
+    pub(crate) fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|d| d.saturating_duration_since(Instant::now()))
     }
 
-    pub(super) fn signals(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(super) fn signal_fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.switches.iter().map(|s| s.inner.signal.as_fd())
     }
 }

@@ -1,10 +1,10 @@
-//! What a shell does to a path before it is one: `~`, variables, and braces.
+//! Shell expansion of paths: `~`, variables and braces.
 
-/// How many words braces may grow into.
+/// How many words brace expansion may produce.
 const MAX_WORDS: usize = 10_000;
 
-/// A path with `~` and variables put in; blanks and patterns stay.
-pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
+/// Expands `~` and variables; whitespace and patterns are kept.
+pub(crate) fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     if !text.contains(['~', '$', '\\', '\'', '"']) {
         return text.to_owned();
     }
@@ -40,31 +40,31 @@ pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> St
     out
 }
 
-/// A pattern with variables put in and `{a,b}` written out.
-pub fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+/// Expands variables and `{a,b}`.
+pub(crate) fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut out = Vec::new();
-    braces(&expand_literal(text, lookup), &mut out);
+    expand_braces(&expand_literal(text, lookup), &mut out);
     out
 }
 
-/// Writes out the first braces with a comma inside, then those of the results.
-fn braces(text: &str, out: &mut Vec<String>) {
+/// Expands the first braces with a comma inside, then those of the results.
+fn expand_braces(text: &str, out: &mut Vec<String>) {
     if out.len() >= MAX_WORDS {
         return;
     }
-    let Some((open, close, commas)) = first_braces(text) else {
+    let Some((open, close, commas)) = find_braces(text) else {
         out.push(text.to_owned());
         return;
     };
     let mut from = open + 1;
     for cut in commas.into_iter().chain([close]) {
-        braces(&format!("{}{}{}", &text[..open], &text[from..cut], &text[close + 1..]), out);
+        expand_braces(&format!("{}{}{}", &text[..open], &text[from..cut], &text[close + 1..]), out);
         from = cut + 1;
     }
 }
 
-/// Where the first group opens and closes, and its own commas.
-fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
+/// Positions of the first brace pair and of its top-level commas.
+fn find_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
     for (open, _) in text.match_indices('{') {
         let (mut depth, mut commas) = (0, Vec::new());
         for (at, c) in text[open..].char_indices().map(|(i, c)| (i + open, c)) {

@@ -1,18 +1,21 @@
-//! Running a command: directly when it is only words, in the system's bash otherwise.
+//! Running one command, directly when it is only words and in the system's bash otherwise, and the shell's
+//! rules for quoting and expanding text.
+//!
+//! Which command runs when belongs to `run`; where its output goes belongs to `output`.
 
 mod cancel;
-mod console;
 mod expand;
 mod process;
 mod quote;
-mod self_call;
 mod syntax;
+mod task_shim;
 mod wait;
 mod words;
 
-pub use cancel::{Cancel, Ended, Scope};
-pub use console::{Capture, Console, Stream, Terminal};
-pub use expand::{expand_fields, expand_literal};
-pub use process::{Failure, Request, Sink, run};
-pub use quote::{quote, split};
-pub use self_call::SelfCall;
+pub use cancel::CancelToken;
+pub(crate) use cancel::{CancelReason, CancelScope};
+pub(crate) use expand::{expand_fields, expand_literal};
+pub(crate) use process::{CommandError, CommandRequest, run};
+pub(crate) use quote::quote;
+pub use quote::split;
+pub use task_shim::TaskShim;

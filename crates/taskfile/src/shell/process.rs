@@ -1,4 +1,4 @@
-//! Starting a command and seeing it to its end.
+//! Starts a command and waits for it.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -9,44 +9,35 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
-use super::cancel::{Ended, Scope};
-use super::wait::{Pipe, Running};
-use super::words::{Plain, plain};
+use crate::go::path::join;
+use crate::output::CommandSink;
+
+use super::cancel::{CancelReason, CancelScope};
+use super::wait::RunningCommand;
+use super::words::{PlainCommand, parse_plain};
 
 /// A command to run.
-pub struct Request<'r> {
+pub(crate) struct CommandRequest<'r> {
     pub command: &'r str,
     pub dir: &'r Path,
-    /// The whole environment, or nothing for the process's own.
+    /// The whole environment, or `None` for the process's own.
     pub environment: Option<&'r [(String, String)]>,
-    /// Variables on top of it.
+    /// Additional variables.
     pub additions: &'r [(String, OsString)],
     pub set: &'r [String],
     pub shopt: &'r [String],
-    /// Whether the command gets the process's standard input; else it reads nothing.
+    /// Whether the command inherits standard input; otherwise it reads `/dev/null`.
     pub stdin: bool,
-    /// Whether it leads its own process group.
+    /// Whether the command leads its own process group.
     pub own_group: bool,
 }
 
-/// Where a command's output goes.
-pub enum Sink<'s> {
-    /// The process's own streams.
-    Inherit,
-    /// Taken apart.
-    Apart { out: &'s mut (dyn FnMut(&[u8]) + Send), err: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Taken as one, in its order.
-    Together { all: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Output is taken, errors go to the process's own stream.
-    OutOnly { out: &'s mut (dyn FnMut(&[u8]) + Send) },
-}
-
-/// Why a command did not end well.
+/// Why a command failed.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub enum CommandError {
     #[error("exit status {0}")]
     Exit(i32),
-    /// The command is no command; where and why.
+    /// A syntax error with its position.
     #[error("{0}")]
     Syntax(String),
     #[error("context canceled")]
@@ -57,64 +48,68 @@ pub enum Failure {
     Start { command: String, dir: PathBuf, source: std::io::Error },
 }
 
-/// The code of a command that is not there, or that may not be run: go-task's shell has one for both.
+/// The exit code of a command that does not exist or is not executable; go-task's shell has one for both.
 const NOT_RUN: i32 = 127;
 
-/// Runs a command to its end.
-pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(), Failure> {
-    match scope.ended() {
-        Some(Ended::Cancelled) => return Err(Failure::Cancelled),
-        Some(Ended::DeadlinePassed) => return Err(Failure::DeadlinePassed),
+/// Runs a command to completion.
+pub(crate) fn run(
+    request: &CommandRequest<'_>,
+    scope: &CancelScope,
+    mut sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
+    match scope.cancel_reason() {
+        Some(CancelReason::Cancelled) => return Err(CommandError::Cancelled),
+        Some(CancelReason::DeadlinePassed) => return Err(CommandError::DeadlinePassed),
         None => {}
     }
     let needs_shell = request.set.iter().any(|o| !HARMLESS_OPTIONS.contains(&o.as_str()));
-    match plain(request.command).filter(|_| !needs_shell) {
-        Some(Plain::Exit(0)) => Ok(()),
-        Some(Plain::Exit(code)) => Err(Failure::Exit(code)),
-        Some(Plain::Echo(text)) if request.dir.is_dir() => {
+    match parse_plain(request.command).filter(|_| !needs_shell) {
+        Some(PlainCommand::Exit(0)) => Ok(()),
+        Some(PlainCommand::Exit(code)) => Err(CommandError::Exit(code)),
+        Some(PlainCommand::Echo(text)) if request.dir.is_dir() => {
             sink.print(&text);
             Ok(())
         }
-        Some(Plain::Program(words)) => run_program(request, &words, scope, sink),
-        _ => match super::syntax::mistake(request.command) {
-            Some(mistake) => Err(Failure::Syntax(mistake)),
-            None => finish(request, shell_command(request), scope, sink),
+        Some(PlainCommand::Program(words)) => run_program(request, &words, scope, sink),
+        _ => match super::syntax::find_syntax_error(request.command) {
+            Some(error) => Err(CommandError::Syntax(error)),
+            None => spawn_and_wait(request, shell_command(request), scope, sink),
         },
     }
 }
 
-/// Options of the shell that make no difference to a single program without expansions.
+/// Shell options that make no difference for a single program without expansions.
 const HARMLESS_OPTIONS: &[&str] = &["e", "errexit", "u", "nounset", "f", "noglob", "pipefail"];
 
-/// Starts a program without a shell, with the shell's words for one that is not there.
+/// Starts a program without a shell, with go-task's messages if it cannot be found.
 fn run_program(
-    request: &Request<'_>,
+    request: &CommandRequest<'_>,
     words: &[String],
-    scope: &Scope,
-    mut sink: Sink<'_>,
-) -> Result<(), Failure> {
+    scope: &CancelScope,
+    mut sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
     let name = words.first().map_or("", String::as_str);
     let program = match find_program(request, name) {
         Ok(program) => program,
         Err(message) => {
-            sink.complain(&message);
-            return Err(Failure::Exit(NOT_RUN));
+            sink.write_error(&message);
+            return Err(CommandError::Exit(NOT_RUN));
         }
     };
     if is_script_without_shebang(&program) {
-        return finish(request, shell_command(request), scope, sink);
+        return spawn_and_wait(request, shell_command(request), scope, sink);
     }
     let mut command = Command::new(program);
     command.arg0(name).args(&words[1..]);
-    finish(request, command, scope, sink)
+    spawn_and_wait(request, command, scope, sink)
 }
 
-/// The file of a program: on the command's own search path, or where a path says.
-fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
+/// Finds a program on the command's `PATH`, or by its path.
+fn find_program(request: &CommandRequest<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
-        let path = crate::load::join(request.dir, name);
+        let path = join(request.dir, name);
         return match () {
             () if executable(&path) => Ok(path),
             () if path.exists() => Err("permission denied\n".to_owned()),
@@ -133,7 +128,7 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
 }
 
-/// A text file the system cannot run by itself; a shell can.
+/// An executable text file that needs a shell to run.
 fn is_script_without_shebang(program: &Path) -> bool {
     use std::io::Read;
     let mut start = [0_u8; 4];
@@ -145,7 +140,7 @@ fn is_script_without_shebang(program: &Path) -> bool {
 }
 
 /// The command in bash, or in sh where there is no bash.
-fn shell_command(request: &Request<'_>) -> Command {
+fn shell_command(request: &CommandRequest<'_>) -> Command {
     static BASH: OnceLock<Option<PathBuf>> = OnceLock::new();
     let bash = BASH.get_or_init(|| {
         let search = std::env::var_os("PATH").unwrap_or_default();
@@ -177,10 +172,18 @@ fn shell_command(request: &Request<'_>) -> Command {
     command
 }
 
-/// Gives the command its surroundings, starts it and waits for it.
-fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink<'_>) -> Result<(), Failure> {
-    let failed =
-        |source| Failure::Start { command: request.command.to_owned(), dir: request.dir.to_owned(), source };
+/// Sets up the command's environment and streams, starts it and waits for it.
+fn spawn_and_wait(
+    request: &CommandRequest<'_>,
+    mut command: Command,
+    scope: &CancelScope,
+    sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
+    let failed = |source| CommandError::Start {
+        command: request.command.to_owned(),
+        dir: request.dir.to_owned(),
+        source,
+    };
     if let Some(all) = request.environment {
         command.env_clear().envs(all.iter().map(|(k, v)| (k, v)));
     }
@@ -197,69 +200,21 @@ fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink
         }
         _ => failed(source),
     })?;
-    // The write ends live in `command`; while it does, the pipes do not end.
+    // `command` holds the write ends, and the pipes end only when it is dropped.
     drop(command);
-    let running = Running { child, pipes, leads_group: request.own_group };
+    let running = RunningCommand { child, pipes, leads_group: request.own_group };
     let (status, ended) = running.wait(scope).map_err(failed)?;
     match ended {
-        Some(Ended::Cancelled) => Err(Failure::Cancelled),
-        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed),
-        None => match code(status) {
+        Some(CancelReason::Cancelled) => Err(CommandError::Cancelled),
+        Some(CancelReason::DeadlinePassed) => Err(CommandError::DeadlinePassed),
+        None => match exit_code(status) {
             0 => Ok(()),
-            code => Err(Failure::Exit(code)),
+            code => Err(CommandError::Exit(code)),
         },
     }
 }
 
-/// The code of an end, by a signal as a shell counts it.
-fn code(status: ExitStatus) -> i32 {
+/// The exit code; 128 plus the signal for a killed process, as in a shell.
+fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
-}
-
-impl<'s> Sink<'s> {
-    /// Connects the command's streams; the pipes to read from.
-    fn connect(self, command: &mut Command) -> std::io::Result<Vec<Pipe<'s>>> {
-        match self {
-            Sink::Inherit => {
-                command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
-                Ok(Vec::new())
-            }
-            Sink::Apart { out, err } => {
-                let (out_reader, out_writer) = std::io::pipe()?;
-                let (err_reader, err_writer) = std::io::pipe()?;
-                command.stdout(out_writer).stderr(err_writer);
-                Ok(vec![Pipe { reader: out_reader, take: out }, Pipe { reader: err_reader, take: err }])
-            }
-            Sink::Together { all } => {
-                let (reader, writer) = std::io::pipe()?;
-                command.stdout(writer.try_clone()?).stderr(writer);
-                Ok(vec![Pipe { reader, take: all }])
-            }
-            Sink::OutOnly { out } => {
-                let (reader, writer) = std::io::pipe()?;
-                command.stdout(writer).stderr(Stdio::inherit());
-                Ok(vec![Pipe { reader, take: out }])
-            }
-        }
-    }
-
-    fn print(&mut self, text: &str) {
-        match self {
-            Sink::Inherit => {
-                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes());
-            }
-            Sink::Apart { out, .. } | Sink::OutOnly { out } => out(text.as_bytes()),
-            Sink::Together { all } => all(text.as_bytes()),
-        }
-    }
-
-    fn complain(&mut self, text: &str) {
-        match self {
-            Sink::Inherit | Sink::OutOnly { .. } => {
-                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes());
-            }
-            Sink::Apart { err, .. } => err(text.as_bytes()),
-            Sink::Together { all } => all(text.as_bytes()),
-        }
-    }
 }

@@ -1,20 +1,20 @@
-//! Words quoted for a shell, and a line split into words.
+//! Quotes words for a shell and splits lines into words.
 
-use crate::escape::{self, is_print};
+use crate::go::escape::{self, is_printable};
 
-/// Words with a meaning of their own as the first of a command.
+/// Words that are keywords at the start of a command.
 const KEYWORDS: [&str; 22] = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
-/// A word as bash reads it back: bare if it can be, else in `'…'`, in `"…"` when it holds a `'`, and in
-/// `$'…'` when it holds what cannot be seen.
-pub fn quote(word: &str) -> String {
+/// Quotes a word for bash: bare if possible, else in `'…'`, in `"…"` if it contains a `'`, and in `$'…'` if it contains
+/// unprintable characters.
+pub(crate) fn quote(word: &str) -> String {
     if word.is_empty() {
         return "''".to_owned();
     }
-    if !word.chars().all(is_print) {
+    if !word.chars().all(is_printable) {
         return quote_hidden(word);
     }
     let is_special = |c: char| "\\\"'$`&|;()<>*?[#~{= ".contains(c);
@@ -40,16 +40,16 @@ fn quote_hidden(word: &str) -> String {
     for c in word.chars() {
         match c {
             '\\' | '\'' => out.extend(['\\', c]),
-            c if is_print(c) => out.push(c),
-            c => escape::push(&mut out, c),
+            c if is_printable(c) => out.push(c),
+            c => escape::push_escaped(&mut out, c),
         }
     }
     out.push('\'');
     out
 }
 
-/// Splits a line into words by a shell's rules of blanks, quotes and backslashes; nothing else acts.
-/// Nothing when a quote does not end.
+/// Splits a line into words by whitespace, quotes and backslashes; nothing else is special. `None` for an unterminated
+/// quote.
 pub fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_words_come_back_as_they_were() {
+    fn words_are_quoted_for_bash() {
         for (word, quoted) in [
             ("a", "a"),
             ("-race", "-race"),

@@ -1,52 +1,53 @@
-//! Mistakes in a command that can be seen before it runs, with their place.
+//! Finds syntax errors in a command before it runs.
 //!
-//! A shell runs a script line by line and stumbles in the middle; go-task reads the whole command first.
-//! This check finds the common mistakes the same way and says nothing where it is not sure: commands with
-//! here-documents, `case`, `[[`, arithmetic, functions or arrays are left to the shell.
+//! A shell runs a script line by line and fails in the middle; go-task parses the whole command first. This check
+//! finds the common errors up front and reports nothing when unsure: commands with here-documents, `case`, `[[`,
+//! arithmetic, functions or arrays are left to the shell.
 
-/// The first mistake, as `line:column: what`.
-pub fn mistake(command: &str) -> Option<String> {
-    let mut check =
-        Check { chars: command.chars().collect(), at: 0, open: Vec::new(), start: true, pending: None };
+/// The first error, as `line:column: message`.
+pub(super) fn find_syntax_error(command: &str) -> Option<String> {
+    let mut check = SyntaxChecker {
+        chars: command.chars().collect(),
+        at: 0,
+        open: Vec::new(),
+        start: true,
+        pending: None,
+    };
     match check.run() {
-        Err(Verdict::Mistake(at, words)) => {
+        Err(SyntaxVerdict::Mistake(at, words)) => {
             let line = check.chars[..at].iter().filter(|c| **c == '\n').count() + 1;
             let column = at - check.chars[..at].iter().rposition(|c| *c == '\n').map_or(0, |p| p + 1) + 1;
             Some(format!("{line}:{column}: {words}"))
         }
-        Err(Verdict::Unsure) | Ok(()) => None,
+        Err(SyntaxVerdict::Unsure) | Ok(()) => None,
     }
 }
 
-enum Verdict {
+enum SyntaxVerdict {
     Mistake(usize, String),
     Unsure,
 }
 
-struct Check {
+struct SyntaxChecker {
     chars: Vec<char>,
     at: usize,
-    /// What has begun and not ended: keywords and brackets, with their places.
+    /// Open keywords and brackets, with their positions.
     open: Vec<(&'static str, usize)>,
-    /// A statement may begin here.
+    /// A statement may start here.
     start: bool,
     /// An operator that needs a statement after it.
     pending: Option<(&'static str, usize)>,
 }
 
-/// What begins something, and the word that ends it.
+/// Opening words and the words that close them.
+#[rustfmt::skip]
 const ENDS: &[(&str, &str)] = &[
-    ("if", "fi"),
-    ("while", "done"),
-    ("until", "done"),
-    ("for", "done"),
-    ("select", "done"),
-    ("{", "}"),
+    ("if", "fi"), ("while", "done"), ("until", "done"), ("for", "done"), ("select", "done"), ("{", "}"),
     ("(", ")"),
 ];
 
-impl Check {
-    fn run(&mut self) -> Result<(), Verdict> {
+impl SyntaxChecker {
+    fn run(&mut self) -> Result<(), SyntaxVerdict> {
         while let Some(c) = self.peek(0) {
             let at = self.at;
             match c {
@@ -58,7 +59,10 @@ impl Check {
                     self.start = true;
                 }
                 ';' if self.peek(1) == Some(';') => {
-                    return Err(Verdict::Mistake(at, "`;;` can only be used in a case clause".to_owned()));
+                    return Err(SyntaxVerdict::Mistake(
+                        at,
+                        "`;;` can only be used in a case clause".to_owned(),
+                    ));
                 }
                 ';' => self.separator(";", at)?,
                 '&' if self.peek(1) == Some('&') => self.operator("&&", at)?,
@@ -74,16 +78,16 @@ impl Check {
             }
         }
         if let Some((operator, at)) = self.pending {
-            return Err(Verdict::Mistake(at, format!("`{operator}` must be followed by a statement")));
+            return Err(SyntaxVerdict::Mistake(at, format!("`{operator}` must be followed by a statement")));
         }
         match self.open.pop() {
             None => Ok(()),
-            Some((bracket @ ("(" | "{"), at)) => Err(Verdict::Mistake(
+            Some((bracket @ ("(" | "{"), at)) => Err(SyntaxVerdict::Mistake(
                 at,
                 format!("reached EOF without matching `{bracket}` with `{}`", end(bracket)),
             )),
             Some((word, at)) => {
-                Err(Verdict::Mistake(at, format!("`{word}` statement must end with `{}`", end(word))))
+                Err(SyntaxVerdict::Mistake(at, format!("`{word}` statement must end with `{}`", end(word))))
             }
         }
     }
@@ -98,9 +102,9 @@ impl Check {
         }
     }
 
-    fn separator(&mut self, operator: &str, at: usize) -> Result<(), Verdict> {
+    fn separator(&mut self, operator: &str, at: usize) -> Result<(), SyntaxVerdict> {
         if self.start {
-            return Err(Verdict::Mistake(
+            return Err(SyntaxVerdict::Mistake(
                 at,
                 format!("`{operator}` can only immediately follow a statement"),
             ));
@@ -110,9 +114,9 @@ impl Check {
         Ok(())
     }
 
-    fn operator(&mut self, operator: &'static str, at: usize) -> Result<(), Verdict> {
+    fn operator(&mut self, operator: &'static str, at: usize) -> Result<(), SyntaxVerdict> {
         if self.start {
-            return Err(Verdict::Mistake(
+            return Err(SyntaxVerdict::Mistake(
                 at,
                 format!("`{operator}` can only immediately follow a statement"),
             ));
@@ -123,10 +127,10 @@ impl Check {
         Ok(())
     }
 
-    fn redirect(&mut self) -> Result<(), Verdict> {
+    fn redirect(&mut self) -> Result<(), SyntaxVerdict> {
         let first = self.peek(0);
         if first == Some('<') && self.peek(1) == Some('<') && self.peek(2) != Some('<') {
-            return Err(Verdict::Unsure);
+            return Err(SyntaxVerdict::Unsure);
         }
         if self.peek(1) == Some('(') {
             self.at += 2;
@@ -138,9 +142,9 @@ impl Check {
         Ok(())
     }
 
-    fn subshell(&mut self, at: usize) -> Result<(), Verdict> {
+    fn subshell(&mut self, at: usize) -> Result<(), SyntaxVerdict> {
         if !self.start || self.peek(1) == Some('(') {
-            return Err(Verdict::Unsure);
+            return Err(SyntaxVerdict::Unsure);
         }
         self.at += 1;
         self.open.push(("(", at));
@@ -148,7 +152,7 @@ impl Check {
         Ok(())
     }
 
-    fn close(&mut self, at: usize) -> Result<(), Verdict> {
+    fn close(&mut self, at: usize) -> Result<(), SyntaxVerdict> {
         if self.open.last().is_some_and(|(o, _)| *o == "(") {
             self.open.pop();
             self.at += 1;
@@ -160,10 +164,10 @@ impl Check {
         } else {
             "a command can only contain words and redirects; encountered `)`"
         };
-        Err(Verdict::Mistake(at, words.to_owned()))
+        Err(SyntaxVerdict::Mistake(at, words.to_owned()))
     }
 
-    fn word(&mut self, at: usize) -> Result<(), Verdict> {
+    fn word(&mut self, at: usize) -> Result<(), SyntaxVerdict> {
         self.skip_word()?;
         let text: String = self.chars[at..self.at].iter().collect();
         self.pending = None;
@@ -172,18 +176,20 @@ impl Check {
         }
         self.start = false;
         match text.as_str() {
-            "case" | "function" | "[[" | "let" | "coproc" => return Err(Verdict::Unsure),
+            "case" | "function" | "[[" | "let" | "coproc" => return Err(SyntaxVerdict::Unsure),
             "!" | "time" => self.start = true,
-            "then" | "else" | "elif" if !self.inside(&["if"]) => return Err(stray(at, &text, "in an `if`")),
+            "then" | "else" | "elif" if !self.inside(&["if"]) => {
+                return Err(misplaced_word(at, &text, "in an `if`"));
+            }
             "do" if !self.inside(&["while", "until", "for", "select"]) => {
-                return Err(stray(at, &text, "in a loop"));
+                return Err(misplaced_word(at, &text, "in a loop"));
             }
             "then" | "else" | "elif" | "do" => self.start = true,
-            "fi" if !self.inside(&["if"]) => return Err(stray(at, &text, "to end an `if`")),
+            "fi" if !self.inside(&["if"]) => return Err(misplaced_word(at, &text, "to end an `if`")),
             "done" if !self.inside(&["while", "until", "for", "select"]) => {
-                return Err(stray(at, &text, "to end a loop"));
+                return Err(misplaced_word(at, &text, "to end a loop"));
             }
-            "}" if !self.inside(&["{"]) => return Err(stray(at, &text, "to close a block")),
+            "}" if !self.inside(&["{"]) => return Err(misplaced_word(at, &text, "to close a block")),
             "fi" | "done" | "}" => drop(self.open.pop()),
             other => {
                 if let Some((word, _)) = ENDS.iter().find(|(word, _)| *word == other) {
@@ -199,20 +205,20 @@ impl Check {
         self.open.last().is_some_and(|(word, _)| words.contains(word))
     }
 
-    fn skip_word(&mut self) -> Result<(), Verdict> {
+    fn skip_word(&mut self) -> Result<(), SyntaxVerdict> {
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' => return Ok(()),
-                // A function, an array, a pattern: other rules hold inside.
-                '(' => return Err(Verdict::Unsure),
+                // A function, an array or a pattern has other rules inside.
+                '(' => return Err(SyntaxVerdict::Unsure),
                 _ => self.skip_piece()?,
             }
         }
         Ok(())
     }
 
-    /// One character, or one quoted or substituted piece.
-    fn skip_piece(&mut self) -> Result<(), Verdict> {
+    /// Skips one character, or one quoted or substituted piece.
+    fn skip_piece(&mut self) -> Result<(), SyntaxVerdict> {
         let at = self.at;
         match (self.peek(0), self.peek(1)) {
             (Some('\\'), _) => self.at += 2,
@@ -236,7 +242,7 @@ impl Check {
         Ok(())
     }
 
-    fn skip_quoted(&mut self, at: usize, quote: char, escapes: bool) -> Result<(), Verdict> {
+    fn skip_quoted(&mut self, at: usize, quote: char, escapes: bool) -> Result<(), SyntaxVerdict> {
         self.at += 1;
         while let Some(c) = self.peek(0) {
             self.at += 1;
@@ -247,10 +253,10 @@ impl Check {
                 self.at += 1;
             }
         }
-        Err(Verdict::Mistake(at, format!("reached EOF without closing quote `{quote}`")))
+        Err(SyntaxVerdict::Mistake(at, format!("reached EOF without closing quote `{quote}`")))
     }
 
-    fn skip_double(&mut self, at: usize) -> Result<(), Verdict> {
+    fn skip_double(&mut self, at: usize) -> Result<(), SyntaxVerdict> {
         self.at += 1;
         while let Some(c) = self.peek(0) {
             match c {
@@ -262,16 +268,16 @@ impl Check {
                 _ => self.skip_piece()?,
             }
         }
-        Err(Verdict::Mistake(at, "reached EOF without closing quote `\"`".to_owned()))
+        Err(SyntaxVerdict::Mistake(at, "reached EOF without closing quote `\"`".to_owned()))
     }
 
-    /// To the bracket that closes; a substitution that does not is left to the shell.
-    fn skip_brackets(&mut self, opening: char, closing: char) -> Result<(), Verdict> {
+    /// Skips to the closing bracket; an unterminated substitution is left to the shell.
+    fn skip_brackets(&mut self, opening: char, closing: char) -> Result<(), SyntaxVerdict> {
         let mut depth = 1;
         while let Some(c) = self.peek(0) {
-            // Comments, patterns and here-documents inside have brackets of their own.
+            // Comments, patterns and here-documents may contain unbalanced brackets.
             if c == '#' && opening == '(' || self.starts_with("case ") || self.starts_with("<<") {
-                return Err(Verdict::Unsure);
+                return Err(SyntaxVerdict::Unsure);
             }
             if c == opening || c == closing {
                 depth = if c == opening { depth + 1 } else { depth - 1 };
@@ -283,7 +289,7 @@ impl Check {
             }
             self.skip_piece()?;
         }
-        Err(Verdict::Unsure)
+        Err(SyntaxVerdict::Unsure)
     }
 
     fn starts_with(&self, word: &str) -> bool {
@@ -291,8 +297,8 @@ impl Check {
     }
 }
 
-fn stray(at: usize, word: &str, place: &str) -> Verdict {
-    Verdict::Mistake(at, format!("`{word}` can only be used {place}"))
+fn misplaced_word(at: usize, word: &str, place: &str) -> SyntaxVerdict {
+    SyntaxVerdict::Mistake(at, format!("`{word}` can only be used {place}"))
 }
 
 fn end(word: &str) -> &'static str {
@@ -301,10 +307,10 @@ fn end(word: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::mistake;
+    use super::find_syntax_error;
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn syntax_errors_have_positions() {
         for (command, want) in [
             ("echo \"unclosed", "1:6: reached EOF without closing quote `\"`"),
             ("echo a\necho 'b", "2:6: reached EOF without closing quote `'`"),
@@ -317,12 +323,12 @@ mod tests {
             ("(echo a", "1:1: reached EOF without matching `(` with `)`"),
             ("fi", "1:1: `fi` can only be used to end an `if`"),
         ] {
-            assert_eq!(mistake(command).as_deref(), Some(want), "{command}");
+            assert_eq!(find_syntax_error(command).as_deref(), Some(want), "{command}");
         }
     }
 
     #[test]
-    fn sound_commands_pass() {
+    fn valid_commands_pass() {
         for command in [
             "a && b || c; d & e",
             "a |\n b",
@@ -349,7 +355,7 @@ mod tests {
             "",
             "  \n ",
         ] {
-            assert_eq!(mistake(command), None, "{command}");
+            assert_eq!(find_syntax_error(command), None, "{command}");
         }
     }
 }

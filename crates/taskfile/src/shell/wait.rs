@@ -1,6 +1,6 @@
-//! Waiting for a command: its output, its end, a cancellation and the clock, all in one place.
+//! Waits for a command: its output, its exit, cancellation and deadlines in one poll loop.
 
-use std::io::{PipeReader, Read};
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -10,50 +10,46 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
 };
 
-use super::cancel::{Ended, Scope};
+use crate::output::OutputPipe;
 
-/// How long a command that was asked to end may take before it is killed.
+use super::cancel::{CancelReason, CancelScope};
+
+/// How long a command may take to exit after SIGTERM before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output is still read after a command ended, when something it left behind holds the pipe.
+/// How long output is read after a command exited while a child still holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
-/// What is read at once.
+/// The read buffer size.
 const CHUNK: usize = 16 * 1024;
 
-/// One pipe and what takes its output.
-pub struct Pipe<'s> {
-    pub reader: PipeReader,
-    pub take: &'s mut (dyn FnMut(&[u8]) + Send),
-}
-
 /// A running command.
-pub struct Running<'s> {
+pub(super) struct RunningCommand<'s> {
     pub child: Child,
-    pub pipes: Vec<Pipe<'s>>,
-    /// The command leads its own process group, so its whole tree can be ended.
+    pub pipes: Vec<OutputPipe<'s>>,
+    /// The command leads its own process group, so its whole tree can be killed.
     pub leads_group: bool,
 }
 
-impl Running<'_> {
-    /// Waits until the command ends or has to; its status, and why it had to.
-    pub fn wait(mut self, scope: &Scope) -> std::io::Result<(ExitStatus, Option<Ended>)> {
-        if self.pipes.is_empty() && scope.is_free() {
+impl RunningCommand<'_> {
+    /// Waits until the command exits or is cancelled; returns its status and the reason.
+    pub(super) fn wait(mut self, scope: &CancelScope) -> std::io::Result<(ExitStatus, Option<CancelReason>)> {
+        if self.pipes.is_empty() && scope.is_unlimited() {
             return Ok((self.child.wait()?, None));
         }
         let handle = self.handle();
         let mut open = vec![true; self.pipes.len()];
-        let mut ended: Option<(Ended, Instant)> = None;
+        let mut ended: Option<(CancelReason, Instant)> = None;
         let mut killed = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 if let Some((_, since)) = ended {
-                    self.end_group(since);
+                    self.terminate_group(since);
                 }
                 self.drain(&mut open);
                 return Ok((status, ended.map(|(why, _)| why)));
             }
             match ended {
                 None => {
-                    if let Some(why) = scope.ended() {
+                    if let Some(why) = scope.cancel_reason() {
                         self.signal(Signal::TERM);
                         ended = Some((why, Instant::now()));
                     }
@@ -74,7 +70,7 @@ impl Running<'_> {
         }
     }
 
-    /// A handle that becomes readable when the process ends; without one, polling is by the clock.
+    /// A pidfd, readable when the process exits; without one, polls at an interval.
     fn handle(&self) -> Option<OwnedFd> {
         let pid = Pid::from_child(&self.child);
         pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -82,7 +78,7 @@ impl Running<'_> {
 
     fn poll(
         &mut self,
-        scope: &Scope,
+        scope: &CancelScope,
         handle: Option<&OwnedFd>,
         ended: bool,
         open: &mut [bool],
@@ -100,7 +96,7 @@ impl Running<'_> {
         let pipes = fds.len();
         fds.extend(handle.map(|h| PollFd::from_borrowed_fd(h.as_fd(), PollFlags::IN)));
         if !ended {
-            fds.extend(scope.signals().map(|s| PollFd::from_borrowed_fd(s, PollFlags::IN)));
+            fds.extend(scope.signal_fds().map(|s| PollFd::from_borrowed_fd(s, PollFlags::IN)));
         }
         match poll(&mut fds, limit.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -115,7 +111,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Reads once; whether there may be more.
+    /// Reads once and returns whether there may be more.
     fn read(&mut self, index: usize) -> std::io::Result<bool> {
         let mut buffer = [0_u8; CHUNK];
         let pipe = &mut self.pipes[index];
@@ -130,22 +126,22 @@ impl Running<'_> {
         }
     }
 
-    /// Reads what is left. What the command left running may hold the pipes open; it is not waited for.
+    /// Reads what is left without waiting for background processes that hold the pipes open.
     fn drain(&mut self, open: &mut [bool]) {
         let until = Instant::now() + DRAIN;
         while open.iter().any(|o| *o) && Instant::now() < until {
             let before = Instant::now();
-            let nothing_more = self.poll(&Scope::default(), None, true, open, Some(TICK)).is_err();
+            let nothing_more = self.poll(&CancelScope::default(), None, true, open, Some(TICK)).is_err();
             if nothing_more || (before.elapsed() >= TICK && Instant::now() >= until) {
                 return;
             }
         }
     }
 
-    /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
-    fn end_group(&self, since: Instant) {
+    /// Gives the rest of the process group the remaining grace period, then kills it.
+    fn terminate_group(&self, since: Instant) {
         let pid = Pid::from_child(&self.child);
-        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_living(pid);
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_live_process(pid);
         while is_left() && since.elapsed() < GRACE {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -156,24 +152,23 @@ impl Running<'_> {
 
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
-        // A process that is already gone needs no signal.
+        // The process may already be gone.
         let _ = if self.leads_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     }
 }
 
-/// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
-/// system; not for us. Where there is no `/proc` to ask, every member counts.
-fn has_living(group: Pid) -> bool {
+/// Whether a process group has live members. Zombies do not count; without `/proc`, every member does.
+fn has_live_process(group: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.as_raw_nonzero().to_string();
     processes.flatten().any(|process| {
         let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-        // After the name in brackets: state, parent, group.
+        // After the name in parentheses: state, parent, group.
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let state = fields.next();
         state.is_some_and(|s| s != "Z" && s != "X") && fields.nth(1) == Some(&group)
     })
 }
 
-/// How often is looked where no handle tells of the end.
+/// The polling interval without a pidfd.
 const TICK: Duration = Duration::from_millis(10);

@@ -1,121 +1,49 @@
-//! Commands that need no shell: words and plain quotes, nothing a shell would act on.
+//! Recognizes commands that need no shell: only words and plain quotes.
 
-/// What the shell does itself. A command of these names goes to the shell, whatever is on the path.
+/// Shell builtins and keywords. These commands go to the shell even if a program of that name exists.
+#[rustfmt::skip]
 const SHELL_WORDS: &[&str] = &[
-    ".",
-    ":",
-    "[",
-    "[[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-    "{",
-    "}",
-    "!",
+    ".", ":", "[", "[[", "alias", "bg", "bind", "break", "builtin", "caller", "case", "cd", "command",
+    "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disown", "do", "done",
+    "elif", "else", "enable", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi",
+    "for", "function", "getopts", "hash", "help", "history", "if", "in", "jobs", "kill", "let", "local",
+    "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return",
+    "select", "set", "shift", "shopt", "source", "suspend", "test", "then", "time", "times", "trap",
+    "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "{",
+    "}", "!",
 ];
 
-/// What can be done without a shell.
+/// A command that can be carried out without a shell.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Plain {
+pub(super) enum PlainCommand {
     /// Start this program with these arguments.
     Program(Vec<String>),
     /// Print this text.
     Echo(String),
-    /// Do nothing and end with this code.
+    /// Exit with this code.
     Exit(i32),
 }
 
-/// What a command comes to without a shell; nothing when it needs one.
-pub fn plain(command: &str) -> Option<Plain> {
-    let words = words(command)?;
+/// Parses a command; `None` if it needs a shell.
+pub(super) fn parse_plain(command: &str) -> Option<PlainCommand> {
+    let words = split_words(command)?;
     match words.first()?.as_str() {
-        "echo" => echo(&words[1..]),
-        "true" | ":" => Some(Plain::Exit(0)),
-        "false" => Some(Plain::Exit(1)),
+        "echo" => parse_echo(&words[1..]),
+        "true" | ":" => Some(PlainCommand::Exit(0)),
+        "false" => Some(PlainCommand::Exit(1)),
         "exit" => match words.as_slice() {
             [_, code] if !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()) => {
-                Some(Plain::Exit(code.parse::<u8>().ok()?.into()))
+                Some(PlainCommand::Exit(code.parse::<u8>().ok()?.into()))
             }
             _ => None,
         },
         name if name.is_empty() || name.contains('=') || SHELL_WORDS.contains(&name) => None,
-        _ => Some(Plain::Program(words)),
+        _ => Some(PlainCommand::Program(words)),
     }
 }
 
-/// The shell's own `echo`, as far as it takes no escapes.
-fn echo(words: &[String]) -> Option<Plain> {
+/// The shell's `echo` builtin without escapes.
+fn parse_echo(words: &[String]) -> Option<PlainCommand> {
     let mut newline = true;
     let mut rest = words;
     while let Some(option) = rest
@@ -132,11 +60,11 @@ fn echo(words: &[String]) -> Option<Plain> {
     if newline {
         text.push('\n');
     }
-    Some(Plain::Echo(text))
+    Some(PlainCommand::Echo(text))
 }
 
-/// The words of a command that is nothing but words.
-fn words(command: &str) -> Option<Vec<String>> {
+/// The words of a command; `None` if it is more than words.
+fn split_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.trim_matches([' ', '\t', '\n']).chars();
@@ -178,16 +106,16 @@ fn words(command: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn program(words: &[&str]) -> Plain {
-        Plain::Program(words.iter().map(|w| (*w).to_owned()).collect())
+    fn program(words: &[&str]) -> PlainCommand {
+        PlainCommand::Program(words.iter().map(|w| (*w).to_owned()).collect())
     }
 
     #[test]
     fn words_and_plain_quotes_need_no_shell() {
-        assert_eq!(plain("go test ./..."), Some(program(&["go", "test", "./..."])));
-        assert_eq!(plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
-        assert_eq!(plain("echo -n hi"), Some(Plain::Echo("hi".to_owned())));
-        assert_eq!(plain("exit 3"), Some(Plain::Exit(3)));
+        assert_eq!(parse_plain("go test ./..."), Some(program(&["go", "test", "./..."])));
+        assert_eq!(parse_plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
+        assert_eq!(parse_plain("echo -n hi"), Some(PlainCommand::Echo("hi".to_owned())));
+        assert_eq!(parse_plain("exit 3"), Some(PlainCommand::Exit(3)));
     }
 
     #[test]
@@ -215,7 +143,7 @@ mod tests {
             "`a`",
             "",
         ] {
-            assert_eq!(plain(command), None, "{command}");
+            assert_eq!(parse_plain(command), None, "{command}");
         }
     }
 }

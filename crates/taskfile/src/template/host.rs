@@ -1,4 +1,4 @@
-//! Everything a template may learn from outside. The engine passes the real one, tests a fixed one.
+//! What a template can ask of the outside world. Tests use a fixed host.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use jiff::Zoned;
 pub trait Host {
     fn env(&self, name: &str) -> Option<String>;
     fn now(&self) -> Zoned;
-    /// The next random number; every bit equally likely to be set.
+    /// The next uniformly random number.
     fn random(&self) -> u64;
-    /// Where relative paths start.
+    /// The base of relative paths.
     fn working_dir(&self) -> &Path;
-    /// The system in Go's words: `linux`, `darwin`, `windows`.
+    /// The operating system in Go's notation: `linux`, `darwin`, `windows`.
     fn os(&self) -> &str;
-    /// The processor in Go's words: `amd64`, `arm64`.
+    /// The architecture in Go's notation: `amd64`, `arm64`.
     fn arch(&self) -> &str;
     fn num_cpu(&self) -> usize;
-    /// The addresses of a name, for `getHostByName`.
+    /// Resolves a host name, for `getHostByName`.
     fn addresses(&self, name: &str) -> Vec<String>;
 }
 
@@ -43,7 +43,7 @@ impl Host for System {
 
     fn random(&self) -> u64 {
         use std::hash::{BuildHasher, Hasher};
-        // Without the system's randomness, the process's own keyed hash is still different at each call.
+        // If the system has no randomness, a freshly keyed hasher still differs at each call.
         getrandom::u64().unwrap_or_else(|_| std::hash::RandomState::new().build_hasher().finish())
     }
 

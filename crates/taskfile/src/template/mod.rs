@@ -1,24 +1,17 @@
 //! Go's text/template with go-task's and slim-sprig's functions.
 //!
-//! A template is parsed once and rendered any number of times. It learns from outside only what its
-//! data and its [`Host`] tell it, so the same data and host give the same text.
+//! A template is parsed once and rendered any number of times. Its only inputs are its data and its [`Host`],
+//! so the same data and host always give the same text.
 
-mod call;
-pub(crate) mod clock;
 mod error;
-mod eval;
-pub(crate) mod float;
 #[expect(clippy::unnecessary_wraps, reason = "all functions have one signature, also those that never fail")]
 mod functions;
 mod host;
-mod lexer;
 mod limits;
-mod literal;
 mod node;
 mod parser;
 mod print;
 mod render;
-mod token;
 mod val;
 
 pub use error::TemplateError;
@@ -27,20 +20,20 @@ pub use host::{Host, System};
 use std::borrow::Cow;
 
 use parser::{Definitions, Parser};
-use render::Renderer;
+use render::TemplateRenderer;
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
-/// What Go prints for a value that is not there; go-task takes it out of every rendered text.
+/// What Go prints for a missing value; go-task removes it from every rendered text.
 const NO_VALUE: &str = "<no value>";
 
-/// The name Go's complaints give the expression of a `ref:`.
+/// The name of a `ref:` expression in Go's error messages.
 const REFERENCE: &str = "resolver";
 
 /// A parsed template.
 pub struct Template {
     text: String,
-    /// None for a text without actions, which renders as itself.
+    /// `None` for a text without actions, which renders as itself.
     definitions: Option<Definitions>,
 }
 
@@ -50,7 +43,7 @@ impl Template {
         Ok(Template { text: text.to_owned(), definitions })
     }
 
-    /// The text with its actions carried out; a value that is not there prints as nothing.
+    /// Renders the template; a missing value prints as nothing.
     pub fn render(&self, data: &Map, host: &dyn Host) -> Result<String, TemplateError> {
         match &self.definitions {
             None => Ok(self.text.clone()),
@@ -64,7 +57,7 @@ pub fn has_actions(text: &str) -> bool {
     text.contains("{{")
 }
 
-/// Parses and renders in one go; a text without actions is handed back as it is.
+/// Parses and renders; a text without actions is returned as it is.
 pub fn render<'t>(text: &'t str, data: &Map, host: &dyn Host) -> Result<Cow<'t, str>, TemplateError> {
     if !has_actions(text) {
         return Ok(Cow::Borrowed(text));
@@ -79,16 +72,16 @@ fn render_parsed(
     data: &Map,
     host: &dyn Host,
 ) -> Result<String, TemplateError> {
-    let rendered = Renderer::new("", text, definitions, data, host).render()?;
+    let rendered = TemplateRenderer::new("", text, definitions, data, host).render()?;
     Ok(if rendered.contains(NO_VALUE) { rendered.replace(NO_VALUE, "") } else { rendered })
 }
 
-/// The value of an expression, for `ref:`; not its text.
+/// Evaluates an expression to a value, for `ref:`.
 pub fn evaluate(expression: &str, data: &Map, host: &dyn Host) -> Result<Value, TemplateError> {
     if expression == "." {
         return Ok(Value::Map(data.clone()));
     }
     let text = format!("{{{{{expression}}}}}");
     let definitions = Parser::parse(REFERENCE, &text)?;
-    Renderer::new(REFERENCE, &text, &definitions, data, host).resolve().map(val::Val::into_value)
+    TemplateRenderer::new(REFERENCE, &text, &definitions, data, host).resolve().map(val::Val::into_value)
 }

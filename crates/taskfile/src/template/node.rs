@@ -1,11 +1,11 @@
-//! A parsed template, and how each part of it reads in a complaint.
+//! The nodes of a parsed template, and how error messages show them.
 
 use std::fmt;
 
 use super::functions::Function;
-use super::literal::{self, Number};
+use crate::go::literal::{self, Number};
 
-/// Something that has a value.
+/// An expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
     Bool {
@@ -31,7 +31,7 @@ pub(crate) enum Expr {
         pos: usize,
         path: Vec<String>,
     },
-    /// `$x.a.b`: the first word is the variable, with its dollar.
+    /// `$x.a.b`: the first element is the variable, with its dollar.
     Variable {
         pos: usize,
         path: Vec<String>,
@@ -46,22 +46,22 @@ pub(crate) enum Expr {
         of: Box<Expr>,
         path: Vec<String>,
     },
-    Pipe(Box<Pipe>),
+    Pipe(Box<TemplatePipeline>),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Command {
+pub(crate) struct TemplateCommand {
     pub(crate) pos: usize,
     pub(crate) args: Vec<Expr>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Pipe {
+pub(crate) struct TemplatePipeline {
     pub(crate) pos: usize,
     /// `=` instead of `:=`.
     pub(crate) assigns: bool,
     pub(crate) variables: Vec<String>,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<TemplateCommand>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,28 +74,28 @@ pub(crate) enum ControlKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
     pub(crate) kind: ControlKind,
-    pub(crate) pipe: Pipe,
-    pub(crate) body: Vec<Node>,
-    pub(crate) otherwise: Option<Vec<Node>>,
+    pub(crate) pipe: TemplatePipeline,
+    pub(crate) body: Vec<TemplateNode>,
+    pub(crate) else_body: Option<Vec<TemplateNode>>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub(crate) enum TemplateNode {
     Text(String),
-    Action { pos: usize, pipe: Pipe },
+    Action { pos: usize, pipe: TemplatePipeline },
     Control(Box<Control>),
-    Template { pos: usize, name: String, pipe: Option<Pipe> },
+    Template { pos: usize, name: String, pipe: Option<TemplatePipeline> },
     Break,
     Continue,
 }
 
-/// The part of a template that is at work, for the place in a complaint.
+/// The part of a template being evaluated, for error messages.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum At<'t> {
+pub(crate) enum TemplateSite<'t> {
     Expr(&'t Expr),
-    Pipe(&'t Pipe),
-    Command(&'t Command),
-    Node(&'t Node),
+    Pipe(&'t TemplatePipeline),
+    Command(&'t TemplateCommand),
+    Node(&'t TemplateNode),
 }
 
 impl Expr {
@@ -115,26 +115,26 @@ impl Expr {
     }
 }
 
-impl At<'_> {
+impl TemplateSite<'_> {
     pub(crate) fn pos(&self) -> usize {
         match self {
-            At::Expr(expr) => expr.pos(),
-            At::Pipe(pipe) => pipe.pos,
-            At::Command(command) => command.pos,
-            At::Node(Node::Action { pos, .. } | Node::Template { pos, .. }) => *pos,
-            At::Node(Node::Control(control)) => control.pipe.pos,
-            At::Node(Node::Text(_) | Node::Break | Node::Continue) => 0,
+            TemplateSite::Expr(expr) => expr.pos(),
+            TemplateSite::Pipe(pipe) => pipe.pos,
+            TemplateSite::Command(command) => command.pos,
+            TemplateSite::Node(TemplateNode::Action { pos, .. } | TemplateNode::Template { pos, .. }) => *pos,
+            TemplateSite::Node(TemplateNode::Control(control)) => control.pipe.pos,
+            TemplateSite::Node(TemplateNode::Text(_) | TemplateNode::Break | TemplateNode::Continue) => 0,
         }
     }
 }
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for TemplateSite<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            At::Expr(expr) => expr.fmt(f),
-            At::Pipe(pipe) => pipe.fmt(f),
-            At::Command(command) => command.fmt(f),
-            At::Node(node) => node.fmt(f),
+            TemplateSite::Expr(expr) => expr.fmt(f),
+            TemplateSite::Pipe(pipe) => pipe.fmt(f),
+            TemplateSite::Command(command) => command.fmt(f),
+            TemplateSite::Node(node) => node.fmt(f),
         }
     }
 }
@@ -162,7 +162,7 @@ impl fmt::Display for Expr {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for TemplateCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, arg) in self.args.iter().enumerate() {
             if i > 0 {
@@ -177,7 +177,7 @@ impl fmt::Display for Command {
     }
 }
 
-impl fmt::Display for Pipe {
+impl fmt::Display for TemplatePipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.variables.is_empty() {
             let sign = if self.assigns { "=" } else { ":=" };
@@ -193,12 +193,12 @@ impl fmt::Display for Pipe {
     }
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for TemplateNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Node::Text(text) => f.write_str(text),
-            Node::Action { pipe, .. } => write!(f, "{{{{{pipe}}}}}"),
-            Node::Control(control) => {
+            TemplateNode::Text(text) => f.write_str(text),
+            TemplateNode::Action { pipe, .. } => write!(f, "{{{{{pipe}}}}}"),
+            TemplateNode::Control(control) => {
                 let word = match control.kind {
                     ControlKind::If => "if",
                     ControlKind::With => "with",
@@ -206,21 +206,21 @@ impl fmt::Display for Node {
                 };
                 write!(f, "{{{{{word} {}}}}}", control.pipe)?;
                 control.body.iter().try_for_each(|node| node.fmt(f))?;
-                if let Some(otherwise) = &control.otherwise {
+                if let Some(else_body) = &control.else_body {
                     f.write_str("{{else}}")?;
-                    otherwise.iter().try_for_each(|node| node.fmt(f))?;
+                    else_body.iter().try_for_each(|node| node.fmt(f))?;
                 }
                 f.write_str("{{end}}")
             }
-            Node::Template { name, pipe, .. } => {
+            TemplateNode::Template { name, pipe, .. } => {
                 write!(f, "{{{{template {}", literal::quote(name))?;
                 if let Some(pipe) = pipe {
                     write!(f, " {pipe}")?;
                 }
                 f.write_str("}}")
             }
-            Node::Break => f.write_str("{{break}}"),
-            Node::Continue => f.write_str("{{continue}}"),
+            TemplateNode::Break => f.write_str("{{break}}"),
+            TemplateNode::Continue => f.write_str("{{continue}}"),
         }
     }
 }

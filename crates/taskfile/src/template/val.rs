@@ -1,4 +1,4 @@
-//! A value while a template is rendered: with its Go type, and with maps shared as Go shares them.
+//! Values during rendering: with their Go type, and with maps shared by reference as in Go.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,32 +8,32 @@ use indexmap::IndexMap;
 use jiff::Zoned;
 
 use super::limits::{ITEMS_MAX, VALUE_DEPTH_MAX};
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Val {
-    /// No value at all: the field of a map that has none of that name.
+    /// No value at all: a missing field of a map.
     Invalid,
-    /// A value that is there, and is nil.
+    /// A present nil value.
     Nil,
-    /// The data the template was given; converted only when it is asked for as a whole.
+    /// The template's data; converted only when needed as a whole.
     Root,
     Bool(bool),
     Int(i64),
-    /// What arithmetic gives; Go does not pass it where an int is wanted.
+    /// The result of arithmetic, which Go does not accept for an int parameter.
     Int64(i64),
     Byte(u8),
     Float(f64),
     Str(Arc<str>),
-    List(Rc<List>),
-    Dict(Rc<Dict>),
+    List(Rc<ValList>),
+    Dict(Rc<ValDict>),
     Time(Rc<Zoned>),
     /// A month or a weekday: a number that prints as its name.
     Named(&'static str, i64, &'static str),
     Duration(i64),
 }
 
-/// What a list or map holds, as its Go type says.
+/// The element type of a list or map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Elem {
     Any,
@@ -54,7 +54,7 @@ impl Elem {
 }
 
 #[derive(Debug)]
-pub(crate) struct List {
+pub(crate) struct ValList {
     pub(crate) elem: Elem,
     pub(crate) items: Vec<Val>,
     size: usize,
@@ -62,32 +62,38 @@ pub(crate) struct List {
 }
 
 #[derive(Debug)]
-pub(crate) struct Dict {
+pub(crate) struct ValDict {
     pub(crate) elem: Elem,
     pub(crate) entries: RefCell<IndexMap<String, Val>>,
     size: Cell<usize>,
     depth: Cell<usize>,
 }
 
-pub(crate) type Outcome<T> = Result<T, String>;
+/// The result of a function, or its error message.
+pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
 
-fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Outcome<(usize, usize)> {
+fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Result<(usize, usize)> {
     let (mut size, mut depth) = (1_usize, 1_usize);
     for value in values {
         let (inner_size, inner_depth) = value.measure();
         size = size.saturating_add(inner_size);
         depth = depth.max(inner_depth + 1);
     }
+    check_limits(size, depth)?;
+    Ok((size, depth))
+}
+
+fn check_limits(size: usize, depth: usize) -> Result<()> {
     if size > ITEMS_MAX {
         return Err(format!("a list or map of more than {ITEMS_MAX} values"));
     }
     if depth > VALUE_DEPTH_MAX {
         return Err(format!("lists and maps nested more than {VALUE_DEPTH_MAX} deep"));
     }
-    Ok((size, depth))
+    Ok(())
 }
 
-impl Dict {
+impl ValDict {
     pub(crate) fn get(&self, key: &str) -> Option<Val> {
         self.entries.borrow().get(key).cloned()
     }
@@ -103,20 +109,15 @@ impl Dict {
         entries
     }
 
-    /// Puts a value in; a map that would come to hold itself is refused, since nothing could print it.
-    pub(crate) fn set(self: &Rc<Self>, key: &str, value: Val) -> Outcome<()> {
+    /// Sets an entry; rejects cycles, which could not be printed.
+    pub(crate) fn set(self: &Rc<Self>, key: &str, value: Val) -> Result<()> {
         if value.holds(self) {
             return Err("a map cannot hold itself".to_owned());
         }
         let (size, depth) = value.measure();
         let grown = self.size.get().saturating_add(size);
         let deeper = self.depth.get().max(depth + 1);
-        if grown > ITEMS_MAX {
-            return Err(format!("a list or map of more than {ITEMS_MAX} values"));
-        }
-        if deeper > VALUE_DEPTH_MAX {
-            return Err(format!("lists and maps nested more than {VALUE_DEPTH_MAX} deep"));
-        }
+        check_limits(grown, deeper)?;
         self.size.set(grown);
         self.depth.set(deeper);
         self.entries.borrow_mut().insert(key.to_owned(), value);
@@ -129,27 +130,27 @@ impl Val {
         Val::Str(text.into())
     }
 
-    pub(crate) fn list(items: Vec<Val>) -> Outcome<Val> {
+    pub(crate) fn list(items: Vec<Val>) -> Result<Val> {
         Val::list_of(Elem::Any, items)
     }
 
-    pub(crate) fn list_of(elem: Elem, items: Vec<Val>) -> Outcome<Val> {
+    pub(crate) fn list_of(elem: Elem, items: Vec<Val>) -> Result<Val> {
         let (size, depth) = measure(items.iter())?;
-        Ok(Val::List(Rc::new(List { elem, items, size, depth })))
+        Ok(Val::List(Rc::new(ValList { elem, items, size, depth })))
     }
 
-    pub(crate) fn strings<S: Into<Arc<str>>>(items: impl IntoIterator<Item = S>) -> Outcome<Val> {
+    pub(crate) fn strings<S: Into<Arc<str>>>(items: impl IntoIterator<Item = S>) -> Result<Val> {
         Val::list_of(Elem::Str, items.into_iter().map(Val::text).collect())
     }
 
-    pub(crate) fn dict(entries: IndexMap<String, Val>) -> Outcome<Val> {
+    pub(crate) fn dict(entries: IndexMap<String, Val>) -> Result<Val> {
         Val::dict_of(Elem::Any, entries)
     }
 
-    pub(crate) fn dict_of(elem: Elem, entries: IndexMap<String, Val>) -> Outcome<Val> {
+    pub(crate) fn dict_of(elem: Elem, entries: IndexMap<String, Val>) -> Result<Val> {
         let (size, depth) = measure(entries.values())?;
         let (size, depth) = (Cell::new(size), Cell::new(depth));
-        Ok(Val::Dict(Rc::new(Dict { elem, entries: RefCell::new(entries), size, depth })))
+        Ok(Val::Dict(Rc::new(ValDict { elem, entries: RefCell::new(entries), size, depth })))
     }
 
     fn measure(&self) -> (usize, usize) {
@@ -164,7 +165,7 @@ impl Val {
         matches!(self, Val::List(_) | Val::Dict(_))
     }
 
-    fn holds(&self, sought: &Rc<Dict>) -> bool {
+    fn holds(&self, sought: &Rc<ValDict>) -> bool {
         match self {
             Val::Dict(dict) => {
                 Rc::ptr_eq(dict, sought) || dict.entries.borrow().values().any(|value| value.holds(sought))
@@ -174,7 +175,7 @@ impl Val {
         }
     }
 
-    /// Bytes to charge for having made it.
+    /// The bytes charged for creating it.
     pub(crate) fn weight(&self) -> u64 {
         match self {
             Val::Str(text) => text.len() as u64,
@@ -233,14 +234,14 @@ impl Val {
         }
     }
 
-    pub(crate) fn from_value(value: &Value) -> Outcome<Val> {
+    pub(crate) fn from_value(value: &Value) -> Result<Val> {
         Ok(match value {
             Value::Nil => Val::Nil,
             Value::Bool(b) => Val::Bool(*b),
             Value::Int(n) => Val::Int(*n),
             Value::Float(f) => Val::Float(*f),
             Value::Str(s) => Val::text(s.as_str()),
-            Value::List(items) => Val::list(items.iter().map(Val::from_value).collect::<Outcome<_>>()?)?,
+            Value::List(items) => Val::list(items.iter().map(Val::from_value).collect::<Result<_>>()?)?,
             Value::Map(map) => Val::dict(convert_entries(map)?)?,
             Value::Time(time) => Val::Time(Rc::new((**time).clone())),
         })
@@ -263,11 +264,11 @@ impl Val {
     }
 }
 
-fn convert_entries(map: &Map) -> Outcome<IndexMap<String, Val>> {
+fn convert_entries(map: &Map) -> Result<IndexMap<String, Val>> {
     map.iter().map(|(key, value)| Ok((key.clone(), Val::from_value(value)?))).collect()
 }
 
-/// Go's `reflect.DeepEqual`: the same types all the way down.
+/// Go's `reflect.DeepEqual`: types must match at every level.
 impl PartialEq for Val {
     fn eq(&self, other: &Val) -> bool {
         match (self, other) {

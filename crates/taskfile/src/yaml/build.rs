@@ -1,22 +1,24 @@
-//! From the scanner's events to the tree.
+//! Builds the tree from the scanner's events.
 
 use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
 use super::error::YamlError;
-use super::node::{Kind, Node, Position};
+use super::node::{Position, YamlKind, YamlNode};
 
-/// How deep a document may nest. Real Taskfiles stay below twenty; decoding recurses.
+/// The nesting limit, because decoding recurses. Real Taskfiles stay below twenty.
 pub const MAX_DEPTH: usize = 100;
 
-/// How many nodes a document may hold with its aliases written out, so that a few lines of
-/// aliases to aliases cannot fill the memory.
+/// The limit on nodes with aliases expanded, so that aliases of aliases cannot exhaust memory.
 pub const MAX_NODES: usize = 200_000;
 
-/// The first document of a text, or nothing when there is none.
-pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
-    let mut builder = Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
+/// The nesting limit of [`parse_strict`].
+const MAX_STRICT_DEPTH: usize = 32;
+
+/// Parses the first document of a text; `None` if there is none.
+pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
+    let mut builder = Builder::new(text, false);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|e| builder.syntax_error(&e))?;
         if let Some(root) = builder.take(event, span.start)? {
@@ -26,29 +28,70 @@ pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
     Ok(None)
 }
 
-/// A list or map whose end has not been seen.
-struct Open {
+/// Parses a text that holds one document at most, with text keys and without anchors, aliases and tags: the subset
+/// for files where these would only hide mistakes. Syntax errors are in the scanner's words, not go-yaml's.
+pub fn parse_strict(text: &str) -> Result<Option<YamlNode>, YamlError> {
+    let mut builder = Builder::new(text, true);
+    let mut root = None;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|e| YamlError::at(position(*e.marker()), e.info().to_owned()))?;
+        if root.is_some() && matches!(event, Event::DocumentStart(_)) {
+            return Err(YamlError::at(
+                position(span.start),
+                "a second document begins here; one file holds one",
+            ));
+        }
+        root = builder.take(event, span.start)?.or(root);
+    }
+    Ok(root)
+}
+
+/// What [`parse_strict`] does not support in this event.
+fn unsupported(event: &Event<'_>) -> Option<String> {
+    let (anchor, tag) = match event {
+        Event::Scalar(_, _, anchor, tag)
+        | Event::SequenceStart(anchor, tag)
+        | Event::MappingStart(anchor, tag) => (*anchor, tag.as_deref()),
+        Event::Alias(_) => return Some("aliases (*name) are not supported here; write it out".to_owned()),
+        _ => return None,
+    };
+    let tag = tag.map(|tag| format!("the tag {}{} is not supported here", tag.handle, tag.suffix));
+    if anchor == 0 { tag } else { Some("anchors (&name) are not supported here; write it out".to_owned()) }
+}
+
+/// A list or map that is still open.
+struct OpenNode {
     position: Position,
     tag: Option<String>,
     anchor: usize,
-    children: Vec<Node>,
+    children: Vec<YamlNode>,
     is_map: bool,
 }
 
 struct Builder<'t> {
     text: &'t str,
-    open: Vec<Open>,
-    anchors: HashMap<usize, Node>,
+    open: Vec<OpenNode>,
+    anchors: HashMap<usize, YamlNode>,
     nodes: usize,
+    is_strict: bool,
 }
 
-impl Builder<'_> {
-    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Node>, YamlError> {
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, is_strict: bool) -> Builder<'t> {
+        Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0, is_strict }
+    }
+
+    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<YamlNode>, YamlError> {
         let position = position(at);
+        if self.is_strict
+            && let Some(message) = unsupported(&event)
+        {
+            return Err(YamlError::at(position, message));
+        }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let kind = Kind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
-                self.finish(Node::new(position, short(tag.as_deref()), kind), anchor)
+                let kind = YamlKind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
+                self.finish(YamlNode::new(position, short(tag.as_deref()), kind), anchor)
             }
             Event::SequenceStart(anchor, tag) => self.start(position, short(tag.as_deref()), anchor, false),
             Event::MappingStart(anchor, tag) => self.start(position, short(tag.as_deref()), anchor, true),
@@ -78,34 +121,39 @@ impl Builder<'_> {
         tag: Option<String>,
         anchor: usize,
         is_map: bool,
-    ) -> Result<Option<Node>, YamlError> {
-        if self.open.len() >= MAX_DEPTH {
-            return Err(YamlError::at(
-                position,
-                format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line),
-            ));
+    ) -> Result<Option<YamlNode>, YamlError> {
+        if self.is_strict && self.open.len() >= MAX_STRICT_DEPTH {
+            let message = format!("nested more than {MAX_STRICT_DEPTH} levels deep");
+            return Err(YamlError::at(position, message));
         }
-        self.open.push(Open { position, tag, anchor, children: Vec::new(), is_map });
+        if self.open.len() >= MAX_DEPTH {
+            let message = format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line);
+            return Err(YamlError::at(position, message));
+        }
+        self.open.push(OpenNode { position, tag, anchor, children: Vec::new(), is_map });
         Ok(None)
     }
 
-    fn end(&mut self) -> Result<Option<Node>, YamlError> {
+    fn end(&mut self) -> Result<Option<YamlNode>, YamlError> {
         let Some(open) = self.open.pop() else { return Ok(None) };
         let kind = if open.is_map {
             let mut pairs = Vec::with_capacity(open.children.len() / 2);
             let mut children = open.children.into_iter();
             while let (Some(key), Some(value)) = (children.next(), children.next()) {
+                if self.is_strict && !key.is_scalar() {
+                    return Err(YamlError::at(key.position, "a key must be a string"));
+                }
                 pairs.push((key, value));
             }
-            Kind::Map(pairs)
+            YamlKind::Map(pairs)
         } else {
-            Kind::List(open.children)
+            YamlKind::List(open.children)
         };
-        self.finish(Node::new(open.position, open.tag, kind), open.anchor)
+        self.finish(YamlNode::new(open.position, open.tag, kind), open.anchor)
     }
 
-    /// Hands a complete node to the collection around it; without one it is the document.
-    fn finish(&mut self, node: Node, anchor: usize) -> Result<Option<Node>, YamlError> {
+    /// Adds a complete node to the enclosing collection; without one it is the document.
+    fn finish(&mut self, node: YamlNode, anchor: usize) -> Result<Option<YamlNode>, YamlError> {
         self.nodes += if node.is_scalar() || anchor > 0 { node.weight } else { 1 };
         if self.nodes > MAX_NODES || node.weight > MAX_NODES {
             return Err(YamlError::at(node.position, "document contains excessive aliasing"));
@@ -122,8 +170,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The scanner's complaint in go-yaml's words: a mistake in a collection names the line before
-    /// the one where the collection began, anything else the line of the mistake.
+    /// The scanner's error in go-yaml's words: an error in a collection names the line before the one where the
+    /// collection began, anything else the line of the error.
     fn syntax_error(&self, error: &ScanError) -> YamlError {
         let at = position(*error.marker());
         let info = error.info();
@@ -157,11 +205,13 @@ impl Builder<'_> {
         } else {
             (at.line, info)
         };
-        let message = if line > 0 { format!("line {line}: {words}") } else { words.to_owned() };
+        // go-yaml counts lines from zero here and does not name the first one.
+        let is_first = line == 0 || (line == 1 && at.line == 1);
+        let message = if is_first { words.to_owned() } else { format!("line {line}: {words}") };
         YamlError::at(at, message)
     }
 
-    /// The last line with anything on it before another; the key that was begun there has no end.
+    /// The last non-blank line before `line`, where the unterminated key began.
     fn last_line_before(&self, line: usize) -> usize {
         let before = self.text.lines().take(line.saturating_sub(1)).enumerate();
         before.filter(|(_, text)| !text.trim().is_empty()).last().map_or(line, |(index, _)| index + 1)
@@ -180,4 +230,38 @@ fn position(at: Marker) -> Position {
 
 fn short(tag: Option<&Tag>) -> Option<String> {
     tag.filter(|t| t.is_yaml_core_schema()).map(|t| t.suffix.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::Value;
+
+    #[test]
+    fn strict_yaml_has_positions_and_keeps_yes_and_no_as_strings() {
+        let root = parse_strict("gate:\n  yes: planned\n  no: on\nvisits: 3\n").unwrap().unwrap();
+        let [(gate, inner), (_, visits)] = root.entries().unwrap() else { panic!("two entries") };
+        assert_eq!(gate.position, Position { line: 1, column: 1 });
+        let (key, value) = &inner.entries().unwrap()[1];
+        assert_eq!((key.key(), key.position), ("no", Position { line: 3, column: 3 }));
+        assert_eq!((value.value(), visits.value()), (Value::from("on"), Value::Int(3)));
+        assert!(parse_strict("").unwrap().is_none());
+    }
+
+    #[test]
+    fn strict_yaml_rejects_what_it_does_not_support() {
+        for (text, line, message) in [
+            ("a: &x 1", 1, "anchors"),
+            ("a: 1\nb: *x", 2, ""),
+            ("a: !!set 1", 1, "tag"),
+            ("a: 1\n---\nb: 2", 2, "second document"),
+            ("a: [1", 1, ""),
+            ("? [a]\n: 1", 1, "key"),
+        ] {
+            let error = parse_strict(text).unwrap_err();
+            assert!(error.position.line >= line && error.message.contains(message), "{text}: {error:?}");
+        }
+        let deep = "[".repeat(100) + &"]".repeat(100);
+        assert!(parse_strict(&deep).unwrap_err().message.contains("nested"));
+    }
 }

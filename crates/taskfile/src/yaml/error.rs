@@ -1,11 +1,11 @@
-//! What is wrong with a YAML document before anything is decoded from it.
+//! Errors in a YAML document itself.
 
 use thiserror::Error;
 
 use super::node::Position;
 
-/// A document that is no YAML, or too much of it. The text is the one go-task's parser would print;
-/// the position is exact, where go-task only names a line.
+/// Invalid or oversized YAML. The message is the one go-task prints; the position is exact, where go-task only names
+/// a line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("yaml: {message}")]
 pub struct YamlError {

@@ -1,13 +1,14 @@
-//! YAML as a tree with a position on every node.
+//! YAML as a tree with a position on every node. What the nodes mean to a Taskfile belongs to `ast`.
 //!
-//! The scanner is `saphyr-parser`; the tree is ours because a Taskfile may repeat a name (the last one
-//! counts, as in go-task), and because every mistake has to be shown where it is.
+//! The scanner is `saphyr-parser`. The tree is our own because a Taskfile may repeat a key (the last one wins,
+//! as in go-task) and because every error must point at its position.
 
 mod build;
 mod error;
 mod node;
 mod scalar;
 
-pub use build::{MAX_DEPTH, MAX_NODES, parse};
+pub use build::{MAX_DEPTH, MAX_NODES, parse, parse_strict};
 pub use error::YamlError;
-pub use node::{Kind, Node, Position};
+pub use node::{Position, YamlKind, YamlNode};
+pub(crate) use scalar::resolve_plain;

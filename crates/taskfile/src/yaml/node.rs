@@ -1,73 +1,73 @@
 //! One node of a YAML document.
 
-/// A place in a file; line and column count from one, columns in characters.
+/// A position in a file. Line and column count from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Position {
     pub line: usize,
     pub column: usize,
 }
 
-/// A node with its place and, where the file wrote one, the suffix of its `!!tag`.
+/// A node with its position and the suffix of its `!!tag`, if it has one.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct YamlNode {
     pub position: Position,
     pub tag: Option<String>,
-    pub kind: Kind,
-    /// How many nodes this one stands for, aliases written out.
+    pub kind: YamlKind,
+    /// The number of nodes in this subtree, with aliases expanded.
     pub(super) weight: usize,
 }
 
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum YamlKind {
     Scalar { text: String, plain: bool },
-    List(Vec<Node>),
-    Map(Vec<(Node, Node)>),
+    List(Vec<YamlNode>),
+    Map(Vec<(YamlNode, YamlNode)>),
 }
 
-impl Node {
-    pub(super) fn new(position: Position, tag: Option<String>, kind: Kind) -> Node {
+impl YamlNode {
+    pub(super) fn new(position: Position, tag: Option<String>, kind: YamlKind) -> YamlNode {
         let weight = 1 + match &kind {
-            Kind::Scalar { .. } => 0,
-            Kind::List(items) => items.iter().map(|n| n.weight).sum::<usize>(),
-            Kind::Map(pairs) => pairs.iter().map(|(k, v)| k.weight + v.weight).sum(),
+            YamlKind::Scalar { .. } => 0,
+            YamlKind::List(items) => items.iter().map(|n| n.weight).sum::<usize>(),
+            YamlKind::Map(pairs) => pairs.iter().map(|(k, v)| k.weight + v.weight).sum(),
         };
-        Node { position, tag, kind, weight }
+        YamlNode { position, tag, kind, weight }
     }
 
-    /// The text of a scalar, whatever it would resolve to; a null is no text.
+    /// The text of a scalar, whatever it resolves to; `None` for null.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Scalar { text, .. } if !self.is_null() => Some(text),
+            YamlKind::Scalar { text, .. } if !self.is_null() => Some(text),
             _ => None,
         }
     }
 
-    /// The text of a key: scalars as written, anything else empty.
+    /// The text of a key: a scalar as written, anything else empty.
     pub fn key(&self) -> &str {
         match &self.kind {
-            Kind::Scalar { text, .. } => text,
+            YamlKind::Scalar { text, .. } => text,
             _ => "",
         }
     }
 
     pub fn is_scalar(&self) -> bool {
-        matches!(self.kind, Kind::Scalar { .. })
+        matches!(self.kind, YamlKind::Scalar { .. })
     }
 
     pub fn is_null(&self) -> bool {
         self.short_tag() == "!!null"
     }
 
-    pub fn entries(&self) -> Option<&[(Node, Node)]> {
+    pub fn entries(&self) -> Option<&[(YamlNode, YamlNode)]> {
         match &self.kind {
-            Kind::Map(pairs) => Some(pairs),
+            YamlKind::Map(pairs) => Some(pairs),
             _ => None,
         }
     }
 
-    pub fn items(&self) -> Option<&[Node]> {
+    pub fn items(&self) -> Option<&[YamlNode]> {
         match &self.kind {
-            Kind::List(items) => Some(items),
+            YamlKind::List(items) => Some(items),
             _ => None,
         }
     }

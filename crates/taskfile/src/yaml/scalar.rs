@@ -1,21 +1,21 @@
-//! What a scalar means: the resolution rules of go-yaml, which go-task reads with.
+//! Resolves scalars by the rules of go-yaml, which go-task uses.
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
-use super::node::{Kind, Node};
+use super::node::{YamlKind, YamlNode};
 
-impl Node {
-    /// The tag as errors name it.
+impl YamlNode {
+    /// The tag as error messages show it.
     pub fn short_tag(&self) -> &'static str {
         match (&self.kind, self.tag.as_deref()) {
-            (Kind::List(_), _) => "!!seq",
-            (Kind::Map(_), _) => "!!map",
-            (Kind::Scalar { .. }, Some("str" | "binary")) => "!!str",
-            (Kind::Scalar { text, plain }, tag) => {
+            (YamlKind::List(_), _) => "!!seq",
+            (YamlKind::Map(_), _) => "!!map",
+            (YamlKind::Scalar { .. }, Some("str" | "binary")) => "!!str",
+            (YamlKind::Scalar { text, plain }, tag) => {
                 if !*plain && tag.is_none() {
                     return "!!str";
                 }
-                match resolve(text) {
+                match resolve_plain(text) {
                     Value::Nil => "!!null",
                     Value::Bool(_) => "!!bool",
                     Value::Int(_) => "!!int",
@@ -26,22 +26,22 @@ impl Node {
         }
     }
 
-    /// The node as a value of a variable.
+    /// The node as a variable's value.
     pub fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar { text, plain } => {
+            YamlKind::Scalar { text, plain } => {
                 let is_text =
                     matches!(self.tag.as_deref(), Some("str" | "binary")) || (!*plain && self.tag.is_none());
-                if is_text { Value::Str(text.clone()) } else { resolve(text) }
+                if is_text { Value::Str(text.clone()) } else { resolve_plain(text) }
             }
-            Kind::List(items) => Value::List(items.iter().map(Node::value).collect()),
-            Kind::Map(pairs) => Value::Map(map_value(pairs)),
+            YamlKind::List(items) => Value::List(items.iter().map(YamlNode::value).collect()),
+            YamlKind::Map(pairs) => Value::Map(map_value(pairs)),
         }
     }
 
-    /// A truth value, with the words of YAML 1.1 that go-yaml still takes for one.
+    /// A boolean, including the YAML 1.1 words that go-yaml still accepts.
     pub fn bool(&self) -> Option<bool> {
-        let Kind::Scalar { text, .. } = &self.kind else { return None };
+        let YamlKind::Scalar { text, .. } = &self.kind else { return None };
         match self.value() {
             Value::Bool(b) => Some(b),
             Value::Str(_) => match text.as_str() {
@@ -54,8 +54,8 @@ impl Node {
     }
 }
 
-/// A map value; `<<` merges, what the map says itself counts.
-fn map_value(pairs: &[(Node, Node)]) -> Map {
+/// A map value; keys of the map win over those merged with `<<`.
+fn map_value(pairs: &[(YamlNode, YamlNode)]) -> Map {
     let mut map = Map::new();
     for (key, value) in pairs.iter().filter(|(k, _)| k.key() == "<<") {
         let _ = key;
@@ -73,8 +73,8 @@ fn map_value(pairs: &[(Node, Node)]) -> Map {
     map
 }
 
-/// What a plain scalar stands for.
-fn resolve(text: &str) -> Value {
+/// The value of a plain scalar.
+pub(crate) fn resolve_plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Nil,
         "true" | "True" | "TRUE" => return Value::Bool(true),
@@ -93,14 +93,15 @@ fn resolve(text: &str) -> Value {
         return Value::Int(int);
     }
     if is_float(&plain)
-        && let Ok(float) = plain.parse()
+        && let Ok(float) = plain.parse::<f64>()
+        && float.is_finite()
     {
         return Value::Float(float);
     }
     Value::Str(text.to_owned())
 }
 
-/// Decimal, `0x`, `0o`, `0b`, and the old octal with a leading zero.
+/// Decimal, `0x`, `0o`, `0b`, and old-style octal with a leading zero.
 fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -121,7 +122,7 @@ fn integer(text: &str) -> Option<i64> {
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }
 
-/// Digits with a point or an exponent, as YAML writes a float.
+/// Whether this is a YAML float: digits with a point or an exponent.
 fn is_float(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match text.find(['e', 'E']) {

@@ -1,8 +1,8 @@
-//! The format, feature by feature: a Taskfile, a command line, and what comes out.
+//! The format, feature by feature: a Taskfile, a command line, and the expected output.
 
 use crate::project::Project;
 
-/// One line of a table: the words of the command line, code, stdout, stderr.
+/// One row of a table: arguments, exit code, stdout, stderr.
 type Case<'c> = (&'c [&'c str], i32, &'c str, &'c str);
 
 fn check(taskfile: &str, cases: &[Case<'_>]) {
@@ -33,7 +33,7 @@ fn tasks_in_every_short_form() {
 }
 
 #[test]
-fn deps_run_first_and_a_failure_is_told_with_its_way() {
+fn deps_run_first_and_a_failure_names_the_tasks_it_came_through() {
     let file = "version: '3'\ntasks:\n  x: {deps: [a], cmds: [echo x]}\n  a: echo a\n  bad: {deps: [{task: fail, vars: {C: '5'}}], cmds: [echo never]}\n  fail: 'exit {{.C}}'\n";
     check(
         file,
@@ -57,7 +57,7 @@ fn deps_run_first_and_a_failure_is_told_with_its_way() {
 }
 
 #[test]
-fn variables_from_weak_to_strong() {
+fn variable_precedence() {
     let file = "version: '3'\nvars: {A: file, B: '{{.A}}-b', D: {sh: echo dyn}, L: [x, y], R: {ref: .L}, M: {map: {k: v}}}\ntasks:\n  a: 'echo {{.A}} {{.B}} {{.D}} {{index .R 1}} {{.M.k}} [{{.NONE}}]'\n  b: {vars: {A: task}, cmds: ['echo {{.A}} {{.B}}']}\n  c: {cmds: [{task: p, vars: {A: call}}]}\n  p: 'echo {{.A}} {{.B}}'\n";
     check(
         file,
@@ -104,7 +104,7 @@ fn loops_over_lists_variables_maps_matrices_and_files() {
 }
 
 #[test]
-fn deferred_commands_run_last_to_first_and_know_the_code() {
+fn deferred_commands_run_in_reverse_order_and_see_the_exit_code() {
     let file = "version: '3'\ntasks:\n  a: {cmds: [{defer: echo first}, {defer: 'echo code={{.EXIT_CODE}}'}, echo body, exit 3]}\n  ok: {cmds: [{defer: {task: c, vars: {X: '1'}}}, {defer: exit 9}, echo body]}\n  c: 'echo cleanup {{.X}}'\n";
     check(
         file,
@@ -207,7 +207,7 @@ fn a_changed_source_and_a_failure_make_a_task_run_again() {
 }
 
 #[test]
-fn ignored_files_are_no_sources_when_asked() {
+fn use_gitignore_excludes_ignored_files_from_sources() {
     let file = "version: '3'\nuse_gitignore: true\ntasks:\n  a: {sources: ['*.txt'], cmds: [{for: sources, cmd: 'echo {{.ITEM}}'}]}\n  b: {use_gitignore: false, sources: ['*.txt'], cmds: [{for: sources, cmd: 'echo {{.ITEM}}'}]}\n";
     let files =
         [("Taskfile.yml", file), (".gitignore", "*.txt\n!keep.txt\n"), ("keep.txt", ""), ("drop.txt", "")];

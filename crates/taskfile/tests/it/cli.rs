@@ -1,4 +1,4 @@
-//! Lists, summaries and errors, whole.
+//! Lists, summaries and errors as whole outputs.
 
 use insta::assert_snapshot;
 
@@ -151,7 +151,7 @@ fn a_summary() {
 }
 
 #[test]
-fn mistakes_are_shown_where_they_are() {
+fn errors_point_at_their_position() {
     assert_snapshot!(shown("version: '3'\ntasks:\n  a:\n    cmds: [echo a\n", &["a"]), @r"
     code 109
     --- stdout
@@ -242,7 +242,7 @@ fn mistakes_are_shown_where_they_are() {
 }
 
 #[test]
-fn mistakes_between_files() {
+fn errors_across_included_files() {
     let missing = Project::of("version: '3'\nincludes: {x: ./nope.yml}\n");
     assert_snapshot!(show(&missing, &["a"]), @r#"
     code 100
@@ -295,7 +295,7 @@ fn mistakes_between_files() {
 }
 
 #[test]
-fn what_is_not_supported_says_what_to_do() {
+fn unsupported_features_say_what_to_do_instead() {
     assert_snapshot!(shown("version: '3'\ntasks: {a: {watch: true, cmds: [echo a]}}\n", &["a"]), @r#"
     code 1
     --- stdout
@@ -312,12 +312,12 @@ fn what_is_not_supported_says_what_to_do() {
     code 1
     --- stdout
     --- stderr
-    task: experiments and shell completion are go-task's own; there is none here
+    task: experiments and shell completion are not supported
     ");
 }
 
 #[test]
-fn flags_that_contradict_or_do_not_exist() {
+fn contradictory_and_unknown_flags() {
     let file = "version: '3'\ntasks: {a: echo a}\n";
     assert_snapshot!(shown(file, &["--json"]), @r"
     code 1
@@ -337,7 +337,7 @@ fn flags_that_contradict_or_do_not_exist() {
 }
 
 #[test]
-fn a_circle_of_calls_ends() {
+fn call_cycles_are_bounded() {
     let file = "version: '3'\ntasks:\n  a: {cmds: [{task: b}]}\n  b: {deps: [c]}\n  c: {cmds: [{task: a}]}\n";
     let (code, _, stderr) = Project::of(file).task(&["-s", "a"]);
     assert_eq!(code, 204);

@@ -1,6 +1,6 @@
-//! The shared cases: what the real `task` did, compared with what this engine does.
+//! Compares recorded runs of the real `task` with this crate.
 //!
-//! They live beside the checkout, not in it. `BATON_TASKFILE_CASES` names another folder, and
+//! The cases live beside the checkout. `BATON_TASKFILE_CASES` names another folder, and
 //! `BATON_TASKFILE_CASES_ALL=1` runs every case instead of a sample.
 
 use std::path::{Path, PathBuf};

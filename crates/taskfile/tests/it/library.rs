@@ -1,9 +1,12 @@
-//! The library: opening, listing, running, ending early.
+//! The library: opening, listing, running, cancelling.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_taskfile::{Cache, Call, Cancel, Cause, Console, Io, Stream, Taskfile, split_args};
+use baton_taskfile::{
+    CancelToken, Console, OutputTarget, RunErrorKind, Stream, TaskInvocation, Taskfile, TaskfileCache,
+    split_args,
+};
 
 use crate::project::Project;
 
@@ -37,11 +40,11 @@ fn the_list_is_in_the_order_of_the_file() {
 }
 
 #[test]
-fn output_is_kept_apart_or_together() {
+fn output_is_captured_separately_or_combined() {
     let (_project, taskfile) = open();
-    let apart = taskfile.run(&Call::new("both"), &Io::Apart, None);
+    let apart = taskfile.run(&TaskInvocation::new("both"), &OutputTarget::Separate, None);
     assert_eq!((apart.stdout.as_str(), apart.stderr.as_str(), apart.exit_code), ("out\n", "err\n", 0));
-    let together = taskfile.run(&Call::new("both"), &Io::Interleaved, None);
+    let together = taskfile.run(&TaskInvocation::new("both"), &OutputTarget::Interleaved, None);
     assert_eq!((together.stdout.as_str(), together.stderr.as_str()), ("out\nerr\n", ""));
     assert!(together.is_success());
 }
@@ -57,8 +60,11 @@ fn output_can_be_streamed() {
     }
     let (_project, taskfile) = open();
     let lines = Arc::new(Lines::default());
-    let outcome =
-        taskfile.run(&Call::new("both"), &Io::Streamed(Arc::clone(&lines) as Arc<dyn Console>), None);
+    let outcome = taskfile.run(
+        &TaskInvocation::new("both"),
+        &OutputTarget::Streamed(Arc::clone(&lines) as Arc<dyn Console>),
+        None,
+    );
     assert!(outcome.stdout.is_empty() && outcome.is_success());
     let mut got = lines.0.lock().unwrap().clone();
     got.sort_by_key(|(_, text)| text.clone());
@@ -68,16 +74,16 @@ fn output_can_be_streamed() {
 #[test]
 fn a_failure_has_the_commands_code_and_a_message() {
     let (_project, taskfile) = open();
-    let outcome = taskfile.run(&Call::new("fail"), &Io::Apart, None);
+    let outcome = taskfile.run(&TaskInvocation::new("fail"), &OutputTarget::Separate, None);
     assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("bye\n", 7));
     let error = outcome.error.unwrap();
     assert_eq!(error.to_string(), "task: Failed to run task \"fail\": exit status 7");
     assert_eq!((error.code(), error.task()), (201, Some("fail")));
-    let missing = taskfile.run(&Call::new("gret"), &Io::Apart, None).error.unwrap();
+    let missing = taskfile.run(&TaskInvocation::new("gret"), &OutputTarget::Separate, None).error.unwrap();
     assert_eq!(missing.to_string(), "task: Task \"gret\" does not exist. Did you mean \"greet\"?");
     assert!(matches!(
-        *taskfile.run(&Call::new("inner"), &Io::Apart, None).error.unwrap().cause,
-        Cause::Internal { .. }
+        *taskfile.run(&TaskInvocation::new("inner"), &OutputTarget::Separate, None).error.unwrap().kind,
+        RunErrorKind::Internal { .. }
     ));
 }
 
@@ -85,51 +91,60 @@ fn a_failure_has_the_commands_code_and_a_message() {
 fn tasks_run_in_the_project_with_their_arguments_and_variables() {
     let (project, taskfile) = open();
     let name = project.path().file_name().unwrap().to_string_lossy().into_owned();
-    assert_eq!(taskfile.run(&Call::new("where"), &Io::Apart, None).stdout, format!("{name}\n"));
+    assert_eq!(
+        taskfile.run(&TaskInvocation::new("where"), &OutputTarget::Separate, None).stdout,
+        format!("{name}\n")
+    );
     let args = split_args("-v -run 'A B'").unwrap();
-    let tests = taskfile.run(&Call { args, ..Call::new("tests") }, &Io::Apart, None);
+    let tests =
+        taskfile.run(&TaskInvocation { args, ..TaskInvocation::new("tests") }, &OutputTarget::Separate, None);
     assert_eq!(tests.stdout, "go test ./... -v -run A B\n");
     let vars = vec![("CLI_ARGS".to_owned(), "x".to_owned())];
     assert_eq!(
-        taskfile.run(&Call { vars, ..Call::new("tests") }, &Io::Apart, None).stdout,
+        taskfile
+            .run(&TaskInvocation { vars, ..TaskInvocation::new("tests") }, &OutputTarget::Separate, None)
+            .stdout,
         "go test ./... x\n"
     );
 }
 
 #[test]
-fn an_environment_of_the_callers_making_is_the_whole_one() {
+fn an_explicit_environment_inherits_nothing() {
     let project = Project::with(&[("Taskfile.yml", AGENT)]);
     let path = std::env::var("PATH").unwrap();
-    let environment =
-        baton_taskfile::Environment::only([("PATH".to_owned(), path), ("X".to_owned(), "x".to_owned())]);
+    let environment = baton_taskfile::TaskEnvironment::from_vars([
+        ("PATH".to_owned(), path),
+        ("X".to_owned(), "x".to_owned()),
+    ]);
     let taskfile = Taskfile::open_with(project.path(), "Taskfile.yml".as_ref(), environment).unwrap();
-    assert_eq!(taskfile.run(&Call::new("env"), &Io::Apart, None).stdout, "x y\n");
+    assert_eq!(taskfile.run(&TaskInvocation::new("env"), &OutputTarget::Separate, None).stdout, "x y\n");
 }
 
 #[test]
-fn a_time_limit_ends_the_whole_tree() {
+fn a_timeout_kills_the_whole_process_tree() {
     let (_project, taskfile) = open();
     let begun = Instant::now();
-    let call = Call { timeout: Some(Duration::from_millis(200)), ..Call::new("sleep") };
-    let outcome = taskfile.run(&call, &Io::Apart, None);
+    let call = TaskInvocation { timeout: Some(Duration::from_millis(200)), ..TaskInvocation::new("sleep") };
+    let outcome = taskfile.run(&call, &OutputTarget::Separate, None);
     assert!(begun.elapsed() < Duration::from_secs(10));
     assert_eq!(outcome.exit_code, 124);
     assert_eq!(
         outcome.error.unwrap().to_string(),
-        "task: Task \"sleep\" took longer than 200ms and was ended"
+        "task: Task \"sleep\" took longer than 200ms and was cancelled"
     );
 }
 
 #[test]
-fn a_cancelled_run_ends_with_everything_it_started() {
+fn cancelling_a_run_kills_everything_it_started() {
     let project = Project::of(
         "version: '3'\ntasks: {a: {silent: true, cmds: ['sh -c \"echo \\$\\$ > pid; exec sleep 30\" & wait']}}\n",
     );
     let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
-    let cancel = Cancel::new().unwrap();
+    let cancel = CancelToken::new().unwrap();
     let pid = project.path().join("pid");
     let outcome = std::thread::scope(|threads| {
-        let running = threads.spawn(|| taskfile.run(&Call::new("a"), &Io::Apart, Some(&cancel)));
+        let running =
+            threads.spawn(|| taskfile.run(&TaskInvocation::new("a"), &OutputTarget::Separate, Some(&cancel)));
         while !std::fs::read_to_string(&pid).is_ok_and(|p| p.ends_with('\n')) {
             std::thread::yield_now();
         }
@@ -143,7 +158,7 @@ fn a_cancelled_run_ends_with_everything_it_started() {
 }
 
 #[test]
-fn runs_at_once_do_not_mix() {
+fn concurrent_runs_do_not_mix() {
     let project = Project::of(
         "version: '3'\ntasks: {a: {silent: true, cmds: ['for i in 1 2 3 4 5; do echo {{.N}}; done']}}\n",
     );
@@ -152,20 +167,26 @@ fn runs_at_once_do_not_mix() {
         for n in 0..8 {
             let taskfile = &taskfile;
             threads.spawn(move || {
-                let call = Call { vars: vec![("N".to_owned(), n.to_string())], ..Call::new("a") };
-                assert_eq!(taskfile.run(&call, &Io::Apart, None).stdout, format!("{n}\n").repeat(5));
+                let call = TaskInvocation {
+                    vars: vec![("N".to_owned(), n.to_string())],
+                    ..TaskInvocation::new("a")
+                };
+                assert_eq!(
+                    taskfile.run(&call, &OutputTarget::Separate, None).stdout,
+                    format!("{n}\n").repeat(5)
+                );
             });
         }
     });
 }
 
 #[test]
-fn a_cache_reads_again_only_what_changed() {
+fn the_cache_re_reads_only_changed_files() {
     let project = Project::with(&[
         ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
         ("o.yml", "version: '3'\ntasks: {a: {desc: old}}\n"),
     ]);
-    let cache = Cache::default();
+    let cache = TaskfileCache::default();
     let open = || cache.open(project.path(), "Taskfile.yml".as_ref()).unwrap();
     let first = open();
     assert!(Arc::ptr_eq(&first, &open()));
@@ -182,13 +203,13 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
         "version: '3'\nx-mine: 1\ntask: {}\ntasks:\n  a: {platform: linux, hidden: true, cmds: [echo]}\n",
     );
     let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
-    let told: Vec<String> = taskfile
+    let warnings: Vec<String> = taskfile
         .warnings()
         .iter()
         .map(|(_, w)| format!("{}:{} {}", w.position.line, w.position.column, w.message))
         .collect();
     assert_eq!(
-        told,
+        warnings,
         [
             "3:1 unknown key \"task\" in taskfile is ignored; did you mean \"tasks\"?",
             "5:7 unknown key \"platform\" in task is ignored; did you mean \"platforms\"?",
@@ -198,7 +219,7 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
 }
 
 #[test]
-fn a_file_that_is_included_again_and_again_is_there_each_time_and_warned_of_once() {
+fn a_file_included_several_times_is_warned_about_once() {
     let include = |name: &str| format!("  {name}: ./part.yml\n");
     let both = format!("version: '3'\nincludes:\n{}{}", include("a"), include("b"));
     let project = Project::with(&[
@@ -213,7 +234,7 @@ fn a_file_that_is_included_again_and_again_is_there_each_time_and_warned_of_once
 }
 
 #[test]
-fn hints_go_further_than_messages() {
+fn hints_add_to_messages() {
     let project = Project::with(&[
         ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
         ("o.yml", "version: '3'\nincludes: {y: ./Taskfile.yml}\n"),
@@ -222,14 +243,14 @@ fn hints_go_further_than_messages() {
     ]);
     let error = |file: &str| Taskfile::open(project.path(), file.as_ref()).unwrap_err();
     let hint = error("Taskfile.yml").hint().unwrap().replace(&format!("{}/", project.path().display()), "");
-    assert_eq!(hint, "the includes lead round in a circle: Taskfile.yml → o.yml → Taskfile.yml");
+    assert_eq!(hint, "include cycle: Taskfile.yml → o.yml → Taskfile.yml");
     let bad = error("bad.yml");
     assert!(bad.hint().unwrap().contains("bad.yml:"), "{bad:?}");
     assert!(bad.position().is_some());
     let round = Taskfile::open(project.path(), "round.yml".as_ref())
         .unwrap()
-        .run(&Call::new("a"), &Io::Apart, None)
+        .run(&TaskInvocation::new("a"), &OutputTarget::Separate, None)
         .error
         .unwrap();
-    assert_eq!(round.hint().unwrap(), "the tasks call each other in a circle: a → b → a");
+    assert_eq!(round.hint().unwrap(), "call cycle: a → b → a");
 }

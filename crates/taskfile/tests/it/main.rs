@@ -1,4 +1,4 @@
-//! The Taskfile engine from outside: its command line, its library, its templates, and the shared cases.
+//! Integration tests: command line, library, templates and recorded cases.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests that cannot go on fails its test")]
 

@@ -29,7 +29,7 @@ impl Project {
         self.dir.path()
     }
 
-    /// Runs `baton-task` and tells code, stdout and stderr, with the project's path as `DIR`.
+    /// Runs `baton-task` and returns code, stdout and stderr, with the project's path as `DIR`.
     pub fn task(&self, args: &[&str]) -> (i32, String, String) {
         let output: Output = Command::new(env!("CARGO_BIN_EXE_baton-task"))
             .args(args)

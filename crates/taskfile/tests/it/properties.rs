@@ -1,4 +1,4 @@
-//! Whatever a file holds, it is read or refused; nothing breaks.
+//! Any file parses or fails cleanly.
 
 use baton_taskfile::Taskfile;
 use baton_taskfile::ast::TaskfileAst;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::project::Project;
 
-/// Pieces of Taskfiles and of YAML, put together without sense.
+/// Random combinations of Taskfile and YAML fragments.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "version: '3'",
@@ -60,12 +60,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
+    fn any_text_parses_or_fails(text in any::<String>()) {
         decode(&text);
     }
 
     #[test]
-    fn any_pieces_of_a_taskfile_are_read_or_refused(text in pieces()) {
+    fn any_taskfile_fragments_parse_or_fail(text in pieces()) {
         decode(&text);
     }
 }
@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_file_can_be_opened_and_listed_or_says_why(text in pieces()) {
+    fn any_file_opens_and_lists_or_fails(text in pieces()) {
         let project = Project::of(&format!("version: '3'\n{text}"));
         if let Ok(taskfile) = Taskfile::open(project.path(), "Taskfile.yml".as_ref()) {
             let _ = taskfile.list(true);
@@ -83,7 +83,7 @@ proptest! {
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn deep_nesting_is_rejected() {
     for (open, close) in [("[", "]"), ("{a: ", "}")] {
         let text = format!("{}{}", open.repeat(5000), close.repeat(5000));
         assert!(yaml::parse(&text).is_err());
@@ -96,7 +96,7 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn aliases_to_aliases_are_bounded() {
+fn nested_aliases_are_bounded() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let before = format!("*a{}", level - 1);

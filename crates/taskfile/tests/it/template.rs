@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use baton_taskfile::template::{Host, Template, evaluate, render};
-use baton_taskfile::value::{Map, Value};
+use baton_taskfile::{Map, Value};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-/// A machine that never changes.
+/// A fixed host.
 pub struct Fixed;
 
 impl Host for Fixed {
@@ -121,7 +121,7 @@ fn every_case_of_the_table_holds() {
 }
 
 #[test]
-fn a_text_without_actions_is_handed_back_as_it_is() {
+fn a_text_without_actions_is_returned_unchanged() {
     let text = "plain <no value> } { text";
     let shown = render(text, &Map::new(), &Fixed).unwrap();
     assert!(matches!(shown, std::borrow::Cow::Borrowed(same) if std::ptr::eq(same, text)));
@@ -129,13 +129,13 @@ fn a_text_without_actions_is_handed_back_as_it_is() {
 }
 
 #[test]
-fn a_missing_value_prints_as_nothing_and_so_does_a_text_that_looks_like_one() {
+fn a_missing_value_and_its_placeholder_text_print_as_nothing() {
     assert_eq!(rendered("[{{.NOPE}}]"), "[]");
     assert_eq!(rendered(r#"[{{print "<no value>"}}]"#), "[]");
 }
 
 #[test]
-fn a_complaint_has_its_line_and_column() {
+fn errors_have_line_and_column() {
     let error = Template::parse("a\n b {{.N | upper}}").unwrap().render(&data(), &Fixed).unwrap_err();
     assert_eq!((error.line, error.column), (2, Some(10)));
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_value_displays_as_go_prints_it() {
 }
 
 #[test]
-fn a_change_to_a_map_is_seen_by_whoever_reads_it_next() {
+fn changes_to_a_map_are_visible_to_later_reads() {
     assert_eq!(rendered(r#"{{$_ := set .M "k" 1}}{{.M.k}}{{$.M.k}}{{(index $ "M").k}}"#), "111");
     assert_eq!(rendered(r#"{{$_ := unset .M "k1"}}{{hasKey .M "k1"}}"#), "false");
     assert_eq!(rendered(r#"{{$a := dict}}{{$b := $a}}{{$_ := set $a "x" 1}}{{$b}}"#), "map[x:1]");
@@ -193,7 +193,7 @@ fn a_change_to_a_map_is_seen_by_whoever_reads_it_next() {
 }
 
 #[test]
-fn what_the_machine_says_comes_through_the_host() {
+fn machine_facts_come_from_the_host() {
     assert_eq!(rendered("{{OS}}/{{ARCH}}/{{numCPU}}"), "linux/amd64/4");
     assert_eq!(rendered(r#"{{env "USER"}} {{env "NOPE"}}|{{expandenv "$USER-${HOME}"}}"#), "u |u-/home");
     assert_eq!(rendered(r#"{{absPath "x/../y"}} {{absPath "/z/"}}"#), "/case/y /z");

@@ -1,16 +1,16 @@
-//! The recorded answers of the real `task` program, for every case that is only about templates. The
-//! recordings are not part of this repository: a folder `shared/conformance/taskfile` beside it, or the one
-//! in `BATON_CONFORMANCE`, holds them. Without it the test says that it was skipped.
+//! Compares templates with the recorded output of the real `task` program. The recordings are not part of this
+//! repository: they lie in a folder beside it, or in the one `BATON_CONFORMANCE` names. Without them the test is skipped
+//! with a message.
 
 use std::path::{Path, PathBuf};
 
 use baton_taskfile::template::Template;
-use baton_taskfile::value::{Map, Value};
+use baton_taskfile::{Map, Value};
 use serde_json::Value as Json;
 
 use crate::template::{Fixed, data};
 
-/// What may differ, in per cent.
+/// The tolerated share of differences, in percent.
 const DIFFER_MAX: usize = 1;
 
 const HEAD: &str = "cat <<'__EOT__'\n";

@@ -1,4 +1,4 @@
-//! Whatever a template is, rendering ends with a text or a complaint: no panic, no overflow, no end of memory.
+//! Any template renders or gives an error: no panic, no stack overflow, no unbounded memory.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use crate::template::rendered;
 
-fn refused(text: &str, complaint: &str) {
+fn refused(text: &str, message: &str) {
     let shown = rendered(text);
     let start: String = shown.chars().take(200).collect();
-    assert!(shown.starts_with('!') && shown.contains(complaint), "{start}");
+    assert!(shown.starts_with('!') && shown.contains(message), "{start}");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn values_do_not_nest_without_end() {
+fn nesting_of_values_is_bounded() {
     refused("{{$x := list}}{{range until 10000}}{{$x = list $x}}{{end}}", "nested more than");
     refused(r#"{{$x := dict}}{{set $x "x" $x}}"#, "a map cannot hold itself");
     refused(r#"{{$x := dict}}{{$y := list $x}}{{set $x "y" (dict "z" $y)}}"#, "a map cannot hold itself");
@@ -39,7 +39,7 @@ fn values_do_not_nest_without_end() {
 }
 
 #[test]
-fn texts_and_lists_do_not_grow_without_end() {
+fn sizes_of_strings_and_lists_are_bounded() {
     refused(r#"{{repeat 1000000000000 "a"}}"#, "a text of more than");
     refused(r#"{{indent 1000000000 "a"}}"#, "a text of more than");
     refused("{{until 1000000000}}", "a list or map of more than");
@@ -62,13 +62,13 @@ fn texts_and_lists_do_not_grow_without_end() {
 }
 
 #[test]
-fn aliases_in_yaml_do_not_grow_without_end() {
+fn expansion_of_yaml_aliases_is_bounded() {
     let mut laughs = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
     for i in 1..10 {
         let inner = vec![format!("*a{}", i - 1); 10].join(",");
         _ = writeln!(laughs, "a{i}: &a{i} [{inner}]");
     }
-    refused(&format!("{{{{mustFromYaml {laughs:?}}}}}"), "a list or map of more than");
+    refused(&format!("{{{{mustFromYaml {laughs:?}}}}}"), "document contains excessive aliasing");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_regular_expression_is_bounded() {
     refused(&format!("{{{{mustRegexMatch {groups:?} \"a\"}}}}"), "error parsing regexp");
 }
 
-/// Pieces from which most templates that mean something can be put together.
+/// Fragments from which most meaningful templates can be built.
 const PIECES: [&str; 6] = [
     "{{¦}}¦{{- ¦ -}}¦{{if ¦{{range ¦{{with ¦{{else}}¦{{end}}¦{{define \"t\"}}¦{{template \"t\" .}}¦{{block \"b\" .}}",
     "{{break}}¦{{continue}}¦$x := ¦$x¦$i, $e := ¦.S¦.L¦.M¦.LN¦.N¦.M.nest.x¦.NULLV¦.NOPE¦ | ¦(¦)¦\"a\"¦`b`¦'c'¦1¦-1",
@@ -97,12 +97,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_renders_or_is_refused_and_always_the_same(text in any::<String>()) {
+    fn any_text_renders_deterministically_or_fails(text in any::<String>()) {
         prop_assert_eq!(rendered(&text), rendered(&text));
     }
 
     #[test]
-    fn any_pieces_of_templates_render_or_are_refused_and_always_the_same(
+    fn any_template_fragments_render_deterministically_or_fail(
         pieces in prop::collection::vec(piece(), 0..20),
     ) {
         let text = pieces.concat();

@@ -1,9 +1,9 @@
-//! Moments, at a moment that never changes: 2024-02-29 13:05:09.12 UTC.
+//! Dates and durations at a fixed time: 2024-02-29 13:05:09.12 UTC.
 
 use crate::template::rendered;
 
 #[test]
-fn now_can_be_asked_for_its_parts() {
+fn now_has_the_methods_of_a_go_time() {
     assert_eq!(
         rendered("{{now.Year}}-{{now.Month}}-{{now.Day}} {{now.Weekday}}"),
         "2024-February-29 Thursday"
@@ -33,7 +33,7 @@ fn layouts_show_every_part_of_a_date() {
 }
 
 #[test]
-fn dates_are_read_by_a_layout() {
+fn dates_are_parsed_by_a_layout() {
     assert_eq!(rendered(r#"{{(toDate "02.01.2006 15:04" "31.12.1999 23:59").Unix}}"#), "946684740");
     assert_eq!(
         rendered(r#"{{toDate "Jan 2 2006 3:04pm" "Feb 3 2013 12:30am"}}"#),
@@ -46,7 +46,7 @@ fn dates_are_read_by_a_layout() {
 }
 
 #[test]
-fn spans_are_added_measured_and_rounded() {
+fn durations_are_added_measured_and_rounded() {
     assert_eq!(rendered(r#"{{ago (dateModify "-90m" now)}}"#), "1h30m0s");
     assert_eq!(rendered(r#"{{durationRound (dateModify "-50h" now)}}"#), "2d");
     assert_eq!(rendered(r#"{{(now.Sub (dateModify "-1.5s" now)).Seconds}}"#), "1.5");

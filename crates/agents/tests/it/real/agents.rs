@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 /// One real agent, and how it is told of the scripted model.
-pub struct Real {
+pub(super) struct Real {
     /// Its name in the settings, where it is known.
     pub preset: &'static str,
     /// The folder it is installed in, its program there, and the words behind that.
@@ -18,14 +18,14 @@ pub struct Real {
 }
 
 /// Where an agent keeps its things, and its model.
-pub struct Home {
+pub(super) struct Home {
     pub folder: PathBuf,
     pub model: String,
 }
 
 impl Real {
     /// None, with a line that says so, when it is not installed.
-    pub fn installed_program(&self) -> Option<PathBuf> {
+    pub(super) fn installed_program(&self) -> Option<PathBuf> {
         let program = installed().join(self.folder).join(self.program);
         if program.exists() {
             return Some(program);
@@ -37,12 +37,12 @@ impl Real {
 }
 
 /// Where `scripts/real-agents` puts them.
-pub fn installed() -> PathBuf {
+pub(super) fn installed() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real-agents");
     std::env::var_os("BATON_REAL_AGENTS").map_or(here, PathBuf::from)
 }
 
-pub const GOOSE: Real = Real {
+pub(super) const GOOSE: Real = Real {
     preset: "goose",
     folder: "goose",
     program: "node_modules/@aaif/goose-binary-linux-x64/bin/goose",
@@ -58,7 +58,7 @@ pub const GOOSE: Real = Real {
     },
 };
 
-pub const OPENCODE: Real = Real {
+pub(super) const OPENCODE: Real = Real {
     preset: "opencode",
     folder: "opencode",
     program: "node_modules/.bin/opencode",
@@ -91,7 +91,7 @@ pub const OPENCODE: Real = Real {
     },
 };
 
-pub const CLAUDE: Real = Real {
+pub(super) const CLAUDE: Real = Real {
     preset: "claude",
     folder: "claude",
     program: "node_modules/.bin/claude-agent-acp",
@@ -99,7 +99,7 @@ pub const CLAUDE: Real = Real {
     point: claude,
 };
 
-pub const CLAUDE_NATIVE: Real = Real {
+pub(super) const CLAUDE_NATIVE: Real = Real {
     preset: "claude-native",
     folder: "claude",
     program: "node_modules/.bin/claude",
@@ -116,7 +116,7 @@ fn claude(home: &Home, _: bool) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub const CODEX: Real = Real {
+pub(super) const CODEX: Real = Real {
     preset: "codex",
     folder: "codex",
     program: "node_modules/.bin/codex-acp",
@@ -124,7 +124,7 @@ pub const CODEX: Real = Real {
     point: codex,
 };
 
-pub const CODEX_NATIVE: Real = Real {
+pub(super) const CODEX_NATIVE: Real = Real {
     preset: "codex-native",
     folder: "codex",
     program: "node_modules/.bin/codex",
@@ -145,7 +145,7 @@ fn codex(home: &Home, _: bool) -> Vec<(&'static str, String)> {
     vec![("CODEX_HOME", folder.display().to_string()), ("CODEX_API_KEY", "none".to_owned())]
 }
 
-pub const GEMINI: Real = Real {
+pub(super) const GEMINI: Real = Real {
     preset: "gemini",
     folder: "gemini",
     program: "node_modules/.bin/gemini",

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Nobody, Reply};
-use baton_agents::driver::Resume;
-use baton_agents::ended::How;
+use baton_agents::asking::asker::{AskFuture, AskReply, Asker, NoAsker};
+use baton_agents::asking::permission::PermissionDecision;
+use baton_agents::driver::SessionResume;
+use baton_agents::driver::run_result::EndReason;
 use baton_agents::failure::FailureKind;
-use baton_agents::permission::Decision;
-use baton_core::attempt::{AttemptResult, ErrorCause};
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use serde_json::{Value, json};
 
 use super::Real;
@@ -18,8 +18,8 @@ use crate::bench::Ran;
 struct Yes;
 
 impl Asker for Yes {
-    fn ask(&self, _: Draft) -> Asking {
-        Box::pin(async { Reply::Answer("Allow".to_owned()) })
+    fn ask(&self, _: QuestionDraft) -> AskFuture {
+        Box::pin(async { AskReply::Answer("Allow".to_owned()) })
     }
 }
 
@@ -45,8 +45,8 @@ async fn turn_limit(real: &Real) {
     let Some(stage) = real.stage(&json!(steps)) else { return };
     let ran = real.run(&stage, |launch| launch.limits.turns_max = 3).await;
     assert_eq!(
-        (ran.ended.how, ran.ended.turns),
-        (How::TurnLimit, 3),
+        (ran.ended.reason, ran.ended.turns),
+        (EndReason::TurnLimit, 3),
         "{}\n{}",
         show(&ran),
         stage.bench.log()
@@ -61,7 +61,7 @@ async fn denied(real: &Real) {
     let Some(stage) = real.stage(&json!([{"shell": "touch denied.txt"}, {"text": "I could not."}])) else {
         return;
     };
-    let ran = real.run_asking(&stage, true, Decision::Deny, Nobody, |_| ()).await;
+    let ran = real.run_asking(&stage, true, PermissionDecision::Deny, NoAsker, |_| ()).await;
     assert!(!stage.worktree().join("denied.txt").exists());
     assert!(!ran.ended.refusals.is_empty(), "{}\n{}", show(&ran), stage.bench.log());
     assert!(matches!(ran.ended.reported.result, AttemptResult::Blocked { .. }), "{}", show(&ran));
@@ -74,7 +74,9 @@ async fn asked_and_resumed(real: &Real) {
     let Some(stage) = real.stage(&steps) else { return };
     let wait = Duration::from_millis(500);
     let ran = real
-        .run_asking(&stage, true, Decision::AskHuman, Nobody, |launch| launch.limits.answer_wait = wait)
+        .run_asking(&stage, true, PermissionDecision::AskHuman, NoAsker, |launch| {
+            launch.limits.answer_wait = wait;
+        })
         .await;
     let AttemptResult::Asked { question } = &ran.ended.reported.result else {
         panic!("{}\n{}", show(&ran), stage.bench.log())
@@ -85,9 +87,10 @@ async fn asked_and_resumed(real: &Real) {
     assert_eq!(stage.bench.alive(), [] as [&str; 0]);
 
     let session = ran.ended.agent_session.clone().unwrap();
-    let resume = Resume { agent_session: session.clone(), prompt_without: "from the beginning".to_owned() };
+    let resume =
+        SessionResume { agent_session: session.clone(), prompt_without: "from the beginning".to_owned() };
     let again = real
-        .run_asking(&stage, true, Decision::AskHuman, Yes, |launch| {
+        .run_asking(&stage, true, PermissionDecision::AskHuman, Yes, |launch| {
             launch.session.resume = Some(resume.clone());
             "The answer is: Allow. Go on.".clone_into(&mut launch.prompt);
         })
@@ -108,7 +111,8 @@ async fn resumes(real: &Real) {
     let Some(stage) = real.stage(&steps) else { return };
     let first = real.run(&stage, |_| ()).await;
     let session = first.ended.agent_session.clone().unwrap();
-    let resume = Resume { agent_session: session.clone(), prompt_without: "from the beginning".to_owned() };
+    let resume =
+        SessionResume { agent_session: session.clone(), prompt_without: "from the beginning".to_owned() };
     let again = real
         .run(&stage, |launch| {
             launch.session.resume = Some(resume.clone());
@@ -132,7 +136,7 @@ async fn told_anew(real: &Real) {
         return;
     };
     let resume =
-        Resume { agent_session: "of-another-day".to_owned(), prompt_without: "all so far".to_owned() };
+        SessionResume { agent_session: "of-another-day".to_owned(), prompt_without: "all so far".to_owned() };
     let ran = real.run(&stage, |launch| launch.session.resume = Some(resume.clone())).await;
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete, "{}", show(&ran));
     assert!(ran.ended.problems[0].contains("earlier session"), "{}", show(&ran));

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Nobody};
-use baton_agents::driver::{Launch, Limits};
-use baton_agents::drivers;
-use baton_agents::environment::Environment;
-use baton_agents::permission::{Decision, Permissions};
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
+use baton_agents::asking::asker::{Asker, NoAsker};
+use baton_agents::asking::permission::{PermissionDecision, PermissionPolicy};
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::driver::{Launch, RunLimits};
+use baton_agents::presets::preset::Preset;
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::protocols;
 use serde_json::Value;
 
 use self::agents::{Home, Real, installed};
@@ -27,7 +27,7 @@ use crate::model::Model;
 const DEADLINE: Duration = Duration::from_mins(4);
 
 /// A worktree beside its repository, a home, and a model.
-pub struct Stage {
+pub(crate) struct ScriptStage {
     pub bench: Bench,
     pub model: Model,
     home: PathBuf,
@@ -36,27 +36,27 @@ pub struct Stage {
 
 impl Real {
     /// None, with a line that says so, when it is not installed.
-    pub fn stage(&self, steps: &Value) -> Option<Stage> {
+    pub(crate) fn stage(&self, steps: &Value) -> Option<ScriptStage> {
         let program = self.installed_program()?;
         let bench = Bench::new();
         let model = Model::start(&bench, steps);
         // Not under /tmp, where Codex refuses to keep its sandbox.
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("home-{}", bench.attempt));
         std::fs::create_dir_all(&home).unwrap();
-        let stage = Stage { bench, model, home, program };
+        let stage = ScriptStage { bench, model, home, program };
         stage.link_worktree();
         Some(stage)
     }
 
-    fn launch(&self, stage: &Stage, asks: bool) -> Launch {
-        let preset = Preset::named(self.preset).unwrap();
+    fn launch(&self, stage: &ScriptStage, asks: bool) -> Launch {
+        let preset = Preset::by_name(self.preset).unwrap();
         let mut command: Vec<String> = preset.command.iter().map(|&word| word.to_owned()).collect();
         assert_eq!(command[1..], *self.arguments, "as it is known");
         stage.program.to_str().unwrap().clone_into(&mut command[0]);
         let mut launch = stage.bench.launch(&[]);
         launch.command = command;
         launch.worktree = stage.worktree();
-        launch.environment = Environment::allowed(std::env::vars_os(), &[]);
+        launch.environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
         let node = installed().join("node/node_modules/node/bin");
         let path = std::env::var("PATH").unwrap();
         launch.environment.set("PATH", format!("{}:{path}", node.display()));
@@ -67,34 +67,35 @@ impl Real {
         for (name, value) in (self.point)(&home, asks) {
             launch.environment.set(name, value);
         }
-        launch.limits = Limits { grace: Duration::from_secs(3), ..Limits::default() };
+        launch.limits = RunLimits { grace: Duration::from_secs(3), ..RunLimits::default() };
         let main = stage.bench.path("main").canonicalize().unwrap();
         launch.session.git_folders = vec![main.join(".git/worktrees/linked"), main.join(".git")];
         launch
     }
 
-    pub async fn run(&self, stage: &Stage, change: impl Fn(&mut Launch)) -> Ran {
-        self.run_asking(stage, false, Decision::Allow, Nobody, change).await
+    pub(crate) async fn run(&self, stage: &ScriptStage, change: impl Fn(&mut Launch)) -> Ran {
+        self.run_asking(stage, false, PermissionDecision::Allow, NoAsker, change).await
     }
 
-    pub async fn run_asking(
+    pub(crate) async fn run_asking(
         &self,
-        stage: &Stage,
+        stage: &ScriptStage,
         asks: bool,
-        permissions: impl Permissions + 'static,
+        permissions: impl PermissionPolicy + 'static,
         asker: impl Asker + 'static,
         change: impl Fn(&mut Launch),
     ) -> Ran {
         let mut launch = self.launch(stage, asks);
         change(&mut launch);
-        let preset = *Preset::named(self.preset).unwrap();
-        let setup = Setup::new(clock(), preset).permissions(Arc::new(permissions)).asker(Arc::new(asker));
-        drive_within(DEADLINE, drivers::for_kind(preset.kind, setup).as_ref(), launch, |_| false).await
+        let preset = *Preset::by_name(self.preset).unwrap();
+        let setup =
+            AgentSetup::new(clock(), preset).permissions(Arc::new(permissions)).asker(Arc::new(asker));
+        drive_within(DEADLINE, protocols::for_kind(preset.kind, setup).as_ref(), launch, |_| false).await
     }
 }
 
-impl Stage {
-    pub fn worktree(&self) -> PathBuf {
+impl ScriptStage {
+    pub(crate) fn worktree(&self) -> PathBuf {
         self.bench.path("linked").canonicalize().unwrap()
     }
 
@@ -112,12 +113,12 @@ impl Stage {
         }
     }
 
-    pub fn git(&self, words: &[&str]) -> String {
+    pub(crate) fn git(&self, words: &[&str]) -> String {
         git(&self.worktree(), words)
     }
 }
 
-impl Drop for Stage {
+impl Drop for ScriptStage {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.home);
     }

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-pub struct Mcp {
+pub(crate) struct Mcp {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -17,7 +17,7 @@ pub struct Mcp {
 impl Mcp {
     /// Starts the first server that is a program, and looks at its tools. None when that does not work out: many real
     /// agents go on without.
-    pub fn connect(params: &Value) -> Option<Self> {
+    pub(crate) fn connect(params: &Value) -> Option<Self> {
         let servers = params["mcpServers"].as_array()?;
         let server = servers.iter().find(|server| server["command"].is_string())?;
         let words = server["args"].as_array()?.iter().filter_map(Value::as_str);
@@ -47,7 +47,7 @@ impl Mcp {
     }
 
     /// What the tool says.
-    pub fn call(&mut self, tool: &str, arguments: &Value) -> Option<String> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Option<String> {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         Some(result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
     }

@@ -10,7 +10,7 @@ const OUTPUT_TOKENS: u64 = 20;
 const MODEL: &str = "scripted";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     Messages,
     Responses,
     Chat,
@@ -18,7 +18,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    pub fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         if path.ends_with("/messages") {
             Some(Self::Messages)
@@ -33,7 +33,7 @@ impl Dialect {
         }
     }
 
-    pub fn wants_stream(self, path: &str, body: &Value) -> bool {
+    pub(crate) fn wants_stream(self, path: &str, body: &Value) -> bool {
         match self {
             Self::Messages | Self::Responses | Self::Chat => body["stream"] == true,
             Self::Gemini => path.contains(":streamGenerateContent"),
@@ -41,7 +41,7 @@ impl Dialect {
     }
 
     /// How often the model has spoken in this conversation.
-    pub fn turns(self, body: &Value) -> usize {
+    pub(crate) fn turns(self, body: &Value) -> usize {
         let items = |key: &str| body[key].as_array().cloned().unwrap_or_default();
         match self {
             Self::Messages | Self::Chat => {
@@ -58,7 +58,7 @@ impl Dialect {
         }
     }
 
-    pub fn error(self, status: u16, more: &str) -> Value {
+    pub(crate) fn error(self, status: u16, more: &str) -> Value {
         let (word, kind) = match status {
             429 => ("RESOURCE_EXHAUSTED", "rate_limit_error"),
             401 | 403 => ("UNAUTHENTICATED", "authentication_error"),
@@ -76,7 +76,7 @@ impl Dialect {
     }
 
     /// One answer, not streamed.
-    pub fn whole(self, said: &Said, turn: usize) -> Value {
+    pub(crate) fn whole(self, said: &Said, turn: usize) -> Value {
         match self {
             Self::Messages => {
                 let block = match said {
@@ -97,7 +97,7 @@ impl Dialect {
     }
 
     /// The same as server-sent events.
-    pub fn events(self, said: &Said, turn: usize) -> Vec<String> {
+    pub(crate) fn events(self, said: &Said, turn: usize) -> Vec<String> {
         match self {
             Self::Messages => messages_events(said, turn),
             Self::Responses => responses_events(said, turn),
@@ -108,7 +108,7 @@ impl Dialect {
 }
 
 /// Every tool the agent offers.
-pub fn tools(body: &Value) -> Vec<Tool> {
+pub(crate) fn tools(body: &Value) -> Vec<Tool> {
     let mut found = Vec::new();
     collect(&body["tools"], None, &mut found);
     found

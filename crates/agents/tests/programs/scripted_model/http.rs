@@ -9,14 +9,14 @@ use serde_json::Value;
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-pub struct Request {
+pub(crate) struct Request {
     /// With its query.
     pub path: String,
     pub body: Value,
 }
 
 impl Request {
-    pub fn read(stream: &mut TcpStream) -> io::Result<Self> {
+    pub(crate) fn read(stream: &mut TcpStream) -> io::Result<Self> {
         let mut bytes = Vec::new();
         let head_end = loop {
             if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -77,7 +77,12 @@ fn chunked(stream: &mut TcpStream, mut rest: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
-pub fn answer(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
+pub(crate) fn answer(
+    stream: &mut TcpStream,
+    status: u16,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> io::Result<()> {
     let length = body.len();
     write!(
         stream,
@@ -91,7 +96,7 @@ pub fn answer(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], bod
 }
 
 /// One write for each event, as a model's words come.
-pub fn stream(stream: &mut TcpStream, events: &[String]) -> io::Result<()> {
+pub(crate) fn stream(stream: &mut TcpStream, events: &[String]) -> io::Result<()> {
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
     for event in events {
         stream.write_all(event.as_bytes())?;

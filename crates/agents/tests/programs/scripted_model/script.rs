@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub(crate) struct Script {
     steps: Vec<Step>,
     /// How often each step with a limit was taken.
     #[serde(skip)]
@@ -43,7 +43,7 @@ enum Step {
 }
 
 /// A tool the agent offers.
-pub struct Tool {
+pub(crate) struct Tool {
     pub name: String,
     /// The name space it is offered in, where it is in one; it is called by both.
     pub space: Option<String>,
@@ -51,14 +51,14 @@ pub struct Tool {
 }
 
 #[derive(Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     Said(Said),
     Status { status: u16, headers: Vec<(String, String)>, message: String },
     Hang,
 }
 
 #[derive(Debug)]
-pub enum Said {
+pub(crate) enum Said {
     Text(String),
     Call { id: String, name: String, space: Option<String>, arguments: Value },
 }
@@ -75,13 +75,13 @@ const SHELLS: [&str; 7] = [
 ];
 
 impl Script {
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut script: Self = serde_json::from_str(text).unwrap();
         script.taken = vec![0; script.steps.len()];
         script
     }
 
-    pub fn reply(&mut self, turns: usize, tools: &[Tool]) -> Reply {
+    pub(crate) fn reply(&mut self, turns: usize, tools: &[Tool]) -> Reply {
         if tools.is_empty() {
             // A title, a summary: agents ask for those beside the conversation.
             return Reply::Said(Said::Text("A scripted title".to_owned()));

@@ -1,217 +1,212 @@
-//! `baton chat`: a message, and then the work it causes, until that is done, asks or fails.
+//! `baton chat`: sends a message and follows the work until it ends.
 //!
-//! The message and everything after it are in the store. Ending this command ends nothing but the telling, unless
-//! no server runs here: then it runs the agents itself, for as long as it follows.
+//! The message and all work are in the store, so ending this command loses nothing. If no server runs here, this
+//! command runs the agents itself, for as long as it follows.
 
 mod project;
-mod telling;
+mod reporter;
 
 use std::fs::File;
 use std::time::Duration;
 
-use baton_core::id::{SessionId, TaskId};
-use baton_core::question_record::QuestionRecord;
-use baton_core::text::NonBlank;
-use baton_engine::engine::Engine;
-use baton_server::client::Events;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_engine::services::engine::Engine;
+use baton_server::client::EventStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use self::telling::{News, Telling};
-use super::question::{give, shown};
-use super::task::recipe_id;
-use super::up::only_one;
-use crate::agents_door::AgentsDoor;
-use crate::api::Api;
-use crate::cli::chat::Chat;
-use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
-use crate::office::Office;
+use crate::cli::chat::ChatArgs;
+use crate::commands::chat::reporter::{ChatReporter, ChatUpdate};
+use crate::commands::question::{render_question, send_answer};
+use crate::commands::task::recipe_id;
+use crate::commands::up::lock_engine;
+use crate::context::CliContext;
+use crate::context::agent_endpoint::AgentEndpoint;
+use crate::context::api::Api;
+use crate::error::{CliError, REFUSED, UNANSWERED, USAGE};
 use crate::output;
-use crate::terminal::Terminal;
+use crate::terminal::input::TerminalInput;
+use crate::terminal::signals;
 
-/// Interrupted by a person, as shells count it.
+/// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
-/// An answer that was laid down ahead, or that a policy gives, comes within this; a person's does not.
+/// Queued answers and policies answer within this time; a person does not.
 const AUTOMATION_GRACE: Duration = Duration::from_secs(2);
 
-/// What the API says of a message it took.
+/// The API's answer.
 #[derive(Serialize, Deserialize)]
-struct Sent {
+struct ChatResponse {
     task_id: TaskId,
     session_id: SessionId,
     task_type: String,
     status: String,
 }
 
-pub async fn run(api: &Api, chat: Chat) -> Result<String, Fault> {
-    let content = Office::said(&chat.text, "the message")?;
-    let session = chat.session.as_deref().map(Office::session).transpose()?;
+pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
+    let content = CliContext::non_blank(&chat.text, "the message")?;
+    let session = chat.session.as_deref().map(CliContext::parse_session_id).transpose()?;
     let recipe = chat.recipe.as_deref().map(recipe_id).transpose()?;
-    let project = project::of_place(api).await?;
+    let project = project::find_or_create(api).await?;
     let health: Value = api.get("/api/health").await?;
     let message = json!({
         "content": content, "session_id": session, "task_type": chat.task_type, "recipe": recipe,
     });
-    let sent: Sent = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
-    let telling = Telling { is_json: api.is_json };
-    telling.sent(&sent)?;
+    let sent: ChatResponse = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
+    let reporter = ChatReporter { is_json: api.is_json };
+    reporter.sent(&sent)?;
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
-        return Err(Fault {
-            message: format!("{} is in the queue, but no agent is set up to do it", sent.task_id),
-            hint: "install one (baton doctor names them), or write any program into .agent/baton.toml; then: baton up"
-                .to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            format!("{} is queued, but no agent is configured", sent.task_id),
+            "install one (baton doctor lists them), or configure any program in .agent/baton.toml; then run baton up",
+        ));
     }
     let seen = health["last_seq"].as_u64().unwrap_or_default();
-    let follower = Follower { api, sent: &sent, telling, terminal: Terminal::open() };
+    let follower = ChatFollower { api, sent: &sent, reporter, terminal: TerminalInput::open() };
     with_agents(api, Box::pin(follower.follow(seen))).await
 }
 
-/// Runs agents beside the following, where nobody else does.
+/// Runs agents while following, if nobody else does.
 async fn with_agents(
     api: &Api,
-    following: impl Future<Output = Result<String, Fault>>,
-) -> Result<String, Fault> {
-    let Some((_alone, engine, door)) = own_engine(api).await? else { return following.await };
-    output::talk("No server runs here, so this command runs the agents until the work is done.");
+    following: impl Future<Output = Result<String, CliError>>,
+) -> Result<String, CliError> {
+    let Some((_lock, engine, endpoint)) = own_engine(api).await? else { return following.await };
+    output::talk("No server is running; this command runs the agents until the work is done.");
     let (stop, shutdown) = watch::channel(false);
     let mut working = Box::pin(engine.run(shutdown));
     let followed = tokio::select! {
         followed = following => followed,
         worked = &mut working => {
             worked?;
-            return Err(Fault {
-                message: "the agents were ended before the work was".to_owned(),
-                hint: "go on with it: baton up".to_owned(),
-                code: FAILED,
-            });
+            return Err(CliError::failed("the engine stopped before the work was done", "continue it: baton up"));
         }
     };
-    // Agents are ended before the command is.
+    // Stop the agents first.
     let _ = stop.send(true);
     working.await?;
-    if let Some(door) = door {
-        door.close().await;
+    if let Some(endpoint) = endpoint {
+        endpoint.close().await;
     }
     followed
 }
 
-/// None where a server answers, or another Baton works on this store.
-async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor>)>, Fault> {
+/// None if a server answers, or another Baton runs on this store.
+async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentEndpoint>)>, CliError> {
     if api.is_served() {
         return Ok(None);
     }
-    let office = api.office().await?;
-    match only_one(&office) {
-        Ok(alone) => {
-            let mut engine = office.engine(None).await?;
-            let door = AgentsDoor::open(&office, &mut engine).await?;
-            Ok(Some((alone, engine, door)))
+    let context = api.context().await?;
+    match lock_engine(&context) {
+        Ok(lock) => {
+            let mut engine = context.engine(None).await?;
+            let endpoint = AgentEndpoint::open(&context, &mut engine).await?;
+            Ok(Some((lock, engine, endpoint)))
         }
-        Err(fault) if fault.code == REFUSED => Ok(None),
-        Err(fault) => Err(fault),
+        Err(error) if error.code == REFUSED => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-struct Follower<'a> {
+struct ChatFollower<'a> {
     api: &'a Api,
-    sent: &'a Sent,
-    telling: Telling,
-    terminal: Terminal,
+    sent: &'a ChatResponse,
+    reporter: ChatReporter,
+    terminal: TerminalInput,
 }
 
-impl Follower<'_> {
-    async fn follow(mut self, seen: u64) -> Result<String, Fault> {
-        let failed = |error: std::io::Error| Fault {
-            message: format!("signals cannot be heard: {error}"),
-            hint: "check the limits of this session".to_owned(),
-            code: FAILED,
-        };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+impl ChatFollower<'_> {
+    async fn follow(mut self, seen: u64) -> Result<String, CliError> {
+        let mut interrupt = signals::interrupt()?;
         let mut events = self.api.events(seen).await?;
         let mut asked: Option<QuestionRecord> = None;
         loop {
-            let news = tokio::select! {
-                news = next(&mut events) => news?,
+            let event = tokio::select! {
+                event = next(&mut events) => event?,
                 _ = interrupt.recv() => return Err(self.interrupted()),
                 line = answer_to(&mut self.terminal, asked.as_ref()) => {
-                    // Outside of the wait, so that a line that was taken is never dropped on the way.
+                    // Not inside select!, which could drop a line that was read.
                     if let Some(record) = asked.take() {
                         asked = self.answer(record, line).await?;
                     }
                     continue;
                 }
             };
-            let Some(news) = News::of(&news, self.sent.task_id, &self.sent.session_id) else { continue };
-            self.telling.news(&news)?;
-            match news {
-                News::Asked { question } => {
+            let Some(update) = ChatUpdate::new(&event, self.sent.task_id, &self.sent.session_id) else {
+                continue;
+            };
+            self.reporter.update(&update)?;
+            match update {
+                ChatUpdate::Asked { question } => {
                     let record: QuestionRecord = self.api.get(&format!("/api/questions/{question}")).await?;
-                    self.telling.question(&record)?;
+                    self.reporter.question(&record)?;
                     asked = Some(record);
                 }
-                News::Answered { .. } => asked = None,
-                News::Over(end) => {
+                ChatUpdate::Answered { .. } => asked = None,
+                ChatUpdate::Over(end) => {
                     let view = self.api.task(self.sent.task_id).await?;
-                    return self.telling.end(&view, end);
+                    return self.reporter.end(&view, end);
                 }
-                News::Progress(_) => {}
+                ChatUpdate::Progress(_) => {}
             }
         }
     }
 
-    /// The first answer wins; a word that was not offered is said, and the question comes back to be asked again.
+    /// The first answer wins. After a refused one, returns the question to ask again.
     async fn answer(
         &self,
         record: QuestionRecord,
         line: Option<String>,
-    ) -> Result<Option<QuestionRecord>, Fault> {
+    ) -> Result<Option<QuestionRecord>, CliError> {
         let id = record.question.id;
         let Some(line) = line else {
-            return Err(Fault {
-                message: format!("{id} waits for an answer, and nobody is there to give one"),
-                hint: format!("answer it: baton answer {id} TEXT; the work goes on with baton up"),
+            return Err(CliError {
+                message: format!("{id} waits for an answer, and there is no terminal to give one"),
+                hint: format!("answer it: baton answer {id} TEXT; then continue: baton up"),
                 code: UNANSWERED,
             });
         };
-        let answer: NonBlank = Office::said(&line, "the answer")?;
-        match give(self.api, id, &answer).await {
+        let answer: NonBlank = CliContext::non_blank(&line, "the answer")?;
+        match send_answer(self.api, id, &answer).await {
             Ok(_) => Ok(None),
-            Err(fault) if fault.code == REFUSED || fault.code == USAGE => {
-                output::talk(&format!("{}\n{}\n{}", fault.message, fault.hint, shown(&record).trim_end()));
+            Err(error) if error.code == REFUSED || error.code == USAGE => {
+                output::talk(&format!(
+                    "{}\n{}\n{}",
+                    error.message,
+                    error.hint,
+                    render_question(&record).trim_end()
+                ));
                 Ok(Some(record))
             }
-            Err(fault) => Err(fault),
+            Err(error) => Err(error),
         }
     }
 
-    fn interrupted(&self) -> Fault {
+    fn interrupted(&self) -> CliError {
         let task = self.sent.task_id;
-        Fault {
-            message: format!("{task} is not done yet; nothing is lost"),
-            hint: format!(
-                "see where it stands: baton task show {task}; give it up: baton task cancel {task}"
-            ),
+        CliError {
+            message: format!("{task} is not done yet; no work is lost"),
+            hint: format!("show it: baton task show {task}; cancel it: baton task cancel {task}"),
             code: INTERRUPTED,
         }
     }
 }
 
-/// The next event, which has to come: the work is not over.
-async fn next(events: &mut Events) -> Result<baton_engine::Recorded, Fault> {
-    events.next().await?.ok_or_else(|| Fault {
-        message: "the server ended before the work was done".to_owned(),
-        hint: "the message is kept; start the server again: baton up".to_owned(),
-        code: UNREACHABLE,
+/// The next event; an error if the stream ends, because the work has not.
+async fn next(events: &mut EventStream) -> Result<baton_engine::StoredEvent, CliError> {
+    events.next().await?.ok_or_else(|| {
+        CliError::unreachable(
+            "the server stopped before the work was done",
+            "the message is stored; start the server again: baton up",
+        )
     })
 }
 
-/// Without a question there is nothing to wait for here.
-async fn answer_to(terminal: &mut Terminal, asked: Option<&QuestionRecord>) -> Option<String> {
+/// Never returns without a question.
+async fn answer_to(terminal: &mut TerminalInput, asked: Option<&QuestionRecord>) -> Option<String> {
     match asked {
         Some(_) if terminal.is_there() => terminal.line().await,
         Some(_) => {

@@ -1,103 +1,102 @@
-//! `baton demo`: the whole product on a scratch repository, with the agent that needs no model.
+//! `baton demo`: a tour on a scratch repository, with the scripted agent.
 //!
-//! Everything is real: a store, git worktrees, agent processes, merges. Only the model is a script. In a browser
-//! ([`shown`]) the person who answers, accepts and approves is whoever looks; printed, and wherever nobody does
-//! anything, they are played by [`human`].
+//! Everything is real (store, git worktrees, agent processes, merges) except the model, which is a script. In the browser
+//! ([`browser`]) the visitor answers, accepts and approves; headless, or when the visitor does nothing, [`stand_in`] does.
 
+mod browser;
 mod guide;
-mod human;
+mod narrator;
 mod pace;
-mod shown;
+mod stand_in;
 mod story;
-mod telling;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::Place;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::base::ids::Ids;
+use baton_engine::services::engine::Engine;
+use baton_engine::settings::place::Place;
+use baton_engine::settings::store_address::StoreAddress;
+use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 
-use self::human::Human;
-use self::pace::Pace;
-use self::telling::Telling;
-use crate::cli::demo::Demo;
-use crate::fault::{FAILED, Fault};
-use crate::office::own_program;
+use crate::cli::demo::DemoArgs;
+use crate::commands::demo::narrator::Narrator;
+use crate::commands::demo::pace::DemoPace;
+use crate::commands::demo::stand_in::StandIn;
+use crate::context::own_program;
+use crate::error::CliError;
 use crate::output;
 
-/// Who decides, in the story and on its pages.
+/// The name of the person who decides, in the output and on the pages.
 const PERSON: &str = "you";
 
-pub async fn run(asked: Demo) -> Result<String, Fault> {
-    let pace = Pace::of(&asked);
-    let folder = match &asked.folder {
+pub(crate) async fn run(args: DemoArgs) -> Result<String, CliError> {
+    let pace = DemoPace::new(&args);
+    let folder = match &args.folder {
         Some(folder) => folder.clone(),
         None => env::temp_dir().join(format!("baton-demo-{}", std::process::id())),
     };
     let engine = set_up(&folder, pace).await?;
-    output::line(&format!("A scratch repository in {}\n", folder.join("repository").display()));
-    let printed = if asked.headless {
-        Box::pin(printed(&engine, pace, &folder)).await
+    output::line(&format!("Scratch repository: {}\n", folder.join("repository").display()));
+    let result = if args.headless {
+        Box::pin(run_headless(&engine, pace, &folder)).await
     } else {
-        Box::pin(shown::play(&engine, &asked, pace, &folder)).await
+        Box::pin(browser::play(&engine, &args, pace, &folder)).await
     };
-    engine.shop.desk.close().await?;
-    printed
+    engine.shop.tasks.close().await?;
+    result
 }
 
-/// The story in the terminal alone, played by itself.
-async fn printed(engine: &Engine, pace: Pace, folder: &Path) -> Result<String, Fault> {
+/// Runs the demo in the terminal, without input.
+async fn run_headless(engine: &Engine, pace: DemoPace, folder: &Path) -> Result<String, CliError> {
     let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
-        let mut telling = Telling::new(engine.shop.desk.clone(), true);
-        let played = Human::new(engine, PERSON, pace).play(&mut telling).await;
-        // The engine is gone already when nobody listens.
+        let mut narrator = Narrator::new(engine.shop.tasks.clone(), true);
+        let played = StandIn::new(engine, PERSON, pace).play(&mut narrator).await;
         let _ = stop.send(true);
         played
     };
     let (worked, played) = tokio::join!(engine.run(shutdown), playing);
     worked?;
     played?;
-    Ok(format!("{}{}", story::summary(engine, started.elapsed()).await?, how_to_go_on(folder)))
+    Ok(format!("{}{}", story::summary(engine, started.elapsed()).await?, next_steps(folder)))
 }
 
-/// The last words, however it ended.
-fn how_to_go_on(folder: &Path) -> String {
+/// Printed at the end, however it ended.
+fn next_steps(folder: &Path) -> String {
     format!(
-        "\nLook around: cd {} && git log --graph --oneline {}\n\
-         Go on in a repository of your own: baton init, then baton up\n",
+        "\nInspect the result: cd {} && git log --graph --oneline {}\n\
+         Use Baton in your own repository: baton init, then baton up\n",
         folder.join("repository").display(),
         story::feature_branch()
     )
 }
 
-/// Everything the demo starts from. Doing it again over an interrupted demo goes on from there.
-async fn set_up(folder: &Path, pace: Pace) -> Result<Engine, Fault> {
-    let unusable = |error: std::io::Error| Fault {
-        message: format!("{} cannot be used: {error}", folder.display()),
-        hint: "choose another folder with --folder".to_owned(),
-        code: FAILED,
+/// Prepares the demo, or continues an interrupted one.
+async fn set_up(folder: &Path, pace: DemoPace) -> Result<Engine, CliError> {
+    let unusable = |error: std::io::Error| {
+        CliError::failed(
+            format!("cannot use {}: {error}", folder.display()),
+            "choose another directory with --folder",
+        )
     };
     std::fs::create_dir_all(folder).map_err(unusable)?;
     let folder: PathBuf = folder.canonicalize().map_err(unusable)?;
     let script = folder.join("script.json");
     std::fs::write(&script, story::script(pace)).map_err(unusable)?;
-    let ground = Place {
+    let scratch = Place {
         root: folder.join("repository"),
         state_dir: folder.join("state"),
         namespace: "demo".to_owned(),
         store: StoreAddress::File,
     };
-    let desk = Desk::new(ground.open_store().await?, Ids::random());
+    let tasks = TaskService::new(scratch.open_store().await?, Ids::random());
     let engine =
-        Engine::new(desk, story::settings(&script)?, ground, own_program(), Arc::new(output::talk)).await?;
+        Engine::new(tasks, story::settings(&script)?, scratch, own_program(), Arc::new(output::talk)).await?;
     story::begin(&engine).await?;
     Ok(engine)
 }

@@ -1,72 +1,72 @@
-//! What the demo is about: six tasks with dependencies, one question, one task that is too large.
+//! The tasks of the demo: six with dependencies, one that asks a question, one that is too large.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::git_name::BranchName;
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::project::Project;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::base::words::pluralize;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::Project;
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
-use baton_core::words::counted;
-use baton_engine::engine::Engine;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
+use baton_engine::git::Repository;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
-use super::pace::Pace;
-use crate::fault::{FAILED, Fault};
+use crate::commands::demo::pace::DemoPace;
+use crate::error::CliError;
 use crate::output;
 
 const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);
-const README: &str = "# Greeter\n\nSays hello, in as many languages as somebody asks for.\n";
+const README: &str = "# Greeter\n\nSays hello in many languages.\n";
 
-/// Title, what it waits on (by number, from 1), and what there is to do.
+/// Title, dependencies (by number, from 1), description.
 const TASKS: [(&str, &[u32], &str); 6] = [
-    ("Set up the greeter", &[], "Make the folder for greetings, with a note on how to add one."),
+    ("Set up the greeter", &[], "Create the directory for greetings, with a note on how to add one."),
     ("Add the English greeting", &[1], "One file with one greeting."),
-    ("Add the French greeting", &[1], "Ask whether to be formal, then write it."),
-    ("Add every other language", &[1], "All of them, in one go. (This is too much for one attempt.)"),
-    ("Write the tests", &[2, 3], "Each greeting is there and ends with an exclamation mark."),
-    ("Write the guide", &[4, 5], "How to greet, in every language there is."),
+    ("Add the French greeting", &[1], "Ask whether it should be formal, then write it."),
+    ("Add every other language", &[1], "All of them at once. (Too much for one attempt.)"),
+    ("Write the tests", &[2, 3], "Check that each greeting exists and ends with an exclamation mark."),
+    ("Write the guide", &[4, 5], "How to greet in each language."),
 ];
 
-pub fn feature_branch() -> BranchName {
+pub(crate) fn feature_branch() -> BranchName {
     BranchName::feature(PROJECT)
 }
 
-pub fn project() -> ProjectId {
+pub(crate) fn project() -> ProjectId {
     PROJECT
 }
 
-fn id_of(number: u32) -> TaskId {
+fn task_id(number: u32) -> TaskId {
     TaskId::from_bits(0xde30_0000 + number)
 }
 
-/// The repository, the project and its tasks, written in one change. What is there already stays.
-pub async fn begin(engine: &Engine) -> Result<(), Fault> {
+/// Creates the repository, and the project with its tasks in one change, unless they exist.
+pub(crate) async fn begin(engine: &Engine) -> Result<(), CliError> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
-    if shop.desk.has_project(PROJECT).await? {
-        output::line("Going on where the last demo here stopped.");
+    if shop.tasks.has_project(PROJECT).await? {
+        output::line("Continuing the demo that was interrupted here.");
         return Ok(());
     }
     let by = Actor::human("demo");
-    let context = shop.desk.context(by.clone()).await?;
+    let context = shop.tasks.context(by.clone()).await?;
     let event = |body| Event { at: context.now, by: by.clone(), body };
     let project = Project {
         id: PROJECT,
-        title: said("A greeter for everyone")?,
+        title: non_blank("A greeter for everyone")?,
         description: String::new(),
         path: shop.place.root.display().to_string(),
-        base_branch: "main".parse().map_err(|error| wrong(&error))?,
+        base_branch: "main".parse().map_err(|error| internal_error(&error))?,
         feature_branch: Some(feature_branch()),
         remote: None,
         at_once_max: None,
@@ -75,48 +75,45 @@ pub async fn begin(engine: &Engine) -> Result<(), Fault> {
     };
     let mut change = Change::new();
     change.events.push(event(EventBody::ProjectCreated { project: PROJECT, title: project.title.clone() }));
-    change = change.put(Record::Project(project), Guard::New);
+    change = change.put(Record::Project(project), WriteGuard::New);
     for (number, (_, waits_on, _)) in (1..).zip(TASKS) {
         let spec = spec(number, context.now)?;
-        let depends_on: Vec<TaskId> = waits_on.iter().map(|number| id_of(*number)).collect();
+        let depends_on: Vec<TaskId> = waits_on.iter().map(|number| task_id(*number)).collect();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         change = change.and(Change::create(Task::create(spec), &depends_on, event(body)));
     }
-    shop.desk.write(change).await?;
+    shop.tasks.write(change).await?;
     Ok(())
 }
 
-/// One of the tasks, by its number from 1.
-pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
+/// A task by its number, from 1.
+pub(crate) fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, CliError> {
     let index = number.saturating_sub(1) as usize;
     let (title, _, description) = TASKS.get(index).copied().unwrap_or(("", &[], ""));
     Ok(TaskSpec {
         project_id: Some(PROJECT),
         description: description.to_owned(),
         ..TaskSpec::new(
-            id_of(number),
-            SessionId::of_project(PROJECT),
+            task_id(number),
+            SessionId::for_project(PROJECT),
             TaskType::Implementation,
-            said(title)?,
+            non_blank(title)?,
             now,
         )
     })
 }
 
-fn said(text: &str) -> Result<NonBlank, Fault> {
-    NonBlank::new(text).map_err(|error| wrong(&error))
+fn non_blank(text: &str) -> Result<NonBlank, CliError> {
+    NonBlank::new(text).map_err(|error| internal_error(&error))
 }
 
-fn wrong(error: &dyn std::fmt::Display) -> Fault {
-    Fault {
-        message: error.to_string(),
-        hint: "this is a mistake in Baton; please report it".to_owned(),
-        code: FAILED,
-    }
+fn internal_error(error: &dyn std::fmt::Display) -> CliError {
+    CliError::bug(error.to_string())
 }
 
-pub fn settings(script: &Path) -> Result<Settings, Fault> {
-    let script = serde_json::to_string(&script.display().to_string()).map_err(|error| wrong(&error))?;
+pub(crate) fn settings(script: &Path) -> Result<Settings, CliError> {
+    let script =
+        serde_json::to_string(&script.display().to_string()).map_err(|error| internal_error(&error))?;
     let text = format!(
         "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\n\
          [agents.scripted]\nkind = \"scripted\"\ncommand = [{script}]\n"
@@ -124,8 +121,8 @@ pub fn settings(script: &Path) -> Result<Settings, Fault> {
     Ok(Settings::read(&text, Path::new("the demo's settings")).map_err(EngineError::from)?)
 }
 
-/// What the agent does for each task. It takes its time, so that work can be seen to run side by side.
-pub fn script(pace: Pace) -> String {
+/// What the agent does for each task. It waits a little, so that parallel work is visible.
+pub(crate) fn script(pace: DemoPace) -> String {
     let agent_ms = u64::try_from(pace.agent.as_millis()).unwrap_or(u64::MAX);
     let work = |title: &str, path: &str, text: &str| {
         json!({ "when": title, "steps": [
@@ -137,7 +134,7 @@ pub fn script(pace: Pace) -> String {
         ]})
     };
     let scripts: Vec<Value> = vec![
-        // The breakdown's prompt names the task that was too large, so it has to come first.
+        // First, because the breakdown's prompt names the task that was too large.
         json!({ "when": "submit_breakdown", "steps": [
             { "turns": 6 }, { "sleep_ms": agent_ms },
             { "plan": [
@@ -161,14 +158,14 @@ pub fn script(pace: Pace) -> String {
         work("Add the German greeting", "greetings/de.txt", "Hallo!\n"),
         work("Add the Spanish greeting", "greetings/es.txt", "¡Hola!\n"),
         work("Write the tests", "tests/greetings.txt", "every greeting ends with an exclamation mark\n"),
-        work("Write the guide", "GUIDE.md", "# How to greet\n\nLook into greetings/.\n"),
+        work("Write the guide", "GUIDE.md", "# How to greet\n\nSee greetings/.\n"),
     ];
     json!({ "scripts": scripts, "otherwise": [{ "crash": { "exit": 1 } }] }).to_string()
 }
 
-/// The end of the story, in numbers that were counted and not claimed.
-pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
-    let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
+/// The result in numbers that Baton measured.
+pub(crate) async fn summary(engine: &Engine, took: Duration) -> Result<String, CliError> {
+    let tasks = engine.shop.tasks.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {
         let verified = task.ledger().last_end.as_ref().map(|end| &end.verified);
@@ -178,7 +175,7 @@ pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
             "  {}  {:<9} {:<9} in {turns:>2} turns  {}",
             task.id(),
             task.state().queue().as_str(),
-            counted(u64::from(commits), "commit"),
+            pluralize(u64::from(commits), "commit"),
             task.spec().title
         );
     }

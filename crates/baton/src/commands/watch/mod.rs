@@ -1,4 +1,4 @@
-//! `baton watch`: board and inbox on one screen, redrawn when something happens.
+//! `baton watch`: board and inbox on one screen, redrawn on every change.
 
 mod screen;
 
@@ -7,60 +7,60 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use self::screen::{Screen, Snapshot};
-use crate::api::Api;
-use crate::cli::Common;
-use crate::fault::{Fault, UNREACHABLE};
-use crate::output::{self, Canvas};
+use crate::commands::watch::screen::{WatchScreen, WatchSnapshot};
+use crate::context::api::Api;
+use crate::error::{CliError, UNREACHABLE};
+use crate::options::GlobalOptions;
+use crate::output::{self, FullScreen};
 
-/// Rows of each list that are fetched; a screen shows fewer.
+/// Rows per list.
 const ROWS_MAX: u32 = 50;
-/// Ages go on without events.
+/// Ages change without events.
 const REDRAW: Duration = Duration::from_secs(1);
-/// Events come in bursts; they are drawn together.
+/// Events within this time are drawn together.
 const BURST: Duration = Duration::from_millis(100);
-/// How long to wait before looking again for a server that went away.
-const AWAY: Duration = Duration::from_secs(1);
+/// Wait between attempts to reach the server.
+const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
-    let is_live = std::io::stdout().is_terminal() && !common.json;
-    let canvas = is_live.then(Canvas::take);
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
+    let is_live = std::io::stdout().is_terminal() && !options.json;
+    let screen = is_live.then(FullScreen::enter);
     let ended = tokio::select! {
-        ended = watching(common, canvas.as_ref()) => ended,
-        // The screen is given back when the canvas is dropped.
+        ended = watch_forever(options, screen.as_ref()) => ended,
+        // Dropping the screen restores the terminal.
         _ = tokio::signal::ctrl_c() => Ok(()),
     };
-    drop(canvas);
+    drop(screen);
     ended.map(|()| String::new())
 }
 
-/// For ever: a server that ends is waited for, and what happened meanwhile is on the next screen.
-async fn watching(common: &Common, canvas: Option<&Canvas>) -> Result<(), Fault> {
+/// Reconnects when the server ends.
+async fn watch_forever(options: &GlobalOptions, screen: Option<&FullScreen>) -> Result<(), CliError> {
     loop {
-        let api = Api::open(common).await?;
-        let watched = watch(&api, canvas).await;
+        let api = Api::open(options).await?;
+        let watched = watch(&api, screen).await;
         let was_served = api.is_served();
         api.close().await?;
         match watched {
-            Err(fault) if !was_served || fault.code != UNREACHABLE => return Err(fault),
-            Ok(()) | Err(_) => tokio::time::sleep(AWAY).await,
+            Err(error) if !was_served || error.code != UNREACHABLE => return Err(error),
+            Ok(()) | Err(_) => tokio::time::sleep(RECONNECT_AFTER).await,
         }
     }
 }
 
-async fn watch(api: &Api, canvas: Option<&Canvas>) -> Result<(), Fault> {
+async fn watch(api: &Api, screen: Option<&FullScreen>) -> Result<(), CliError> {
     let mut events = api.events(api.last_event().await?).await?;
-    let mut snapshot = Snapshot::load(api, ROWS_MAX).await?;
+    let mut snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
     let mut is_new = true;
     loop {
-        match canvas {
-            Some(_) => Canvas::draw(&Screen::of(&snapshot, Canvas::size()).to_string()),
+        match screen {
+            Some(_) => FullScreen::draw(&WatchScreen::new(&snapshot, FullScreen::size()).to_string()),
             None if is_new => output::line(output::json_line(&snapshot)?.trim_end()),
             None => {}
         }
         is_new = false;
         let mut until = Instant::now() + REDRAW;
-        // Nothing came in time: only the ages are drawn anew.
+        // A timeout redraws the ages.
         while let Ok(event) = timeout_at(until, events.next()).await {
             if event?.is_none() {
                 return Ok(());
@@ -70,7 +70,7 @@ async fn watch(api: &Api, canvas: Option<&Canvas>) -> Result<(), Fault> {
             }
         }
         if is_new {
-            snapshot = Snapshot::load(api, ROWS_MAX).await?;
+            snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
         }
         snapshot.now = api.now().await?;
     }

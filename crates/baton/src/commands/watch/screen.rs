@@ -1,20 +1,20 @@
-//! What the screen shows, and how it fits: a pure function from what was read and the terminal's size.
+//! The layout of the screen: a pure function of the data and the terminal's size.
 
 use std::fmt;
 
-use baton_core::id::TaskId;
-use baton_core::question_record::QuestionRecord;
-use baton_core::time::Timestamp;
-use baton_engine::view::TaskSummary;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
+use baton_engine::reports::view::TaskSummary;
 use serde::Serialize;
 
-use crate::api::{Api, List};
-use crate::fault::Fault;
-use crate::output::Size;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
+use crate::output::ScreenSize;
 
-/// The state of things at one moment.
+/// The data at one moment.
 #[derive(Debug, Clone, Serialize)]
-pub struct Snapshot {
+pub(crate) struct WatchSnapshot {
     pub now: Timestamp,
     pub questions: Vec<QuestionRecord>,
     pub running: Vec<TaskSummary>,
@@ -23,14 +23,15 @@ pub struct Snapshot {
     pub ready: Vec<TaskSummary>,
 }
 
-impl Snapshot {
-    pub async fn load(api: &Api, limit: u32) -> Result<Self, Fault> {
+impl WatchSnapshot {
+    pub(crate) async fn load(api: &Api, limit: u32) -> Result<Self, CliError> {
         let tasks = |queue: &'static str| async move {
-            let list = List { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
+            let list = ListRequest { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
             api.list::<TaskSummary>(&list, limit, None).await.map(|(tasks, _)| tasks)
         };
-        let pending = List { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
-        let ready = List { path: "/api/tasks/ready", name: "tasks", query: &[] };
+        let pending =
+            ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
+        let ready = ListRequest { path: "/api/tasks/ready", name: "tasks", query: &[] };
         Ok(Self {
             now: api.now().await?,
             questions: api.list(&pending, limit, None).await?.0,
@@ -42,24 +43,23 @@ impl Snapshot {
     }
 }
 
-/// Lines that fit, each no wider than the terminal.
-pub struct Screen {
+/// Lines that fit the terminal.
+pub(crate) struct WatchScreen {
     lines: Vec<String>,
 }
 
-/// Lines a question takes: where it comes from, and the beginning of what it says.
+/// Lines per question: its id, and its first line.
 const QUESTION_LINES: usize = 2;
 
-impl Screen {
-    /// The inbox has first claim on the room, because somebody waits for it; then what runs, what waits to be
-    /// accepted, what failed, and what comes next.
-    pub fn of(snapshot: &Snapshot, size: Size) -> Self {
-        let Snapshot { now, questions, running, to_accept, failed, ready } = snapshot;
+impl WatchScreen {
+    /// Questions get space first, then running, provisional, failed and ready tasks.
+    pub(crate) fn new(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
+        let WatchSnapshot { now, questions, running, to_accept, failed, ready } = snapshot;
         let mut screen = Self { lines: Vec::new() };
         let clock = now.to_string();
         let time = clock.get(11..19).unwrap_or_default();
         screen.push(&format!(
-            "baton  {} asking · {} running · {} to accept · {} failed · {} ready   {time} UTC   Ctrl-C ends",
+            "baton  {} questions · {} running · {} to accept · {} failed · {} ready   {time} UTC   Ctrl-C quits",
             questions.len(),
             running.len(),
             to_accept.len(),
@@ -69,7 +69,7 @@ impl Screen {
         let mut room = size.lines.saturating_sub(1);
         let shown = questions.len().min(room.saturating_sub(2) / QUESTION_LINES);
         if !questions.is_empty() && shown > 0 {
-            screen.heading("WAITING FOR YOU   baton answer QUESTION TEXT", &mut room);
+            screen.heading("QUESTIONS   baton answer QUESTION TEXT", &mut room);
             for record in questions.iter().take(shown) {
                 let question = &record.question;
                 let task = record.task_id.map(|task: TaskId| format!("  {task}")).unwrap_or_default();
@@ -85,9 +85,7 @@ impl Screen {
         screen.tasks("NEXT", "·", ready, *now, &mut room);
         if screen.lines.len() == 1 {
             screen.push("");
-            screen.push(
-                "Nothing is going on. Put something into the queue: baton task add \"What is to be done\"",
-            );
+            screen.push("No tasks. Add one: baton task add TITLE");
         }
         screen.fit(size)
     }
@@ -123,7 +121,7 @@ impl Screen {
         self.lines.push(line.to_owned());
     }
 
-    fn fit(mut self, size: Size) -> Self {
+    fn fit(mut self, size: ScreenSize) -> Self {
         self.lines.truncate(size.lines);
         for line in &mut self.lines {
             *line = line.chars().take(size.columns).collect();
@@ -132,13 +130,13 @@ impl Screen {
     }
 }
 
-impl fmt::Display for Screen {
+impl fmt::Display for WatchScreen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines.join("\n"))
     }
 }
 
-/// Whatever agents write, it stays on its line and cannot steer the terminal.
+/// The first line, without control characters: agents must not send escape sequences to the terminal.
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -157,13 +155,13 @@ fn age(now: Timestamp, then: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::priority::Priority;
-    use baton_core::state::{Queue, Status};
-    use baton_core::task_type::TaskType;
-    use baton_core::text::NonBlank;
+    use baton_core::base::priority::Priority;
+    use baton_core::base::task_type::TaskType;
+    use baton_core::base::text::NonBlank;
+    use baton_core::task::state::{QueueName, TaskStatus};
 
     fn task(bits: u32, title: &str) -> TaskSummary {
-        let session: baton_core::id::SessionId = "cli".parse().unwrap();
+        let session: baton_core::base::id::SessionId = "cli".parse().unwrap();
         TaskSummary {
             task_id: TaskId::from_bits(bits),
             task_group_id: session.clone(),
@@ -172,8 +170,8 @@ mod tests {
             title: NonBlank::new(title).unwrap(),
             task_type: TaskType::Implementation,
             priority: Priority::default(),
-            status: Status::Running,
-            queue: Queue::Claimed,
+            status: TaskStatus::Running,
+            queue: QueueName::Claimed,
             show_reply_ui: false,
             is_breakdown: false,
             too_large: None,
@@ -184,11 +182,11 @@ mod tests {
         }
     }
 
-    fn snapshot() -> Snapshot {
-        Snapshot {
+    fn snapshot() -> WatchSnapshot {
+        WatchSnapshot {
             now: Timestamp::from_ms(90_000),
             questions: Vec::new(),
-            running: vec![task(1, "Serve\x1b[31m it"), task(2, "Mend it")],
+            running: vec![task(1, "Serve\x1b[31m it"), task(2, "Fix it")],
             to_accept: Vec::new(),
             failed: Vec::new(),
             ready: (3..20).map(|bits| task(bits, "Next")).collect(),
@@ -196,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_whatever_the_size() {
+    fn everything_fits_any_size() {
         for lines in 0..40 {
             for columns in [0, 1, 20, 200] {
-                let drawn = Screen::of(&snapshot(), Size { columns, lines });
+                let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns, lines });
                 assert!(drawn.lines.len() <= lines);
                 assert!(drawn.lines.iter().all(|line| line.chars().count() <= columns));
             }
@@ -207,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_like_this() {
-        let drawn = Screen::of(&snapshot(), Size { columns: 60, lines: 12 }).to_string();
+    fn the_screen_as_a_whole() {
+        let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns: 60, lines: 12 }).to_string();
         insta::assert_snapshot!(drawn, @r"
-        baton  0 asking · 2 running · 0 to accept · 0 failed · 17 re
+        baton  0 questions · 2 running · 0 to accept · 0 failed · 17
 
         RUNNING
         ▶ TASK-00000001   1 min  Serve [31m it
-        ▶ TASK-00000002   1 min  Mend it
+        ▶ TASK-00000002   1 min  Fix it
 
         NEXT
         · TASK-00000003   1 min  Next

@@ -75,15 +75,15 @@ fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
         format!("default_agent = \"late\"\n{agent}")
     });
     let mut doctor = AtTerminal::start(shop.baton(&["doctor"]));
-    doctor.until("Looking around … ");
+    doctor.until("Checking … ");
     std::fs::write(shop.home.join("gate"), "go\n").unwrap();
     let (_, shown) = doctor.end();
     let (before, after) = shown.split_once("✓ git").unwrap();
-    assert!(before.ends_with("\r\x1b[K") && !after.contains("Looking around"), "{shown:?}");
-    // A program hears nothing of it.
+    assert!(before.ends_with("\r\x1b[K") && !after.contains("Checking"), "{shown:?}");
+    // Without a terminal there is no bar.
     std::fs::write(shop.home.join("agent.sh"), "true\n").unwrap();
     let output = shop.output(&["doctor"]);
-    assert!(!String::from_utf8(output.stderr).unwrap().contains("Looking around"));
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("Checking"));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_hold_that_waits_for_a_person_survives_a_kill_and_ends_when_they_say_so() {
         "{listed}"
     );
     shop.until_queue(&task, "incoming");
-    assert_eq!(shop.says(&["hold", "release", "fake"]), "fake takes work again.\n");
+    assert_eq!(shop.says(&["hold", "release", "fake"]), "Released fake.\n");
     shop.until_queue(&task, "provisional");
     up.end();
     let output = shop.output(&["hold", "release", "fake"]);

@@ -208,14 +208,13 @@ fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
     let without = Story::new(&alone).tell(&WITH_WORK);
     let with = Story::new(&served).tell(&WITH_WORK);
     // Only where no server is, somebody has to be told to start one; and only where one is, it knows of no agents.
-    let (hint, reason) = (" once agents work: baton up", "It is ready and not started yet: ");
+    let (hint, reason) = (" when agents run: baton up", "Ready, but not started: ");
     assert!(without.iter().any(|told| told.contains(hint)) && !with.iter().any(|told| told.contains(hint)));
     for (without, with) in without.iter().zip(&with) {
         assert_eq!(without.replace(hint, ""), without_paragraph(with, reason));
     }
     let told = without.join("\n");
-    for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "The plan is real now"]
-    {
+    for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "Approved. New tasks"] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
 }
@@ -225,7 +224,7 @@ fn a_server_for_others_is_used_with_its_token() {
     let mut place = Place::without_agents();
     place.up(&["--listen", "0.0.0.0:0"]);
     let told = Story::new(&place).tell(&["task add Fix_the_login", "task list"]);
-    assert!(told[0].contains("is in the queue") && told[1].contains("Fix the login"), "{told:?}");
+    assert!(told[0].contains("Added TASK-") && told[1].contains("Fix the login"), "{told:?}");
     assert!(place.stop().contains("POST"), "the server was asked");
 }
 
@@ -250,5 +249,5 @@ fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
     assert_eq!(Story::new(&alone).tell(&WITHOUT_AGENTS), Story::new(&served).tell(&WITHOUT_AGENTS));
     // The same namespace in a file is not what the server has.
     let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks here"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks. Add one"));
 }

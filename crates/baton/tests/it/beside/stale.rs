@@ -3,23 +3,17 @@
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::server::place::Place;
-
-/// Far less than any time-out, far more than a command takes.
-const AT_ONCE: Duration = Duration::from_secs(20);
 
 fn file(place: &Place) -> PathBuf {
     place.folder.join(".agent/state/test.server.json")
 }
 
 fn lists(place: &Place) -> String {
-    let started = Instant::now();
     let output = place.command().args(["task", "list"]).output().unwrap();
-    assert!(started.elapsed() < AT_ONCE, "it waited {:?}", started.elapsed());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -79,5 +73,5 @@ fn a_server_that_refuses_is_exit_code_3() {
     let output = place.command().args(["task", "list"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("the token is missing or wrong") && !said.contains("horse"), "{said}");
+    assert!(said.contains("missing or invalid token") && !said.contains("horse"), "{said}");
 }

@@ -49,7 +49,7 @@ fn an_answer_in_one_tab_closes_it_in_the_other_and_says_who_gave_it() {
     browser.until(&format!("document.querySelector('#q-{question}.closed')"));
     let closed = browser.text(".question.closed");
     assert!(closed.contains("Answered by mia") && closed.contains("casual"), "{closed}");
-    assert!(closed.contains("You had begun to write: I was going to say"), "{closed}");
+    assert!(closed.contains("Draft: I was going to say"), "{closed}");
     browser.until("document.title === 'Inbox · Baton'");
     browser.until("document.getElementById('icon').href.endsWith('/badge/0.svg')");
 }

@@ -29,7 +29,7 @@ impl Demo {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let said = lines.by_ref().find(|line| line.contains("The demo is at http://")).unwrap();
+        let said = lines.by_ref().find(|line| line.contains("Demo: http://")).unwrap();
         let address = said.rsplit("http://").next().unwrap().to_owned();
         Self { child, lines: Box::new(lines), address, _folder: folder }
     }
@@ -110,7 +110,7 @@ fn a_person_who_follows_the_guide_sees_the_whole_story() {
         assert!(parts.iter().any(|part| part == wanted), "{wanted}: {parts:?}");
     }
     let guide = browser.text("#guide");
-    assert!(guide.contains("9 of 9 tasks are finished") && guide.contains("baton init"), "{guide}");
+    assert!(guide.contains("9 of 9 tasks finished") && guide.contains("baton init"), "{guide}");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     browser.go("/");
     assert_eq!(
@@ -146,5 +146,5 @@ fn a_demo_that_is_broken_off_says_how_to_go_on() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let (code, said) = demo.rest();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Go on with it where it was: baton demo --folder"), "{said}");
+    assert!(said.contains("Continue it: baton demo --folder"), "{said}");
 }

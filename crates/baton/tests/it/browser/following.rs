@@ -11,7 +11,7 @@ fn the_board_updates_live() {
     let place = Place::new(&asking()).start();
     let Some(browser) = Browser::at(&place.address) else { return };
     browser.go("/board");
-    assert!(browser.text("#main").contains("No tasks here"), "an empty board says what to type");
+    assert!(browser.text("#main").contains("No tasks"), "an empty board says what to type");
     browser.is_live();
     let task = added(&place, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{task}')"));
@@ -23,7 +23,7 @@ fn the_board_updates_live() {
     // Accepted on the page: what it would start is shown first.
     browser.click(&format!("#card-{task} a.primary"));
     let sheet = browser.until("document.querySelector('#sheet[open]')?.innerText");
-    assert!(sheet.as_str().unwrap().contains("Nothing waits on it."), "{sheet}");
+    assert!(sheet.as_str().unwrap().contains("No dependents."), "{sheet}");
     browser.click("#sheet button.primary");
     browser.until(&format!("document.querySelector('#done #card-{task}')"));
     assert_eq!(browser.path(), "/board");

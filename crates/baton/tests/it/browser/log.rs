@@ -1,17 +1,13 @@
-//! The log, as long as it may be.
+//! A long log. `cargo bench -p baton --bench pages` measures its frame times.
 
 use serde_json::json;
 
 use super::driver::Browser;
-use super::frames::{best_of, slowest_frame};
 use super::scene::added;
 use crate::server::place::Place;
 
-/// What a person is promised.
-const FRAME_MS_MAX: u64 = 200;
-
 #[test]
-fn a_log_of_100_000_lines_keeps_frames_under_200_ms() {
+fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
     let script = json!([{ "steps": [
         { "say": "\u{1b}[1;31mred\u{1b}[0m and plain <b>bold</b>" },
         { "flood": 8_000_000 },
@@ -29,10 +25,6 @@ fn a_log_of_100_000_lines_keeps_frames_under_200_ms() {
     assert!(lines.as_u64().unwrap() > 100_000, "{lines}");
     let shown = browser.js("return document.querySelectorAll('#log .line').length");
     assert!(shown.as_u64().unwrap() < 300, "only what is in sight is on the page: {shown}");
-
-    let log = "document.getElementById('log')";
-    let best = best_of(FRAME_MS_MAX, || slowest_frame(&browser, log, 60, FRAME_MS_MAX));
-    assert!(best < FRAME_MS_MAX, "the slowest frame took {best} ms");
 
     // Its beginning, with its colours, and nothing of it is HTML.
     browser.js("document.getElementById('log').scrollTop = 0; return 1");

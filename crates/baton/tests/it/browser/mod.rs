@@ -8,7 +8,6 @@ mod diff;
 mod doing;
 mod driver;
 mod following;
-mod frames;
 mod keyboard;
 mod large;
 mod log;

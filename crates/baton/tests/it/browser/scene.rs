@@ -1,15 +1,15 @@
 //! Places with something going on in them, for the browser to look at.
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::event::{Event, EventBody};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_engine::desk::Desk;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place as Ground, PlaceOptions};
+use baton_engine::base::ids::Ids;
+use baton_engine::settings::place::{Place as Ground, PlaceOptions};
+use baton_engine::tasks::service::TaskService;
 use serde_json::{Value, json};
 
 use crate::server::place::Place;
@@ -59,7 +59,7 @@ pub fn crowded(place: &Place, count: u32) {
     runtime.block_on(async {
         let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
         let ground = Ground::find(&place.folder, &options).unwrap();
-        let desk = Desk::new(ground.open_store().await.unwrap(), Ids::random());
+        let desk = TaskService::new(ground.open_store().await.unwrap(), Ids::random());
         let context = desk.context(Actor::human("mia")).await.unwrap();
         for numbers in (0..count).collect::<Vec<_>>().chunks(500) {
             let mut change = Change::new();
@@ -72,7 +72,7 @@ pub fn crowded(place: &Place, count: u32) {
     });
 }
 
-fn written(number: u32, context: &baton_core::command::Context) -> Change {
+fn written(number: u32, context: &baton_core::transition::command::CommandContext) -> Change {
     let spec = TaskSpec {
         description: "Something to do.".to_owned(),
         ..TaskSpec::new(
@@ -89,6 +89,7 @@ fn written(number: u32, context: &baton_core::command::Context) -> Change {
     if number.is_multiple_of(10) {
         return Change::create(task, &[], event(body));
     }
-    let cancelled = task.apply(baton_core::command::Command::Cancel { reason: None }, context).unwrap();
+    let cancelled =
+        task.apply(baton_core::transition::command::Command::Cancel { reason: None }, context).unwrap();
     Change::create(cancelled.task, &[], event(body))
 }

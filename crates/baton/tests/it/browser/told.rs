@@ -88,7 +88,7 @@ fn a_question_is_a_notification_for_who_looks_elsewhere() {
     let task = waiting(&place, "Add a second greeting");
     let told = browser.until("window.told.length && window.told");
     let address = format!("/questions/{}", super::scene::question_of(&place, &task));
-    assert_eq!(told, json!([["Baton asks", "Should the greeting be formal?", address]]));
+    assert_eq!(told, json!([["Question", "Should the greeting be formal?", address]]));
 }
 
 #[test]

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::wait;
 
 /// The longest a command may take to say what it should, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// What a page calls the home folder.
 const HOME: &str = "/home/you";
 const IDS: [(&str, usize); 4] = [("TASK-", 8), ("PROJ-", 8), ("Q-", 8), ("ATT-", 16)];
@@ -89,20 +90,16 @@ impl Console {
         let is_a_look = ["baton task show", "baton task list", "baton questions"]
             .iter()
             .any(|look| command.starts_with(look));
-        let begun = Instant::now();
-        loop {
+        let patience = if is_a_look { PATIENCE } else { Duration::ZERO };
+        wait::retry(patience, || {
             let output = self.shell(&command).output().map_err(|error| error.to_string())?;
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            let fits = if output.status.success() {
+            if output.status.success() {
                 self.fits(&deed.said, &said)
             } else {
                 Err(format!("it failed: {said}"))
-            };
-            if fits.is_ok() || !is_a_look || begun.elapsed() > PATIENCE {
-                return fits;
             }
-            std::thread::sleep(LOOK_EVERY);
-        }
+        })
     }
 
     /// It goes on behind what follows; what it says first is waited for.
@@ -112,15 +109,10 @@ impl Console {
         let spawned =
             self.shell(&format!("exec {command}")).stdout(file).spawn().map_err(|error| error.to_string())?;
         self.background.push(spawned);
-        let begun = Instant::now();
-        loop {
+        wait::retry(PATIENCE, || {
             let said = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
-            let fits = self.fits(&deed.said, &said);
-            if fits.is_ok() || begun.elapsed() > PATIENCE {
-                return fits;
-            }
-            std::thread::sleep(LOOK_EVERY);
-        }
+            self.fits(&deed.said, &said)
+        })
     }
 
     /// Both streams as one, as a terminal shows them.

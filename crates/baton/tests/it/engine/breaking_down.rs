@@ -48,7 +48,7 @@ fn a_plan_that_cannot_be_used_names_the_place_and_is_kept() {
     let text = "items:\n  - title: First\n    title: Twice\n";
     let (code, said) = hand_in(&shop, &breakdown, text);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:3:5: title is there twice", kept.display())), "{said}");
+    assert!(said.contains(&format!("{}:3:5: duplicate key title", kept.display())), "{said}");
     assert_eq!(read(&kept), text);
     let (code, said) = hand_in(&shop, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
     assert_eq!(code, Some(2), "{said}");

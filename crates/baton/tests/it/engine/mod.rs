@@ -4,6 +4,7 @@ mod accepting;
 mod breaking_down;
 mod checks;
 mod keeping;
+mod killed;
 mod recycling;
 mod retention;
 pub mod shop;

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::wait;
+
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct Shop {
     _scratch: TempDir,
@@ -152,12 +153,8 @@ impl Shop {
     }
 
     /// Waits until the task is there, with agents at work meanwhile.
-    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < self.patience, "{what}: {:#}", self.json(&["task", "list"]));
-            std::thread::sleep(LOOK_EVERY);
-        }
+    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        wait::until(self.patience, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
 
     pub fn until_queue(&self, task: &str, queue: &str) {

@@ -5,7 +5,7 @@ use crate::postgres;
 use crate::terminal::AtTerminal;
 
 /// A namespace nobody else uses on the shared server.
-fn namespace(name: &str) -> String {
+pub fn namespace(name: &str) -> String {
     format!("{name}_{}", std::process::id())
 }
 
@@ -159,7 +159,7 @@ fn whoever_waits_for_a_server_that_is_away_is_told_so() {
     let shop = Shop::of(|_| String::new());
     let away = ["--store", "postgres://mia@/no?host=/nowhere/at/all", "task", "list"];
     let mut listing = AtTerminal::start(shop.baton(&away));
-    listing.until("PostgreSQL does not answer, trying again … ");
+    listing.until("Waiting for PostgreSQL … ");
     let (status, shown) = listing.end();
     assert!(!status.success());
     let (_, last) = shown.rsplit_once("\x1b[K").unwrap();

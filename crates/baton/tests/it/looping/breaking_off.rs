@@ -26,7 +26,7 @@ fn ctrl_c_at_any_question_goes_to_the_hub_and_loses_nothing() {
         loop_again.hears(question);
         let (code, rest) = loop_again.interrupt();
         assert_eq!(code, Some(130), "{question}: {rest}");
-        assert!(rest.contains("nothing is lost") && rest.contains("Iterations: 1"), "{question}: {rest}");
+        assert!(rest.contains("no work is lost") && rest.contains("Iterations: 1"), "{question}: {rest}");
         assert!(round.questions().is_empty(), "{question}: it is withdrawn");
         // What was being planned is in the queue again; what was planned is still there.
         let expected = if before == 0 { "incoming" } else { "recycled" };

@@ -3,7 +3,7 @@
 mod breaking_off;
 mod checklist;
 mod racing;
-mod round;
+pub mod round;
 mod speaking;
 mod staying;
 mod terminal;

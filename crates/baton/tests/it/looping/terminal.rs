@@ -17,8 +17,8 @@ fn answers_are_taken_from_the_file_in_order_and_then_nobody_is_there() {
     let answers: Vec<&str> =
         said.lines().filter_map(|line| line.split_once(" ← ")).map(|(_, said)| said).collect();
     assert_eq!(answers, ["NO", "Three parts.", "YES"], "{said}");
-    assert!(said.contains("waits for an answer, and nobody is there to give one"), "{said}");
-    assert!(said.contains("Hint: answer it and go on: baton answer Q-"), "{said}");
+    assert!(said.contains("waits for an answer, and there is no terminal to give one"), "{said}");
+    assert!(said.contains("Hint: answer it, then continue: baton answer Q-"), "{said}");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_file_that_is_not_there_is_wrong_usage_and_starts_nothing() {
     round.add("Build it");
     let output = round.shop.output(&["loop", "--answers", "nowhere.txt"]);
     assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
-    assert!(talk(&output).contains("nowhere.txt cannot be read"), "{}", talk(&output));
+    assert!(talk(&output).contains("cannot read nowhere.txt"), "{}", talk(&output));
     assert_eq!(round.tasks().len(), 1);
 }
 
@@ -38,7 +38,7 @@ fn unattended_fail_goes_back_to_the_hub_at_the_first_question() {
     let output = round.shop.output(&["loop", "--unattended", "fail"]);
     assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
     assert!(talk(&output).contains("— iteration 1: hub —"), "{}", talk(&output));
-    assert!(talk(&output).contains("nobody answered, so the loop was broken off"), "{}", talk(&output));
+    assert!(talk(&output).contains("nobody answered, so the loop was stopped"), "{}", talk(&output));
     assert!(round.questions().is_empty());
     assert_eq!(round.shop.queue(&task), "incoming", "nothing was created and nothing is lost");
 }
@@ -136,6 +136,6 @@ fn the_loop_runs_inside_tmux_and_ctrl_c_breaks_it_off() {
     tmux.run(&["send-keys", "-t", "loop", "C-c"]);
     round.shop.until("the loop ends", || ended.exists());
     round.shop.until("its code is written", || fs::read_to_string(&ended).unwrap().trim() == "130");
-    tmux.shows(&round, "nothing is lost");
+    tmux.shows(&round, "no work is lost");
     assert_eq!(round.titled("First part")["queue"], "done");
 }

@@ -159,7 +159,7 @@ fn started_as_a_recipe_it_goes_on_in_the_terminal() {
     assert_eq!(refused.status.code(), Some(4), "{}", talk(&refused));
     let output = round.answered(&[], &one_round("NO"));
     assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
-    assert!(talk(&output).contains("The loop goes on in its plan phase."), "{}", talk(&output));
+    assert!(talk(&output).contains("Continuing the loop in its plan phase."), "{}", talk(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("Tasks completed: 2"), "{output:?}");
 }
 

@@ -15,6 +15,7 @@ use super::network::{self, HOSTS, HUB, Network};
 use crate::engine::shop::Up;
 use crate::engine::store_choice::eprintln_skipped;
 use crate::postgres::{self, Server};
+use crate::wait;
 
 /// What the machines work on while things happen to them.
 const PLANNED: usize = 100;
@@ -223,21 +224,17 @@ impl Stage {
     }
 
     fn until_done(&self, wanted: usize) {
-        let started = Instant::now();
-        let mut last = String::new();
-        loop {
+        let progress = || {
             let words = ["--json", "project", "show", &self.project];
             let (worked, said) = self.machine(SERVERS[1]).says_or_not(&words);
-            if worked {
-                let report: Value = serde_json::from_str(&said).unwrap();
-                if report["progress"]["done"].as_u64().unwrap_or(0) >= wanted as u64 {
-                    return;
-                }
-                last = report["progress"].to_string();
+            if !worked {
+                return Value::Null;
             }
-            assert!(started.elapsed() < PATIENCE, "waiting for {wanted} done: {last}");
-            std::thread::sleep(Duration::from_millis(300));
-        }
+            let mut report: Value = serde_json::from_str(&said).unwrap();
+            report["progress"].take()
+        };
+        let is_done = || progress()["done"].as_u64().unwrap_or(0) >= wanted as u64;
+        wait::until(PATIENCE, is_done, || format!("{wanted} done: {}", progress()));
     }
 
     /// What must be true when all is over.

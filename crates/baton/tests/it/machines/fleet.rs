@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::engine::shop::{Up, WORDS, listened};
+use crate::wait;
 
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(2);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 pub struct Fleet {
     _scratch: TempDir,
@@ -157,12 +157,8 @@ impl Machine {
         self.json(&["task", "show", task])
     }
 
-    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.json(&["task", "list"]));
-            std::thread::sleep(LOOK_EVERY);
-        }
+    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        wait::until(PATIENCE, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
 
     pub fn until_queue(&self, task: &str, queue: &str) {

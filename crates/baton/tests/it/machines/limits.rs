@@ -30,7 +30,7 @@ fn a_projects_limit_holds_over_all_machines_and_is_told() {
     let limited = made["project_id"].as_str().unwrap().to_owned();
     assert_eq!(made["at_once_max"], 3);
     let said = desk.says(&["project", "limit", &limited, "1"]);
-    assert_eq!(said, format!("At most 1 of {limited}'s tasks run at once.\n"));
+    assert_eq!(said, format!("{limited} runs at most 1 task at once.\n"));
     let free = desk.project(&fleet);
 
     let tasks: Vec<String> =
@@ -49,9 +49,7 @@ fn a_projects_limit_holds_over_all_machines_and_is_told() {
     let why = format!(
         "project {limited} is at its limit, 1 of 1; wait, or raise it: baton project limit {limited} NUMBER"
     );
-    assert!(
-        desk.says(&["task", "show", waiting]).contains(&format!("It is ready and not started yet: {why}"))
-    );
+    assert!(desk.says(&["task", "show", waiting]).contains(&format!("Ready, but not started: {why}")));
     let ready = desk.says(&["task", "ready"]);
     assert!(ready.contains("project full") && ready.contains(&format!("Not started: {why}")), "{ready}");
 

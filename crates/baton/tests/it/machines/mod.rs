@@ -7,6 +7,6 @@ mod fleet;
 mod limits;
 mod network;
 mod secrets;
-mod sharing;
+pub mod sharing;
 mod told;
 mod warmth;

@@ -1,7 +1,7 @@
 //! Work goes where its code is at hand, and elsewhere when there is no room.
 //!
 //! That the machine with the clone comes first is a head start of a second, which a test could only lose or win by its
-//! luck: `HeadStart` and `Fit` have tests of their own. Here is what holds without luck.
+//! luck: `HeadStart` and `WorkerFit` have tests of their own. Here is what holds without luck.
 
 use super::sharing::fleet;
 
@@ -31,7 +31,7 @@ fn a_machine_without_the_clone_takes_work_when_nobody_else_can() {
     let long = desk.add(&project, "Long", &[]);
     desk.until("the first is full", || fleet.home.join("begun").exists());
     let second = cold.worker(&["--agents", "1"]);
-    second.hears("works for");
+    second.hears("is running for");
     let task = desk.add(&project, "No room there", &[]);
     desk.until_queue(&task, "provisional");
     assert_ne!(done_by(&task), has_clone);

@@ -1,10 +1,9 @@
 //! The tools as an attempt's agent has them: through the real binary, by its token.
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 
 use super::Place;
+use crate::wait;
 
 /// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
 const SPEAKS: &str = r#"
@@ -61,11 +60,7 @@ impl Stage {
     }
 
     fn wait(&self, what: &str, is_so: &dyn Fn() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < super::PATIENCE, "waited in vain for {what}: {}", self.show());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait::until(super::PATIENCE, is_so, || format!("{what}: {}", self.show()));
     }
 
     /// The one question that waits, once there is one.
@@ -111,8 +106,8 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
     assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
     // The attempt's token is the agent's, not its commands'.
     assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
-    assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
-    assert_eq!(told["said"], "Noted. End your turn now.");
+    assert!(told["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{told}");
+    assert_eq!(told["said"], "Recorded. End your turn now.");
     let names: Vec<&str> =
         told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");

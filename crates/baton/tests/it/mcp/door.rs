@@ -73,15 +73,15 @@ async fn a_persons_client_works_the_queue() {
     let view = place.json(&["task", "show", &id]);
     assert_eq!((&view["title"], &view["priority"]), (&json!("Mend the login"), &json!("P0")), "{view}");
     let (said, is_error) = call(&client, "update_task", json!({ "id": id })).await;
-    assert!(is_error && said.starts_with("nothing is to be changed"), "{said}");
+    assert!(is_error && said.starts_with("nothing to change"), "{said}");
     let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
-    assert!(is_error && said.contains("cannot be set to COMPLETE"), "{said}");
+    assert!(is_error && said.contains("cannot set a task to COMPLETE"), "{said}");
     call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
     assert_eq!(place.json(&["task", "show", &id])["status"], "CANCELLED");
     let (said, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
     assert!(is_error && said.contains("revise"), "{said}");
     let (said, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
-    assert!(is_error && said.starts_with("there is no tool ask_user"), "{said}");
+    assert!(is_error && said.starts_with("unknown tool ask_user"), "{said}");
 }
 
 /// One POST to the server; status and body.

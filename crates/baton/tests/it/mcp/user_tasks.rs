@@ -24,7 +24,7 @@ async fn without_a_taskfile_neither_tool_is_registered_and_nothing_is_wrong() {
     );
     assert_eq!(call(&client, "get_next_task", json!({})).await, ("No tasks available.".to_owned(), false));
     let (said, is_error) = run(&client, "greet").await;
-    assert!(is_error && said.starts_with("there is no tool run_user_task"), "{said}");
+    assert!(is_error && said.starts_with("unknown tool run_user_task"), "{said}");
 }
 
 #[tokio::test]
@@ -118,5 +118,5 @@ async fn an_empty_or_invalid_name_is_an_error_that_lists_the_names() {
         assert!(is_error && said.contains("the tasks are greet, list-current-dir, "), "{said}");
     }
     let (said, is_error) = call(&client, "run_user_task", json!({ "name": "greet" })).await;
-    assert!(is_error && said == "there is no argument `name`; it takes args, task_name", "{said}");
+    assert!(is_error && said == "unknown argument `name`; this tool takes args, task_name", "{said}");
 }

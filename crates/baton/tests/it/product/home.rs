@@ -52,7 +52,7 @@ fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
     says(&folder, &["config"]);
 
     fs::write(folder.path().join(".agent/baton.toml"), "max_agents = 2\n").unwrap();
-    assert!(says(&folder, &["init"]).contains("was there and is as it was"));
+    assert!(says(&folder, &["init"]).contains("exists, left alone"));
     says(&folder, &["init", "--force"]);
     let kept = fs::read_to_string(folder.path().join(".agent/baton.toml.before")).unwrap();
     assert_eq!(kept, "max_agents = 2\n");
@@ -123,7 +123,7 @@ fn completions_are_installed_once_and_for_the_shell_a_person_has() {
     ] {
         assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
         let installed = fs::read_to_string(folder.path().join(place)).unwrap();
-        assert!(says(&folder, &["completions", shell, "--install"]).contains("has them already"), "{shell}");
+        assert!(says(&folder, &["completions", shell, "--install"]).contains("already installed"), "{shell}");
         assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
     }
     let own = |shell: &str| {
@@ -131,7 +131,8 @@ fn completions_are_installed_once_and_for_the_shell_a_person_has() {
         command.args(["completions", "--install"]).env("HOME", folder.path()).env("SHELL", shell);
         command.env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap()
     };
-    assert!(String::from_utf8(own("/usr/bin/fish").stdout).unwrap().contains("baton.fish has them already"));
+    let again = String::from_utf8(own("/usr/bin/fish").stdout).unwrap();
+    assert!(again.contains("already installed") && again.contains("baton.fish"), "{again}");
     let unknown = own("/usr/sbin/nologin");
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("baton completions bash --install"));
@@ -195,7 +196,7 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
     let mut said = String::new();
     for line in BufReader::new(up.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
-        let is_last = line.contains("Listening at");
+        let is_last = line.contains("Listening on");
         said += &(line + "\n");
         if is_last {
             break;
@@ -204,11 +205,11 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
     assert!(Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap().success());
     assert!(up.wait().unwrap().success());
     for wanted in [
-        "There is no .agent/baton.toml here",
-        "agent   goose, which is installed",
+        "No .agent/baton.toml",
+        "agent   goose (installed)",
         "baton/",
-        "baton init would have test and lint run",
-        ".agent/state (git ignores it)",
+        "baton init would run test and lint",
+        ".agent/state (ignored by git)",
         "baton init",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");

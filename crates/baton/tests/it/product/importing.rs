@@ -28,14 +28,14 @@ fn a_dry_run_shows_what_would_come_and_the_second_import_brings_nothing() {
     app-2  open     P1    app-1     Log out
     app-3  open     P2    app-2     Remember me
 
-    3 would be new, 0 are here already. Nothing was written.
-      app-3 waits on gone, which is not there; that dependency is left out
+    3 new, 0 already imported. Nothing was changed.
+      app-3 waits on gone, which is not there; dependency skipped
     ");
     assert_eq!(shop.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0);
     insta::assert_snapshot!(shop.says(&["import", "beads", "."]), @r"
-    3 imported, 0 were here already.
-      app-3 waits on gone, which is not there; that dependency is left out
-    See them: baton task list. What can start now: baton task ready.
+    Imported 3; 0 already there.
+      app-3 waits on gone, which is not there; dependency skipped
+    List them: baton task list. Ready to start: baton task ready.
     ");
     let again = shop.json(&["import", "beads", ".beads/issues.jsonl"]);
     assert_eq!((&again["imported"], again["tasks"].as_array().unwrap().len()), (&Value::from(0), 3));

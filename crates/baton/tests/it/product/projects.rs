@@ -29,7 +29,7 @@ fn a_project_is_made_worked_on_completed_and_reported() {
     up.end();
 
     let shown = shop.says(&["project", "show", &id]);
-    for said in ["1 of 1", "1 done", "1 attempt, 1 commit ", "Nothing is left to do"] {
+    for said in ["1 of 1", "1 done", "1 attempt, 1 commit ", "All tasks are done"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     let completed = shop.says(&["project", "complete", &id]);
@@ -64,7 +64,7 @@ fn work_comes_together_where_nobody_sits_and_two_lines_are_never_mixed() {
     assert_eq!(branch(&["Here, by name", "--base", "main"]), ("baton/next".to_owned(), false));
     let (beside, is_feature) = branch(&["For the release", "--base", "release"]);
     assert!(is_feature && beside.starts_with("feature/"), "{beside}");
-    assert!(shop.says(&["project", "create", "Told"]).contains("Its work comes together on baton/next."));
+    assert!(shop.says(&["project", "create", "Told"]).contains("Its work is merged into baton/next."));
 }
 
 fn issue(shop: &Shop) -> &'static str {

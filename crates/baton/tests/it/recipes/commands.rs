@@ -19,7 +19,7 @@ fn recipes_are_listed_drawn_and_described() {
     let world = World::scripted(&script(&good_agent()));
     insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
     exit 0
-    ID                        LABEL                    FROM      WHAT IT DOES
+    ID                        LABEL                    FROM      DESCRIPTION
     break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
     document-design           Document Design          built in  Write a design document, review it, and commit it
     implement-and-review      Implement & Review       built in  Implement task, review code, fix issues, and commit
@@ -91,7 +91,7 @@ fn a_check_names_every_fault_with_its_place() {
     let world = World::scripted(&script(&good_agent()));
     insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
     exit 0
-    0 recipes without faults.
+    0 recipes, no errors.
     ");
     world.recipe(
         "broken.yml",
@@ -123,9 +123,9 @@ fn a_check_names_every_fault_with_its_place() {
     .agent/recipes/broken.yml:19:3: step start: the step is written twice
     .agent/recipes/worse.yml:3:1: while parsing a node, did not find expected node content
     --- stderr
-    error: 19 faults in 2 files
+    error: 19 errors in 2 files
 
-    Hint: mend them; until then the version before, or the built-in one, is used
+    Hint: fix them; until then the previous version, or the built-in one, is used
     "#);
     let json = world.run(&["--json", "recipe", "check"]);
     let value: Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -164,8 +164,8 @@ fn a_check_finds_the_place_in_every_kind_of_file() {
     .agent/recipes/words.yml:14:5: step one, gate.yes: it is missing; write one of the step's outcomes
     .agent/recipes/words.yml:14:26: step one, gate.Yes: "Yes" is not a key here; the keys are question, yes, no (did you mean yes?)
     --- stderr
-    error: 11 faults in 8 files
+    error: 11 errors in 8 files
 
-    Hint: mend them; until then the version before, or the built-in one, is used
+    Hint: fix them; until then the previous version, or the built-in one, is used
     "#);
 }

@@ -1,6 +1,6 @@
 //! An empty queue, criterion by criterion; and one task after the other until it is empty.
 
-use baton_core::event::EventBody;
+use baton_core::records::event::EventBody;
 use serde_json::json;
 
 use super::world::{World, good_agent, script};

@@ -4,19 +4,20 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use baton_engine::Recorded;
-use baton_engine::desk::Desk;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place, PlaceOptions};
-use baton_server::wire;
+use baton_engine::StoredEvent;
+use baton_engine::base::ids::Ids;
+use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::tasks::service::TaskService;
+use baton_server::live::wire;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::wait;
+
 /// Far longer than anything here takes, on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_mins(2);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A repository of its own, and `baton up` on it while it is wanted.
 pub struct World {
@@ -105,11 +106,11 @@ impl World {
         self.json(&["task", "show", id])
     }
 
-    pub fn history(&self) -> Vec<Recorded> {
+    pub fn history(&self) -> Vec<StoredEvent> {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
+            let desk = TaskService::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
                 let page = desk.events_after(after).await.unwrap();
@@ -151,14 +152,7 @@ impl World {
     }
 
     pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
-        let started = Instant::now();
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            assert!(started.elapsed() < PATIENCE, "waited for: {what}\n{}", self.story());
-            std::thread::sleep(LOOK_AGAIN);
-        }
+        wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.story()))
     }
 
     pub fn wait_for_queue(&self, task: &str, queue: &str) -> Value {

@@ -55,7 +55,7 @@ fn a_server_for_others_wants_its_token_everywhere_and_tells_it_nobody() {
     let foreign = [("Authorization", bearer.as_str()), ("Origin", "http://evil.example")];
     assert_eq!(asked(&place, &foreign), (403, "FORBIDDEN".to_owned()));
     let said = place.stop();
-    assert!(said.contains("Clients need the token in"), "{said}");
+    assert!(said.contains("Clients must send the token in"), "{said}");
     assert!(!said.contains(&token), "the token is in no log");
 }
 
@@ -122,7 +122,7 @@ fn a_port_that_is_taken_is_named_with_what_to_do() {
     let output = other.command().args(["up", "--listen", &place.address]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("the server cannot listen at {}", place.address)), "{said}");
+    assert!(said.contains(&format!("cannot listen on {}", place.address)), "{said}");
     assert!(said.contains("baton up --listen 127.0.0.1:0"), "{said}");
 }
 

@@ -19,7 +19,7 @@ fn a_token_is_made_shown_once_listed_and_taken_back() {
         said(&place, &["token", "create", "ada", "--role", "viewer", "--expires", "30d"]);
     assert_eq!(code, 0, "{talk}");
     assert!(token.starts_with("baton_ada.") && token.trim().len() == "baton_ada.".len() + 64, "{token}");
-    assert!(talk.contains("shown once") && !talk.contains(token.trim()), "{talk}");
+    assert!(talk.contains("shown only once") && !talk.contains(token.trim()), "{talk}");
     let bearer = format!("Bearer {}", token.trim());
     let headers = [("Authorization", bearer.as_str()), ("content-type", "application/json")];
     let ask = |method: &str, path: &str, body: Option<&str>| {

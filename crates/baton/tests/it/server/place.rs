@@ -93,7 +93,7 @@ impl Place {
         self.said = Some(std::thread::spawn(move || {
             let mut said = String::new();
             for line in lines.map_while(Result::ok) {
-                if let Some(url) = line.strip_prefix("Listening at http://") {
+                if let Some(url) = line.strip_prefix("Listening on http://") {
                     let _ = sender.send(url.to_owned());
                 }
                 said.push_str(&line);

@@ -32,7 +32,7 @@ fn a_stop_hands_the_work_back_and_tells_everything_before_streams_end() {
     let stream = Events::after(&place.address, 0);
     place.task_when_in(&id, "claimed");
     let said = place.stop();
-    assert!(said.contains("Stopping: agents are ended"), "{said}");
+    assert!(said.contains("Stopping: agents are stopped"), "{said}");
     // The stream was closed by the server, after the last thing that happened.
     let told: Vec<_> = stream.collect();
     assert_eq!(told.last().unwrap()["event"], "task_requeued", "{told:?}");

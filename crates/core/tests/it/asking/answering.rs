@@ -1,16 +1,16 @@
 //! The part of a walk where somebody answers.
 
-use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
-use baton_core::ask_cycle::{AskCycle, CycleState};
-use baton_core::choice::YesNoEdit;
-use baton_core::discovered::{Proposal, Verdict};
-use baton_core::handoff::Results;
-use baton_core::id::QuestionId;
+use baton_core::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
+use baton_core::ask::choice::YesNoEdit;
+use baton_core::ask::cycle::{AskCycle, CycleState};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::QuestionId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::title::normalize_title;
 use baton_core::phase::Phase;
-use baton_core::phase_loop::{FreshCycle, GateAnswered, PhaseLoop};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::title::normalised_title;
+use baton_core::phase::discovered::{Proposal, ProposalDecision};
+use baton_core::phase::handoff::PhaseResults;
+use baton_core::phase::phase_loop::{FreshCycle, GateOutcome, PhaseLoop};
 
 use super::step::*;
 use super::walk::Walk;
@@ -54,7 +54,7 @@ impl Walk {
         }
     }
 
-    pub(super) fn check_answer(&mut self, id: QuestionId, draft: &Draft, by: By) {
+    pub(super) fn check_answer(&mut self, id: QuestionId, draft: &QuestionDraft, by: By) {
         assert_eq!(self.at.pending().map(|question| question.id), Some(id));
         assert!(self.answered.insert(id), "an answer is applied once");
         self.used_id = Some(id);
@@ -66,25 +66,25 @@ impl Walk {
 
     pub(super) fn decide_proposal(&mut self, proposal: Proposal, said: YesNoEdit) {
         let proposed = proposal.tasks().len();
-        match proposal.answered(said) {
-            Verdict::Approved(approved) => {
+        match proposal.apply_answer(said) {
+            ProposalDecision::Approved(approved) => {
                 assert_eq!(said, YesNoEdit::Yes, "I9: only after YES");
                 let open = self.open_titles.clone();
-                let selection = approved.against(open.iter().map(String::as_str)).into_selection();
+                let selection = approved.resolve(open.iter().map(String::as_str)).into_selection();
                 assert_eq!(selection.create.len() + selection.skipped.len(), proposed);
                 for task in &selection.create {
-                    let fresh = self.open_titles.insert(normalised_title(task.title.as_str()));
+                    let fresh = self.open_titles.insert(normalize_title(task.title.as_str()));
                     assert!(fresh, "I9: never twice");
                 }
                 self.created += selection.create.len();
                 self.skipped += selection.skipped.len();
             }
-            Verdict::Dropped => assert_eq!(said, YesNoEdit::No),
-            Verdict::Editing(editing) => {
+            ProposalDecision::Dropped => assert_eq!(said, YesNoEdit::No),
+            ProposalDecision::Editing(editing) => {
                 assert_eq!(said, YesNoEdit::Edit);
                 let mut tasks = editing.proposal().tasks().to_vec();
                 tasks.truncate(1);
-                let edited = editing.replaced_by(tasks).unwrap();
+                let edited = editing.replace_with(tasks).unwrap();
                 let Some(draft) = edited.question(self.open_titles.iter().map(String::as_str)) else {
                     return;
                 };
@@ -97,7 +97,7 @@ impl Walk {
 
     pub(super) fn answer_gate(&mut self, which: Which, says: Says, by: By, results_fit: bool, fresh: bool) {
         let (id, words) = (self.id_of(which), self.words(says));
-        let results = if results_fit { results_of(self.at.phase()) } else { Results::Started };
+        let results = if results_fit { results_of(self.at.phase()) } else { PhaseResults::Started };
         let next_cycle = match self.at.cycle() {
             Some(old) if !fresh => FreshCycle { id: old.id(), owner: *old.owner() },
             Some(_) | None => self.make_fresh(),
@@ -111,12 +111,12 @@ impl Walk {
         self.check_answer(id, &draft, by);
         assert_eq!(draft.kind, QuestionKind::Gate);
         match answered {
-            GateAnswered::Stayed { next } => {
+            GateOutcome::Stayed { next } => {
                 assert!(matches!(says, Says::No) && matches!(next.phase(), Phase::Plan | Phase::Execute));
                 assert!(next.cycle().unwrap().is_open() && next.pending().is_none());
                 (self.twin, self.at) = (*next.clone(), *next);
             }
-            GateAnswered::HandedOff(handed_off) => {
+            GateOutcome::HandedOff(handed_off) => {
                 assert!(self.last_question_was_gate, "I7: the gate is the last question");
                 assert_eq!(handed_off.closed.as_ref().unwrap().state(), &CycleState::GatePassed);
                 self.moved(*handed_off);

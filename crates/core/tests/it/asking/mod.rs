@@ -1,5 +1,5 @@
 //! I6 to I9 over random walks of a loop: owners and strangers ask, people and policies answer, phases hand
-//! off, the human breaks off, and the state goes through JSON at any moment.
+//! off, the human aborts, and the state is serialized at any moment.
 
 mod answering;
 mod step;
@@ -30,7 +30,7 @@ proptest! {
     }
 }
 
-/// The walks above would prove little if they seldom got anywhere.
+/// The walks above would prove little if they rarely got far.
 #[test]
 fn the_walks_reach_every_part_of_the_loop() {
     use proptest::strategy::ValueTree;

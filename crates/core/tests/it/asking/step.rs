@@ -1,10 +1,10 @@
 //! What can happen on a walk, chosen at random.
 
-use baton_core::handoff::{NamedTask, Results};
-use baton_core::id::TaskId;
+use baton_core::ask::question::QuestionKind;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::phase::handoff::{NamedTask, PhaseResults};
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::question::QuestionKind;
-use baton_core::text::NonBlank;
 use proptest::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +49,10 @@ pub(super) enum Step {
     BreakOff {
         with_results: bool,
     },
-    /// The owner asks the gate and the human says yes, so that walks get somewhere.
+    /// The owner asks the gate and the human says yes, so that walks make progress.
     PassGate,
     TakeOver,
-    /// A task of that title is finished elsewhere and open no more.
+    /// A task of that title was finished elsewhere and is no longer open.
     Finish {
         title: u8,
     },
@@ -119,12 +119,12 @@ pub(super) fn title(number: u8) -> String {
     }
 }
 
-pub(super) fn results_of(phase: Phase) -> Results {
+pub(super) fn results_of(phase: Phase) -> PhaseResults {
     let named = |number| NamedTask { id: TaskId::from_bits(number), title: text("a subtask") };
     match phase {
-        Phase::Hub => Results::Started,
-        Phase::Plan => Results::Planned { subtasks: vec![named(1), named(2)] },
-        Phase::Execute => Results::Executed { completed: vec![named(1)], failed: vec![named(2)] },
-        Phase::Review => Results::Reviewed { discovered: 2, duplicates_skipped: 1 },
+        Phase::Hub => PhaseResults::Started,
+        Phase::Plan => PhaseResults::Planned { subtasks: vec![named(1), named(2)] },
+        Phase::Execute => PhaseResults::Executed { completed: vec![named(1)], failed: vec![named(2)] },
+        Phase::Review => PhaseResults::Reviewed { discovered: 2, duplicates_skipped: 1 },
     }
 }

@@ -1,21 +1,21 @@
-//! A walk through a loop, held against what the outside remembers of it.
+//! A walk through a loop, compared with an external record of it.
 
 use std::collections::BTreeSet;
 
-use baton_core::answer_source::AUTOMATIC_IN_A_ROW_MAX;
-use baton_core::ask_cycle::{AskCycle, QUESTIONS_PER_CYCLE_MAX};
-use baton_core::discovered::{DiscoveredTask, Proposal};
-use baton_core::handoff::{Handoff, HandoffDecision};
-use baton_core::id::{CycleId, QuestionId};
-use baton_core::owner_token::OwnerToken;
+use baton_core::ask::answer_source::AUTOMATIC_IN_A_ROW_MAX;
+use baton_core::ask::cycle::{AskCycle, QUESTIONS_PER_CYCLE_MAX};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::{CycleId, QuestionId};
+use baton_core::base::title::normalize_title;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::phase::discovered::{DiscoveredTask, Proposal};
+use baton_core::phase::handoff::{Handoff, HandoffDecision};
+use baton_core::phase::phase_loop::{FreshCycle, LoopAskOutcome, LoopHandoff, PhaseLoop};
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::{FreshCycle, HandedOff, LoopAsked, PhaseLoop};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::title::normalised_title;
 
 use super::step::*;
 
-/// The machine under test, a twin that never went through JSON, and what the outside remembers.
+/// The machine under test, a twin that was never serialized, and an external record.
 pub(super) struct Walk {
     pub(super) at: PhaseLoop,
     pub(super) twin: PhaseLoop,
@@ -23,10 +23,10 @@ pub(super) struct Walk {
     pub(super) former_owner: OwnerToken,
     pub(super) answered: BTreeSet<QuestionId>,
     pub(super) closed_cycles: BTreeSet<CycleId>,
-    /// Of the open cycle: every word asked and answered in it but the gate's.
+    /// All questions and answers of the open cycle except the gate's.
     pub(super) said_in_cycle: Vec<String>,
     pub(super) last_question_was_gate: bool,
-    /// An id the open cycle must know for a used one. Ids of older cycles are the store's to keep apart.
+    /// An id the open cycle must recognise as used. The store keeps ids of older cycles unique.
     pub(super) used_id: Option<QuestionId>,
     pub(super) proposal: Option<(QuestionId, Proposal)>,
     /// Normalised, as the store would have them.
@@ -84,7 +84,7 @@ impl Walk {
             Step::Start(start) => self.start(*start),
             Step::Ask { who, kind, topic, id_used_before } => {
                 let words = format!("question-words-{topic}");
-                self.ask(*who, Draft::new(*kind, text(&words)), *id_used_before);
+                self.ask(*who, QuestionDraft::new(*kind, text(&words)), *id_used_before);
             }
             Step::Propose { titles } => self.propose(titles),
             Step::Answer { which, says, by } => self.answer(*which, *says, *by),
@@ -92,13 +92,13 @@ impl Walk {
                 self.answer_gate(*which, *says, *by, *results_fit, *fresh);
             }
             Step::PassGate => {
-                self.ask(Who::Owner, Draft::new(QuestionKind::Gate, text("question-words")), false);
+                self.ask(Who::Owner, QuestionDraft::new(QuestionKind::Gate, text("question-words")), false);
                 self.answer_gate(Which::Pending, Says::Yes, By::Human, true, true);
             }
             Step::BreakOff { with_results } => self.break_off(*with_results),
             Step::TakeOver => self.take_over(),
             Step::Finish { title: number } => {
-                self.open_titles.remove(&normalised_title(&title(*number)));
+                self.open_titles.remove(&normalize_title(&title(*number)));
             }
         }
         self.check();
@@ -114,7 +114,7 @@ impl Walk {
         }
     }
 
-    pub(super) fn ask(&mut self, who: Who, draft: Draft, id_used_before: bool) -> Option<QuestionId> {
+    pub(super) fn ask(&mut self, who: Who, draft: QuestionDraft, id_used_before: bool) -> Option<QuestionId> {
         let token = match who {
             Who::Owner => self.owner(),
             Who::Former => self.former_owner,
@@ -126,19 +126,19 @@ impl Walk {
         let came = self.at.ask(&token, draft.clone().with_id(id));
         assert_eq!(came, self.twin.ask(&token, draft.with_id(id)));
 
-        // I6, both ways: what may be asked is asked, what may not is refused and leaves no trace.
+        // I6, both ways: an allowed question is asked; any other is refused and changes nothing.
         let cycle = self.at.cycle();
         let may_ask = cycle.is_some_and(|cycle| {
             cycle.is_open() && *cycle.owner() == token && cycle.pending().is_none() && used.is_none()
         });
         let below_limit = cycle.is_some_and(|cycle| cycle.asked_count() < QUESTIONS_PER_CYCLE_MAX);
         match came {
-            Ok(LoopAsked::Pending { next }) => {
+            Ok(LoopAskOutcome::Pending { next }) => {
                 assert!(may_ask && below_limit);
                 assert_eq!(next.pending().map(|question| question.id), Some(id));
                 if kind == QuestionKind::Gate {
                     let gate = next.pending().unwrap().text().to_string();
-                    // What is said about it stands below.
+                    // The agent's text follows the gate's.
                     assert_eq!(gate.lines().next(), next.phase().gate_text(), "I7: one gate per phase");
                 } else {
                     self.said_in_cycle.push(words);
@@ -147,7 +147,7 @@ impl Walk {
                 (self.twin, self.at) = (*next.clone(), *next);
                 Some(id)
             }
-            Ok(LoopAsked::Again { answer, .. }) => {
+            Ok(LoopAskOutcome::Again { answer, .. }) => {
                 assert_eq!(kind, QuestionKind::Clarification);
                 assert!(may_ask && self.said_in_cycle.contains(&answer.to_string()));
                 None
@@ -189,8 +189,8 @@ impl Walk {
 
     pub(super) fn take_over(&mut self) {
         let owner = self.make_fresh().owner;
-        let came = self.at.taken_over_by(owner);
-        assert_eq!(came, self.twin.taken_over_by(owner));
+        let came = self.at.take_over(owner);
+        assert_eq!(came, self.twin.take_over(owner));
         if let Ok(next) = came {
             self.former_owner = self.owner();
             assert_eq!(next.pending(), self.at.pending());
@@ -198,12 +198,12 @@ impl Walk {
         }
     }
 
-    pub(super) fn moved(&mut self, handed_off: HandedOff) {
-        let HandedOff { next, closed, handoff } = handed_off;
+    pub(super) fn moved(&mut self, handed_off: LoopHandoff) {
+        let LoopHandoff { next, closed, handoff } = handed_off;
         assert_eq!((handoff.from, handoff.to), (self.at.phase(), next.phase()));
         assert_eq!(handoff.iteration, next.iteration());
         check_edge(&handoff, self.at.iteration());
-        // I7: what closes and what opens come in one value.
+        // I7: closing and opening are one value.
         if let Some(closed) = &closed {
             assert!(!closed.is_open());
             assert_eq!(Some(closed.id()), self.at.cycle().map(AskCycle::id));

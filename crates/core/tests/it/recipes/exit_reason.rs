@@ -1,4 +1,4 @@
-use baton_core::exit_reason::{BadExitReason, ExitCategory, ExitReason};
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason, InvalidExitReason};
 use proptest::prelude::*;
 
 use crate::recipes::fixture::step;
@@ -27,7 +27,7 @@ fn the_documented_reasons_have_their_documented_messages() {
 }
 
 #[test]
-fn guardrails_and_errors_are_told_from_completions() {
+fn guardrails_and_errors_differ_from_completions() {
     for (reason, category) in [
         (ExitReason::max_total_steps(), ExitCategory::Guardrail),
         (ExitReason::max_step_visits_exceeded(&step("code-review")), ExitCategory::Guardrail),
@@ -49,10 +49,10 @@ fn guardrails_and_errors_are_told_from_completions() {
 }
 
 #[test]
-fn a_reason_is_one_line_that_says_something() {
-    assert_eq!(ExitReason::new(" \n"), Err(BadExitReason::Blank));
-    assert_eq!(ExitReason::new("a\nb"), Err(BadExitReason::NotOneLine));
-    assert_eq!(ExitReason::new(&"x".repeat(201)), Err(BadExitReason::TooLong));
+fn a_reason_is_one_visible_line() {
+    assert_eq!(ExitReason::new(" \n"), Err(InvalidExitReason::Blank));
+    assert_eq!(ExitReason::new("a\nb"), Err(InvalidExitReason::NotOneLine));
+    assert_eq!(ExitReason::new(&"x".repeat(201)), Err(InvalidExitReason::TooLong));
     assert_eq!(ExitReason::new(" error\n").unwrap(), ExitReason::error());
     assert!(serde_json::from_str::<ExitReason>("\"\"").is_err());
     assert_eq!(serde_json::to_string(&ExitReason::error()).unwrap(), "\"error\"");

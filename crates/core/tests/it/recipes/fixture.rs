@@ -1,13 +1,13 @@
 //! The recipes the tests run.
 
-use baton_core::id::{RunId, SessionId};
-use baton_core::outcome::Outcome;
+use baton_core::base::id::{RunId, SessionId};
+use baton_core::base::text::{NonBlank, OutcomeName, StepName};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Advance, Run, RunObservation, StepReport};
 use baton_core::recipe::{Recipe, RecipeDraft};
-use baton_core::run::{Advance, Observed, Report, Run};
-use baton_core::text::{NonBlank, OutcomeName, StepName};
 use serde_json::{Value, json};
 
-pub fn implement_and_review_json() -> Value {
+pub(super) fn implement_and_review_json() -> Value {
     json!({
         "id": "implement-and-review",
         "label": "Implement & Review",
@@ -58,14 +58,14 @@ pub fn implement_and_review_json() -> Value {
 }
 
 /// The same, but for one task after the other.
-pub fn restarting_json() -> Value {
+pub(super) fn restarting_json() -> Value {
     let mut recipe = implement_and_review_json();
     recipe["steps"]["commit"]["on_outcome"]["committed"] = json!({"restart_new_session": true});
     recipe
 }
 
 /// Three phases with a gate each.
-pub fn loop_json() -> Value {
+pub(super) fn loop_json() -> Value {
     json!({
         "id": "loop",
         "label": "Loop",
@@ -96,39 +96,44 @@ pub fn loop_json() -> Value {
     })
 }
 
-pub fn recipe(json: Value) -> Recipe {
+pub(super) fn recipe(json: Value) -> Recipe {
     Recipe::check(draft(json)).unwrap()
 }
 
-pub fn draft(json: Value) -> RecipeDraft {
+pub(super) fn draft(json: Value) -> RecipeDraft {
     serde_json::from_value(json).unwrap()
 }
 
-pub fn implement_and_review() -> Recipe {
+pub(super) fn implement_and_review() -> Recipe {
     recipe(implement_and_review_json())
 }
 
-pub fn started(recipe: &Recipe) -> Run {
+pub(super) fn started(recipe: &Recipe) -> Run {
     Run::start(RunId::from_bits(1), recipe, "s".parse::<SessionId>().unwrap(), None)
 }
 
-pub fn step(name: &str) -> StepName {
+pub(super) fn step(name: &str) -> StepName {
     name.parse().unwrap()
 }
 
-pub fn names(names: &[&str]) -> Vec<OutcomeName> {
+pub(super) fn names(names: &[&str]) -> Vec<OutcomeName> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-pub fn said(name: &str) -> Report {
-    Report::Outcome(Outcome {
+pub(super) fn said(name: &str) -> StepReport {
+    StepReport::Outcome(Outcome {
         name: name.parse().unwrap(),
         description: (name == "other").then(|| NonBlank::new("something else").unwrap()),
     })
 }
 
-/// Reports one outcome after the other; the last thing to do and the run after it.
-pub fn after(recipe: &Recipe, run: Run, outcomes: &[&str], observed: &Observed) -> (Run, Advance) {
+/// Reports the outcomes in turn; returns the last action and the run.
+pub(super) fn after(
+    recipe: &Recipe,
+    run: Run,
+    outcomes: &[&str],
+    observed: &RunObservation,
+) -> (Run, Advance) {
     let mut run = run;
     let mut last = Advance::StayInPhase;
     for outcome in outcomes {

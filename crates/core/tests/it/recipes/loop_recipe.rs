@@ -1,6 +1,6 @@
-//! The loop's recipe has the loop's phases and gates; its words are the repository's own.
+//! The loop's recipe has fixed phases and gates; a repository may change its texts.
 
-use baton_core::recipe::{FaultKind, Recipe, RecipeDraft};
+use baton_core::recipe::{Recipe, RecipeDraft, RecipeErrorKind};
 use serde_json::{Value, json};
 
 fn phase(question: &str, outcomes: &Value, gate: &Value) -> Value {
@@ -29,12 +29,12 @@ fn the_loop() -> Value {
 fn faults(recipe: Value) -> Vec<String> {
     let draft: RecipeDraft = serde_json::from_value(recipe).unwrap();
     let faults = Recipe::check(draft).err().unwrap_or_default();
-    assert!(faults.iter().all(|fault| fault.kind == FaultKind::NotTheLoop), "{faults:?}");
+    assert!(faults.iter().all(|fault| fault.kind == RecipeErrorKind::NotTheLoop), "{faults:?}");
     faults.iter().map(ToString::to_string).collect()
 }
 
 #[test]
-fn i8_the_loop_may_be_worded_differently_but_not_walked_differently() {
+fn i8_the_loop_recipe_may_change_texts_but_not_transitions() {
     assert_eq!(faults(the_loop()), Vec::<String>::new());
     let mut other = the_loop();
     other["id"] = "mine".into();

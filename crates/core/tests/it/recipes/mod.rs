@@ -1,4 +1,4 @@
-//! Recipes from end to end: what the agent says, where it leads, and how a run ends.
+//! Recipes end to end: what the agent reports, where it leads, and how a run ends.
 
 mod exit_reason;
 mod fixture;

@@ -1,7 +1,7 @@
-use baton_core::outcome::{DESCRIPTION_BYTES_MAX, Outcome, closing_block};
-use baton_core::outcome_parser::{MESSAGE_TAIL_BYTES_MAX, parse};
-use baton_core::reminder::OutcomeMistake;
-use baton_core::text::OutcomeName;
+use baton_core::base::text::OutcomeName;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome::{DESCRIPTION_BYTES_MAX, Outcome, closing_block};
+use baton_core::recipe::outcome_parser::{MESSAGE_TAIL_BYTES_MAX, parse};
 use proptest::prelude::*;
 
 use crate::recipes::fixture::names;
@@ -77,15 +77,15 @@ fn each_of_the_five_mistakes_has_its_own_reminder() {
         }
     }
     insta::assert_snapshot!(found("{\"outcome\": \"complet\"}").unwrap_err().reminder(&names(&["complete"])), @r#"
-    Your outcome could not be taken: "complet" is not an outcome of this step (did you mean "complete"?).
-    Choose one of the names below, spelled as it stands there. The work itself need not be repeated. Answer with exactly one of these JSON lines, or call `report_outcome`:
+    Your outcome was not accepted: "complet" is not an outcome of this step (did you mean "complete"?).
+    Choose one of the names below, spelled exactly as shown. Do not repeat the work. Answer with exactly one of these JSON lines, or call `report_outcome`:
 
     {"outcome": "complete"}
     "#);
 }
 
 #[test]
-fn what_was_meant_as_an_outcome_and_is_no_json_is_malformed() {
+fn a_broken_outcome_object_is_malformed() {
     for message in [
         "{outcome: complete}",
         "{'outcome': 'complete'}",
@@ -131,12 +131,12 @@ fn the_last_object_decides_even_when_it_is_wrong() {
 }
 
 #[test]
-fn the_closing_block_sent_back_as_it_is_reports_nothing() {
+fn an_echoed_closing_block_reports_nothing() {
     assert_eq!(found(&closing_block(&allowed())), Err(OutcomeMistake::OtherWithoutDescription));
 }
 
 #[test]
-fn the_tool_reports_through_the_same_door() {
+fn the_tool_uses_the_same_entry_point() {
     let report = |name, description| Outcome::report(name, description, &allowed());
     assert_eq!(report("complete", None).unwrap().name.as_str(), "complete");
     assert_eq!(report("other", Some(" \u{200b}")), Err(OutcomeMistake::OtherWithoutDescription));
@@ -195,7 +195,7 @@ fn prose() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// The same with things in it that were meant as outcomes.
+/// The same, with broken outcome objects.
 fn noise() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prose(),

@@ -1,9 +1,9 @@
-use baton_core::outcome::closing_block;
+use baton_core::base::text::{OutcomeName, Role};
+use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::{
-    Fault, FaultKind, Faults, GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, Recipe, STEPS_MAX,
-    Transition,
+    GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, Recipe, RecipeError, RecipeErrorKind,
+    RecipeErrors, STEPS_MAX, StepTransition,
 };
-use baton_core::text::{OutcomeName, Role};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -11,16 +11,16 @@ use crate::recipes::fixture::{
     draft, implement_and_review, implement_and_review_json, loop_json, recipe, restarting_json, step,
 };
 
-fn faults(json: Value) -> Vec<Fault> {
+fn faults(json: Value) -> Vec<RecipeError> {
     Recipe::check(draft(json)).unwrap_err()
 }
 
-/// The one fault of the recipe after `change`: its kind and its sentence.
-fn only_fault(change: impl FnOnce(&mut Value)) -> (FaultKind, String) {
+/// The single error of the recipe after `change`: its kind and its message.
+fn only_fault(change: impl FnOnce(&mut Value)) -> (RecipeErrorKind, String) {
     let mut json = implement_and_review_json();
     change(&mut json);
     let faults = faults(json);
-    assert_eq!(faults.len(), 1, "{}", Faults(faults));
+    assert_eq!(faults.len(), 1, "{}", RecipeErrors(faults));
     (faults[0].kind, faults[0].to_string())
 }
 
@@ -47,11 +47,11 @@ fn the_recipe_keeps_what_the_file_says() {
     assert!(alpha.is_fresh());
     assert_eq!(alpha.role().map(Role::as_str), Some("review"));
     assert_eq!(alpha.model(), Some("small"));
-    assert_eq!(alpha.transitions()[0].1, Transition::RestartNewSession);
+    assert_eq!(alpha.transitions()[0].1, StepTransition::RestartNewSession);
 }
 
 #[test]
-fn a_recipe_survives_the_trip_through_json() {
+fn a_recipe_round_trips() {
     for json in [implement_and_review_json(), restarting_json(), loop_json()] {
         let before = recipe(json);
         let text = serde_json::to_string(&before).unwrap();
@@ -70,8 +70,8 @@ fn reading_a_recipe_runs_the_check() {
     );
 }
 
-/// Puts each value at its path into a good recipe, and expects exactly that one fault.
-fn each_is_the_only_fault<const N: usize>(cases: [(&str, Value, FaultKind, &str); N]) {
+/// Puts each value at its path into a valid recipe, and expects exactly that one error.
+fn each_is_the_only_fault<const N: usize>(cases: [(&str, Value, RecipeErrorKind, &str); N]) {
     for (path, value, kind, words) in cases {
         let (found, sentence) = only_fault(|json| {
             let (parent, key) = path.rsplit_once('/').unwrap();
@@ -83,8 +83,8 @@ fn each_is_the_only_fault<const N: usize>(cases: [(&str, Value, FaultKind, &str)
 }
 
 #[test]
-fn faults_of_the_recipe_are_named_with_their_place() {
-    use FaultKind::{BadName, Blank, Missing, OutOfRange, UnknownKey, UnknownStep, WrongShape};
+fn recipe_errors_have_a_location() {
+    use RecipeErrorKind::{BadName, Blank, Missing, OutOfRange, UnknownKey, UnknownStep, WrongShape};
     each_is_the_only_fault([
         ("/lable", json!("x"), UnknownKey, "lable: \"lable\" is not a key here"),
         ("/lable", json!("x"), UnknownKey, "(did you mean label?)"),
@@ -115,8 +115,8 @@ fn faults_of_the_recipe_are_named_with_their_place() {
 }
 
 #[test]
-fn faults_of_a_step_are_named_with_their_place() {
-    use FaultKind::{
+fn step_errors_have_a_location() {
+    use RecipeErrorKind::{
         BadName, Blank, Duplicate, Missing, TooLong, TransitionWithoutOutcome, UnknownKey, WrongShape,
     };
     let outcomes = "/steps/implement/outcomes";
@@ -152,8 +152,8 @@ fn faults_of_a_step_are_named_with_their_place() {
 }
 
 #[test]
-fn faults_of_a_transition_are_named_with_their_place() {
-    use FaultKind::{BadExitReason, NotOneForm, UnknownKey, UnknownStep};
+fn transition_errors_have_a_location() {
+    use RecipeErrorKind::{BadExitReason, NotOneForm, UnknownKey, UnknownStep};
     let other = "/steps/implement/on_outcome/other";
     each_is_the_only_fault([
         (
@@ -174,8 +174,8 @@ fn faults_of_a_transition_are_named_with_their_place() {
 }
 
 #[test]
-fn faults_of_a_gate_are_named_with_their_place() {
-    use FaultKind::{Blank, Duplicate, Missing, UnknownKey, UnknownOutcome};
+fn gate_errors_have_a_location() {
+    use RecipeErrorKind::{Blank, Duplicate, Missing, UnknownKey, UnknownOutcome};
     let gate = "/steps/implement/gate";
     each_is_the_only_fault([
         (
@@ -194,7 +194,7 @@ fn faults_of_a_gate_are_named_with_their_place() {
 
 #[test]
 fn a_default_outcome_is_one_of_the_steps_own() {
-    use FaultKind::{UnknownOutcome, WrongShape};
+    use RecipeErrorKind::{UnknownOutcome, WrongShape};
     let default = "/steps/implement/default_outcome";
     each_is_the_only_fault([
         (default, json!("compleet"), UnknownOutcome, "did you mean complete?"),
@@ -219,7 +219,7 @@ fn an_outcome_needs_its_transition() {
     let (kind, sentence) = only_fault(|json| {
         json["steps"]["implement"]["on_outcome"].as_object_mut().unwrap().remove("blocked");
     });
-    assert_eq!(kind, FaultKind::OutcomeWithoutTransition);
+    assert_eq!(kind, RecipeErrorKind::OutcomeWithoutTransition);
     assert_eq!(
         sentence,
         "step implement, on_outcome: the outcome \"blocked\" has no transition; say where it leads"
@@ -227,18 +227,18 @@ fn an_outcome_needs_its_transition() {
 }
 
 #[test]
-fn steps_nothing_leads_to_and_traps_are_faults() {
+fn unreachable_steps_and_dead_ends_are_errors() {
     let (kind, sentence) = only_fault(|json| {
         json["steps"]["code-review"]["on_outcome"]["issues-found"] = json!({"exit": "clarification-needed"});
     });
-    assert_eq!(kind, FaultKind::UnreachableStep);
+    assert_eq!(kind, RecipeErrorKind::UnreachableStep);
     assert!(sentence.starts_with("step fix: nothing leads here from \"implement\""), "{sentence}");
 
     let (kind, sentence) = only_fault(|json| {
         json["steps"]["fix"]["outcomes"] = json!(["complete"]);
         json["steps"]["fix"]["on_outcome"] = json!({"complete": {"next_step": "fix"}});
     });
-    assert_eq!(kind, FaultKind::NoWayToExit);
+    assert_eq!(kind, RecipeErrorKind::NoWayToExit);
     assert!(sentence.starts_with("step fix: no exit can be reached from here"), "{sentence}");
 
     let (kind, sentence) = only_fault(|json| {
@@ -250,12 +250,12 @@ fn steps_nothing_leads_to_and_traps_are_faults() {
             }
         }
     });
-    assert_eq!(kind, FaultKind::NoWayToExit);
+    assert_eq!(kind, RecipeErrorKind::NoWayToExit);
     assert_eq!(sentence, "steps: no step reaches an exit; let one outcome exit");
 }
 
 #[test]
-fn there_are_limits_to_steps_and_outcomes() {
+fn steps_and_outcomes_are_limited() {
     let chain = |count: usize| {
         let mut json = implement_and_review_json();
         let mut steps = Map::new();
@@ -289,26 +289,28 @@ fn there_are_limits_to_steps_and_outcomes() {
         json
     };
     assert!(Recipe::check(draft(wide(OUTCOMES_PER_STEP_MAX))).is_ok());
-    assert!(faults(wide(OUTCOMES_PER_STEP_MAX + 1)).iter().all(|fault| fault.kind == FaultKind::TooMany));
+    assert!(
+        faults(wide(OUTCOMES_PER_STEP_MAX + 1)).iter().all(|fault| fault.kind == RecipeErrorKind::TooMany)
+    );
 }
 
 #[test]
-fn a_key_written_twice_is_a_fault() {
+fn a_duplicate_key_is_an_error() {
     let step =
         r#"{"prompt": "p", "outcomes": ["ok"], "on_outcome": {"ok": {"exit": "x"}, "ok": {"exit": "y"}}}"#;
     let text = format!(
         r#"{{"id": "r", "label": "l", "description": "d", "initial_step": "s", "steps": {{"s": {step}, "s": {step}}}}}"#
     );
-    let kinds: Vec<FaultKind> = Recipe::check(serde_json::from_str(&text).unwrap())
+    let kinds: Vec<RecipeErrorKind> = Recipe::check(serde_json::from_str(&text).unwrap())
         .unwrap_err()
         .iter()
         .map(|fault| fault.kind)
         .collect();
-    assert_eq!(kinds, [FaultKind::Duplicate; 3]);
+    assert_eq!(kinds, [RecipeErrorKind::Duplicate; 3]);
 }
 
 #[test]
-fn every_fault_is_reported_at_once() {
+fn all_errors_are_reported_at_once() {
     let all = faults(json!({
         "id": "Bad Id",
         "label": "",
@@ -324,8 +326,8 @@ fn every_fault_is_reported_at_once() {
             "island": {"prompt": "p", "outcomes": ["stay"], "on_outcome": {"stay": {"next_step": "island"}}}
         }
     }));
-    insta::assert_snapshot!(Faults(all), @r#"
-    the recipe has faults:
+    insta::assert_snapshot!(RecipeErrors(all), @r#"
+    the recipe has errors:
       colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
       id: "Bad Id" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
       label: the text is blank; write at least one visible character
@@ -349,7 +351,7 @@ fn every_fault_is_reported_at_once() {
 }
 
 proptest! {
-    /// I11: nothing with a hole between outcomes and transitions gets through.
+    /// I11: a recipe whose outcomes and transitions differ is never accepted.
     #[test]
     fn taking_one_entry_away_breaks_the_recipe(which: prop::sample::Index, side: bool, base in 0..3usize) {
         let mut json = [implement_and_review_json(), restarting_json(), loop_json()][base].clone();
@@ -367,20 +369,20 @@ proptest! {
         let kind = if side {
             json["steps"][step]["outcomes"].as_array_mut().unwrap().retain(|name| name != outcome);
             if json["steps"][step]["outcomes"].as_array().unwrap().is_empty() {
-                FaultKind::Missing
+                RecipeErrorKind::Missing
             } else {
-                FaultKind::TransitionWithoutOutcome
+                RecipeErrorKind::TransitionWithoutOutcome
             }
         } else {
             json["steps"][step]["on_outcome"].as_object_mut().unwrap().remove(outcome);
-            FaultKind::OutcomeWithoutTransition
+            RecipeErrorKind::OutcomeWithoutTransition
         };
         let faults = faults(json);
         prop_assert!(faults.iter().any(|fault| fault.kind == kind && fault.step.as_ref() == Some(step)));
     }
 
     #[test]
-    fn whatever_stands_in_a_field_is_a_fault_or_fine_but_never_a_panic(
+    fn any_field_value_is_valid_or_an_error_and_never_panics(
         path in prop::sample::select(vec![
             "/id", "/label", "/steps", "/steps/fix", "/steps/fix/outcomes", "/steps/fix/on_outcome",
             "/steps/fix/on_outcome/complete", "/steps/fix/prompt", "/initial_step", "/steps/fix/outcomes/0",
@@ -405,9 +407,9 @@ fn the_fixture_has_the_documented_shape() {
         .iter()
         .flat_map(|step| {
             step.transitions().iter().map(move |(outcome, transition)| match transition {
-                Transition::NextStep { step: next } => format!("{}: {outcome} → {next}", step.name()),
-                Transition::Exit { reason } => format!("{}: {outcome} → exit {reason}", step.name()),
-                Transition::RestartNewSession => format!("{}: {outcome} → restart", step.name()),
+                StepTransition::NextStep { step: next } => format!("{}: {outcome} → {next}", step.name()),
+                StepTransition::Exit { reason } => format!("{}: {outcome} → exit {reason}", step.name()),
+                StepTransition::RestartNewSession => format!("{}: {outcome} → restart", step.name()),
             })
         })
         .collect();

@@ -1,12 +1,13 @@
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::outcome::Outcome;
-use baton_core::outcome_parser::parse;
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{
-    Advance, Contradiction, GateAnswer, Observed, Report, Resume, Run, RunRefusal, RunState, Seen, TURNS_MAX,
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome_parser::parse;
+use baton_core::recipe::run::{
+    Advance, Contradiction, GateAnswer, GitObservation, Run, RunObservation, RunRefusal, RunResume, RunState,
+    StepReport, TURNS_MAX,
 };
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 
 use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
 
@@ -37,9 +38,9 @@ fn implement_and_review_leads_where_it_says() {
         ),
     ];
     for (outcomes, reason) in cases {
-        let (run, last) = after(&recipe, started(&recipe), outcomes, &Observed::default());
+        let (run, last) = after(&recipe, started(&recipe), outcomes, &RunObservation::default());
         assert_eq!(last, exit(reason), "{outcomes:?}");
-        assert_eq!(run.resume(), Resume::Nothing);
+        assert_eq!(run.resume(), RunResume::Nothing);
     }
 }
 
@@ -49,7 +50,7 @@ fn no_tasks_ends_the_run_as_completed() {
     let outcomes = recipe.step(&step("implement")).unwrap().outcomes();
     let outcome = parse("{\"outcome\": \"no-tasks\"}", &outcomes).unwrap();
     let (run, last) =
-        started(&recipe).advance(&recipe, &Report::Outcome(outcome), &Observed::default()).unwrap();
+        started(&recipe).advance(&recipe, &StepReport::Outcome(outcome), &RunObservation::default()).unwrap();
     assert_eq!(last, exit("no-tasks-available"));
     let RunState::Exited { reason } = run.state() else { panic!("{run:?}") };
     assert_eq!(reason.category(), ExitCategory::Completed);
@@ -57,20 +58,20 @@ fn no_tasks_ends_the_run_as_completed() {
 }
 
 #[test]
-fn a_step_is_entered_with_its_own_wish_for_a_session() {
+fn a_step_chooses_whether_it_gets_a_fresh_session() {
     let recipe = implement_and_review();
-    let (run, last) = after(&recipe, started(&recipe), &["complete"], &Observed::default());
+    let (run, last) = after(&recipe, started(&recipe), &["complete"], &RunObservation::default());
     let entered = Advance::EnterStep { from: step("implement"), to: step("code-review"), fresh: true };
     assert_eq!(last, entered);
-    let (_, last) = after(&recipe, run, &["issues-found"], &Observed::default());
+    let (_, last) = after(&recipe, run, &["issues-found"], &RunObservation::default());
     assert_eq!(last, Advance::EnterStep { from: step("code-review"), to: step("fix"), fresh: false });
 }
 
 #[test]
 fn one_reminder_per_step_then_the_run_ends() {
     let recipe = implement_and_review();
-    let mistake = Report::Mistake(OutcomeMistake::NoneFound);
-    let seen = Observed::default();
+    let mistake = StepReport::Mistake(OutcomeMistake::NoneFound);
+    let seen = RunObservation::default();
 
     let (run, last) = started(&recipe).advance(&recipe, &mistake, &seen).unwrap();
     let Advance::Remind { error, text } = last else { panic!("{last:?}") };
@@ -86,7 +87,8 @@ fn one_reminder_per_step_then_the_run_ends() {
 #[test]
 fn an_outcome_of_another_step_is_a_mistake_too() {
     let recipe = implement_and_review();
-    let (_, last) = started(&recipe).advance(&recipe, &said("committed"), &Observed::default()).unwrap();
+    let (_, last) =
+        started(&recipe).advance(&recipe, &said("committed"), &RunObservation::default()).unwrap();
     let Advance::Remind { error, .. } = last else { panic!("{last:?}") };
     assert!(error.starts_with("\"committed\" is not an outcome of this step"), "{error}");
 }
@@ -94,7 +96,7 @@ fn an_outcome_of_another_step_is_a_mistake_too() {
 #[test]
 fn no_tasks_while_there_is_ready_work_is_asked_again_once() {
     let recipe = implement_and_review();
-    let seen = Observed { ready_count: 2, ..Observed::default() };
+    let seen = RunObservation { ready_count: 2, ..RunObservation::default() };
     let (run, last) = after(&recipe, started(&recipe), &["no-tasks"], &seen);
     let Advance::Remind { error, .. } = last else { panic!("{last:?}") };
     assert_eq!(
@@ -103,9 +105,9 @@ fn no_tasks_while_there_is_ready_work_is_asked_again_once() {
          2 tasks are ready to start, and `get_next_task` hands out the first"
     );
     assert_eq!(after(&recipe, run.clone(), &["no-tasks"], &seen).1, exit("no-tasks-available"));
-    // Ready work speaks against that one outcome only, and a doubt does not use up the reminder.
+    // Ready work contradicts only that outcome, and a challenge does not use up the reminder.
     assert!(matches!(after(&recipe, run.clone(), &["complete"], &seen).1, Advance::EnterStep { .. }));
-    let mistake = Report::Mistake(OutcomeMistake::NoneFound);
+    let mistake = StepReport::Mistake(OutcomeMistake::NoneFound);
     assert!(matches!(run.advance(&recipe, &mistake, &seen).unwrap().1, Advance::Remind { .. }));
 }
 
@@ -116,7 +118,7 @@ fn a_claim_that_does_not_hold_is_asked_again_once() {
         claimed: text("the task is implemented"),
         seen: text("the branch has no new commit"),
     };
-    let seen = Observed { contradiction: Some(contradiction), ..Observed::default() };
+    let seen = RunObservation { contradiction: Some(contradiction), ..RunObservation::default() };
     let (run, last) = after(&recipe, started(&recipe), &["complete"], &seen);
     let Advance::Remind { text, .. } = last else { panic!("{last:?}") };
     assert!(text.contains("but the branch has no new commit"), "{text}");
@@ -128,16 +130,16 @@ fn a_claim_that_does_not_hold_is_asked_again_once() {
 #[test]
 fn a_gate_decides_and_not_the_agent() {
     let recipe = recipe(loop_json());
-    let seen = Observed::default();
+    let seen = RunObservation::default();
     let (at_gate, last) = after(&recipe, started(&recipe), &["planned"], &seen);
     let question = text("Ready to execute? [YES/NO]");
     assert_eq!(last, Advance::AskGate { question: question.clone() });
-    assert_eq!(at_gate.resume(), Resume::AwaitGate { question: question.clone() });
+    assert_eq!(at_gate.resume(), RunResume::AwaitGate { question: question.clone() });
     assert_eq!(at_gate.advance(&recipe, &said("planned"), &seen), Err(RunRefusal::AwaitsGate { question }));
 
     let (stays, last) = at_gate.answer_gate(&recipe, GateAnswer::No).unwrap();
     assert_eq!(last, Advance::StayInPhase);
-    assert_eq!(stays.resume(), Resume::Dispatch { step: step("plan") });
+    assert_eq!(stays.resume(), RunResume::Dispatch { step: step("plan") });
     assert_eq!(stays.visits(&step("plan")), 1);
     assert_eq!(
         stays.answer_gate(&recipe, GateAnswer::Yes),
@@ -147,17 +149,17 @@ fn a_gate_decides_and_not_the_agent() {
     let (_, last) = at_gate.answer_gate(&recipe, GateAnswer::Yes).unwrap();
     assert_eq!(last, Advance::EnterStep { from: step("plan"), to: step("execute"), fresh: false });
 
-    // An outcome the gate does not stand for needs no answer.
+    // An outcome that is not the gate's needs no answer.
     assert_eq!(after(&recipe, started(&recipe), &["other"], &seen).1, exit("user-provided-other"));
 }
 
 fn phase(recipe: &baton_core::recipe::Recipe, run: Run, outcome: &str, answer: GateAnswer) -> (Run, Advance) {
-    let (run, _) = after(recipe, run, &[outcome], &Observed::default());
+    let (run, _) = after(recipe, run, &[outcome], &RunObservation::default());
     run.answer_gate(recipe, answer).unwrap()
 }
 
 #[test]
-fn every_round_a_human_approves_counts_afresh() {
+fn an_approved_iteration_resets_the_counters() {
     let recipe = recipe(loop_json());
     let mut run = started(&recipe);
     for iteration in 1..=20 {
@@ -179,7 +181,7 @@ fn nothing_moves_after_the_exit() {
     let (run, last) = started(&recipe).exit(ExitReason::user_requested()).unwrap();
     assert_eq!(last, exit("user-requested"));
     let refusal = RunRefusal::Exited { reason: ExitReason::user_requested() };
-    assert_eq!(run.advance(&recipe, &said("complete"), &Observed::default()), Err(refusal.clone()));
+    assert_eq!(run.advance(&recipe, &said("complete"), &RunObservation::default()), Err(refusal.clone()));
     assert_eq!(run.answer_gate(&recipe, GateAnswer::Yes), Err(refusal.clone()));
     assert_eq!(run.exit(ExitReason::error()), Err(refusal.clone()));
     assert_eq!(refusal.to_string(), "the run has ended (user-requested); start a new one");
@@ -192,22 +194,22 @@ fn a_run_keeps_to_its_recipe() {
     let run = started(&mine);
     let other = recipe(loop_json());
     assert!(matches!(
-        run.advance(&other, &said("complete"), &Observed::default()),
+        run.advance(&other, &said("complete"), &RunObservation::default()),
         Err(RunRefusal::OtherRecipe { .. })
     ));
     let mut json = crate::recipes::fixture::loop_json();
     json["id"] = serde_json::json!("implement-and-review");
     let changed = recipe(json);
     assert_eq!(
-        run.advance(&changed, &said("complete"), &Observed::default()),
+        run.advance(&changed, &said("complete"), &RunObservation::default()),
         Err(RunRefusal::StepChanged { step: step("implement") })
     );
 }
 
 #[test]
-fn a_run_is_stored_whole() {
+fn a_run_survives_storage() {
     let recipe = recipe(loop_json());
-    let (run, _) = after(&recipe, started(&recipe), &["planned"], &Observed::default());
+    let (run, _) = after(&recipe, started(&recipe), &["planned"], &RunObservation::default());
     let json = serde_json::to_string_pretty(&run).unwrap();
     insta::assert_snapshot!(json, @r#"
     {
@@ -243,60 +245,63 @@ fn a_run_is_stored_whole() {
 #[test]
 fn a_fresh_step_knows_what_it_was_handed_and_nothing_else() {
     let recipe = implement_and_review();
-    let seen = Observed::default();
-    let run = started(&recipe).prompted(Timestamp::from_ms(1)).said("I changed login.rs.");
+    let seen = RunObservation::default();
+    let run = started(&recipe).begin_prompt(Timestamp::from_ms(1)).record_output("I changed login.rs.");
     assert_eq!(run.memory().turns().len(), 1);
     let (review, _) = after(&recipe, run, &["complete"], &seen);
     assert!(review.memory().turns().is_empty(), "the review is fresh");
-    assert_eq!(review.memory().handed().unwrap().step, step("implement"));
-    let review =
-        review.prompted(Timestamp::from_ms(7)).prompted(Timestamp::from_ms(9)).said("Line 3 is wrong.");
+    assert_eq!(review.memory().handover().unwrap().step, step("implement"));
+    let review = review
+        .begin_prompt(Timestamp::from_ms(7))
+        .begin_prompt(Timestamp::from_ms(9))
+        .record_output("Line 3 is wrong.");
     assert_eq!(review.memory().since(), Some(Timestamp::from_ms(7)), "its session begins once");
     let (fix, _) = after(&recipe, review, &["issues-found"], &seen);
     assert_eq!(fix.memory().turns()[0].text.as_str(), "Line 3 is wrong.", "the fix goes on in that session");
 }
 
 #[test]
-fn a_reminder_is_kept_until_the_agent_is_put_to_work_anew() {
+fn a_reminder_is_kept_until_the_agent_works_again() {
     let recipe = implement_and_review();
-    let seen = Observed::default();
+    let seen = RunObservation::default();
     let (run, _) =
-        started(&recipe).advance(&recipe, &Report::Mistake(OutcomeMistake::NoneFound), &seen).unwrap();
-    assert!(run.memory().told().unwrap().contains("could not be taken"));
+        started(&recipe).advance(&recipe, &StepReport::Mistake(OutcomeMistake::NoneFound), &seen).unwrap();
+    assert!(run.memory().pending_reminder().unwrap().contains("was not accepted"));
     let (run, _) = after(&recipe, run, &["complete"], &seen);
-    assert_eq!(run.memory().told(), None);
+    assert_eq!(run.memory().pending_reminder(), None);
 }
 
 #[test]
 fn a_run_remembers_the_newest_of_what_was_said() {
     let mut run = started(&implement_and_review());
     for number in 0..TURNS_MAX + 5 {
-        run = run.said(&format!("message {number}"));
+        run = run.record_output(&format!("message {number}"));
     }
     assert_eq!(run.memory().turns().len(), TURNS_MAX);
     assert_eq!(run.memory().turns().last().unwrap().text.as_str(), format!("message {}", TURNS_MAX + 4));
-    let run = run.said("  ").told_messages(&[text("Use the other door.")], 7).told_messages(&[], 3);
-    assert_eq!((run.memory().turns().last().unwrap().step.clone(), run.memory().heard()), (None, 7));
+    let run =
+        run.record_output("  ").deliver_messages(&[text("Use the other door.")], 7).deliver_messages(&[], 3);
+    assert_eq!((run.memory().turns().last().unwrap().step.clone(), run.memory().delivered()), (None, 7));
 }
 
 #[test]
-fn a_run_that_is_leaving_only_waits_for_its_exit() {
+fn a_run_that_is_ending_only_waits_for_its_exit() {
     let recipe = implement_and_review();
     let reason = ExitReason::user_requested();
-    let leaving = started(&recipe).leaving(reason.clone()).unwrap();
-    assert_eq!(leaving.resume(), Resume::Settle { reason: reason.clone() });
+    let leaving = started(&recipe).begin_exit(reason.clone()).unwrap();
+    assert_eq!(leaving.resume(), RunResume::Settle { reason: reason.clone() });
     let refused = Err(RunRefusal::Exited { reason: reason.clone() });
-    assert_eq!(leaving.advance(&recipe, &said("complete"), &Observed::default()), refused);
-    assert_eq!(leaving.leaving(reason.clone()), Err(RunRefusal::Exited { reason: reason.clone() }));
+    assert_eq!(leaving.advance(&recipe, &said("complete"), &RunObservation::default()), refused);
+    assert_eq!(leaving.begin_exit(reason.clone()), Err(RunRefusal::Exited { reason: reason.clone() }));
     let (exited, _) = leaving.exit(reason).unwrap();
     assert!(exited.has_exited());
 }
 
 #[test]
-fn git_speaks_against_claims_of_work_that_is_not_there() {
+fn git_contradicts_claims_of_missing_work() {
     let outcome = |name: &str| Outcome { name: name.parse().unwrap(), description: None };
     let against = |name: &str, commits, uncommitted, files_changed| {
-        let seen = Seen { commits, uncommitted, files_changed };
+        let seen = GitObservation { commits, uncommitted, files_changed };
         Contradiction::in_git(&outcome(name), seen).map(|contradiction| contradiction.seen.to_string())
     };
     assert!(against("committed", 0, 2, 0).unwrap().contains("2 changed file(s) are in none"));

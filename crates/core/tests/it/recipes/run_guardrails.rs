@@ -1,8 +1,10 @@
-use baton_core::exit_reason::{ExitCategory, ExitReason};
+use baton_core::base::text::NonBlank;
 use baton_core::recipe::Recipe;
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{Advance, Contradiction, GateAnswer, Observed, Report, Run, RunState};
-use baton_core::text::NonBlank;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::run::{
+    Advance, Contradiction, GateAnswer, Run, RunObservation, RunState, StepReport,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -18,14 +20,14 @@ fn exit(reason: ExitReason) -> Advance {
 #[test]
 fn the_fourth_entry_is_refused_at_three() {
     let recipe = implement_and_review();
-    let seen = Observed::default();
+    let seen = RunObservation::default();
     let rounds = ["complete", "issues-found", "complete", "issues-found", "complete", "issues-found"];
     let (run, last) = after(&recipe, started(&recipe), &rounds, &seen);
     assert!(matches!(last, Advance::EnterStep { .. }));
     assert_eq!(run.visits(&step("code-review")), 3);
     let (run, last) = after(&recipe, run, &["complete"], &seen);
     assert_eq!(last, exit(ExitReason::max_step_visits_exceeded(&step("code-review"))));
-    // The guardrail speaks before the step is entered.
+    // The guardrail applies before the step is entered.
     assert_eq!((run.visits(&step("code-review")), run.step()), (3, &step("fix")));
 }
 
@@ -35,19 +37,19 @@ fn too_many_steps_end_the_run() {
     json["guardrails"] = json!({"max_step_visits": 50, "max_total_steps": 4});
     let recipe = recipe(json);
     let rounds = ["complete", "issues-found", "complete"];
-    let (run, last) = after(&recipe, started(&recipe), &rounds, &Observed::default());
+    let (run, last) = after(&recipe, started(&recipe), &rounds, &RunObservation::default());
     assert!(matches!(last, Advance::EnterStep { .. }));
     assert_eq!(run.total_steps(), 4);
-    let (_, last) = after(&recipe, run, &["no-issues"], &Observed::default());
+    let (_, last) = after(&recipe, run, &["no-issues"], &RunObservation::default());
     assert_eq!(last, exit(ExitReason::max_total_steps()));
 }
 
 const ROUND: [&str; 3] = ["complete", "no-issues", "committed"];
 
 #[test]
-fn restarts_without_progress_come_to_an_end() {
+fn restarts_without_progress_end_the_run() {
     let recipe = recipe(restarting_json());
-    let seen = Observed::default();
+    let seen = RunObservation::default();
     let mut run = started(&recipe);
     let mut last;
     for restarts in 1..=2 {
@@ -61,9 +63,9 @@ fn restarts_without_progress_come_to_an_end() {
 }
 
 #[test]
-fn restarts_with_progress_go_on_until_the_total_is_reached() {
+fn restarts_with_progress_continue_to_the_total_limit() {
     let recipe = recipe(restarting_json());
-    let seen = Observed { progress: true, ..Observed::default() };
+    let seen = RunObservation { progress: true, ..RunObservation::default() };
     let mut run = started(&recipe);
     let mut last;
     for _ in 0..33 {
@@ -76,11 +78,11 @@ fn restarts_with_progress_go_on_until_the_total_is_reached() {
 }
 
 #[test]
-fn one_restart_without_progress_forgives_nothing() {
+fn a_restart_without_progress_keeps_the_counters() {
     let recipe = recipe(restarting_json());
-    let (run, _) = after(&recipe, started(&recipe), &ROUND, &Observed::default());
+    let (run, _) = after(&recipe, started(&recipe), &ROUND, &RunObservation::default());
     assert_eq!((run.visits(&step("implement")), run.visits(&step("commit"))), (2, 1));
-    let progress = Observed { progress: true, ..Observed::default() };
+    let progress = RunObservation { progress: true, ..RunObservation::default() };
     let (run, _) = after(&recipe, run, &ROUND, &progress);
     assert_eq!((run.visits(&step("implement")), run.visits(&step("commit"))), (1, 0));
 }
@@ -92,7 +94,7 @@ fn staying_in_a_phase_counts_towards_the_total() {
     let mut last = Advance::StayInPhase;
     let mut stays = 0;
     while last == Advance::StayInPhase {
-        (run, _) = after(&recipe, run, &["planned"], &Observed::default());
+        (run, _) = after(&recipe, run, &["planned"], &RunObservation::default());
         (run, last) = run.answer_gate(&recipe, GateAnswer::No).unwrap();
         stays += 1;
     }
@@ -107,13 +109,13 @@ enum Move {
     Claim(prop::sample::Index),
 }
 
-fn moves() -> impl Strategy<Value = Vec<(Move, Observed)>> {
+fn moves() -> impl Strategy<Value = Vec<(Move, RunObservation)>> {
     let step = prop_oneof![
         6 => any::<prop::sample::Index>().prop_map(Move::Say),
         1 => Just(Move::Slip),
         1 => any::<prop::sample::Index>().prop_map(Move::Claim),
     ];
-    let observed = (0..2u32, any::<bool>()).prop_map(|(ready_count, progress)| Observed {
+    let observed = (0..2u32, any::<bool>()).prop_map(|(ready_count, progress)| RunObservation {
         ready_count,
         progress,
         contradiction: None,
@@ -125,7 +127,7 @@ fn moves() -> impl Strategy<Value = Vec<(Move, Observed)>> {
 fn apply(
     recipe: &Recipe,
     run: &Run,
-    (step, observed): &(Move, Observed),
+    (step, observed): &(Move, RunObservation),
     answer: GateAnswer,
 ) -> (Run, Advance) {
     if matches!(run.state(), RunState::AtGate { .. }) {
@@ -135,7 +137,7 @@ fn apply(
     let mut observed = observed.clone();
     let report = match step {
         Move::Say(index) => said(index.get(&outcomes).as_str()),
-        Move::Slip => Report::Mistake(OutcomeMistake::NoneFound),
+        Move::Slip => StepReport::Mistake(OutcomeMistake::NoneFound),
         Move::Claim(index) => {
             let words = |words| NonBlank::new(words).unwrap();
             observed.contradiction =
@@ -154,7 +156,7 @@ proptest! {
     fn every_run_ends_within_its_guardrails(moves in moves(), which in 0..3usize, yes: bool) {
         let recipe = recipe([implement_and_review_json(), restarting_json(), loop_json()][which].clone());
         let guardrails = recipe.guardrails();
-        // Each stay of the agent allows one reminder and one doubt, and a gate needs an answer.
+        // Each stay in a step allows one reminder and one challenge, and a gate needs an answer.
         let moves_max = 4 * guardrails.max_total_steps();
         let answer = if yes { GateAnswer::Yes } else { GateAnswer::No };
         let mut run = started(&recipe);
@@ -173,7 +175,7 @@ proptest! {
             }
             prop_assert!(moved.total_steps() <= guardrails.max_total_steps());
             if moved.iteration() > iteration {
-                // A human's YES: the only thing that starts the counting again.
+                // Only a human's YES resets the counters.
                 let at_gate = matches!(run.state(), RunState::AtGate { .. });
                 prop_assert!(yes && at_gate);
                 count = 0;

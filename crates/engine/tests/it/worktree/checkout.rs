@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use baton_engine::worktree::{GitError, Place, Worktrees};
+use baton_engine::git::{GitError, Place, Worktrees};
 
 use crate::repo::{TestRepo, attempt, branch, ready, spec, task_branch, task_place, write};
 

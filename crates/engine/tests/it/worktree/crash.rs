@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use baton_engine::worktree::{GitError, MergeSpec, Worktrees};
+use baton_engine::git::{GitError, MergeSpec, Worktrees};
 
 use crate::repo::{TestRepo, attempt, branch, spec, task_branch, write};
 

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use baton_engine::worktree::{Git, GitError};
+use baton_engine::git::{Git, GitError};
 
 use crate::repo::{TestRepo, spec};
 

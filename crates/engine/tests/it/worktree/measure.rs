@@ -1,6 +1,6 @@
 use std::fs;
 
-use baton_engine::worktree::AsideReason;
+use baton_engine::git::AsideReason;
 
 use crate::repo::{TestRepo, ready, spec, task_branch, write};
 
@@ -246,7 +246,7 @@ async fn a_worktree_whose_git_link_was_deleted_never_reaches_the_humans_checkout
     let repo = TestRepo::new();
     write(&repo.main.join(".agent/state/.gitignore"), "*\n");
     let inside = repo.main.join(".agent/state");
-    let room = baton_engine::worktree::Worktrees::new(repo.open().await, &inside).unwrap();
+    let room = baton_engine::git::Worktrees::new(repo.open().await, &inside).unwrap();
     let checkout = room.create(&spec(1, 1)).await.unwrap();
     fs::remove_file(checkout.folder.join(".git")).unwrap();
     write(&checkout.folder.join("work"), "x");

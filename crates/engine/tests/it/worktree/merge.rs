@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use baton_core::git_name::CommitId;
-use baton_engine::worktree::{Checkout, GitError, MergeSpec, Merged, Worktrees};
+use baton_core::base::git_name::CommitId;
+use baton_engine::git::{Checkout, GitError, MergeSpec, Merged, Worktrees};
 
 use crate::repo::{TestRepo, branch, spec, task_branch, write};
 

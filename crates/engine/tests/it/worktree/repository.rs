@@ -1,6 +1,6 @@
 use std::fs;
 
-use baton_engine::worktree::{BranchMade, GitError, Repository, Worktrees};
+use baton_engine::git::{BranchMade, GitError, Repository, Worktrees};
 
 use crate::repo::{TestRepo, attempt, branch, spec, task_branch, write};
 
@@ -51,7 +51,7 @@ async fn a_bare_repository_works() {
     let settled = room.settle(&checkout).await.unwrap();
     assert_eq!((settled.measured.commits, &settled.measured.head), (1, &head));
     // Its HEAD names the target, but nobody looks at its files.
-    let merge = baton_engine::worktree::MergeSpec {
+    let merge = baton_engine::git::MergeSpec {
         branch: task_branch(1),
         into: branch("main"),
         message: "Merge".to_owned(),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use baton_engine::worktree::IGNORED_BYTES_MAX;
+use baton_engine::git::IGNORED_BYTES_MAX;
 
 use crate::repo::{TestRepo, attempt, spec, write};
 

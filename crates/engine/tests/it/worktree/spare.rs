@@ -79,7 +79,7 @@ async fn what_a_crash_left_of_a_spare_is_cleared_and_made_anew() {
 async fn spares_of_two_repositories_in_one_state_folder_do_not_touch_each_other() {
     let (one, other) = (TestRepo::new(), TestRepo::new());
     let room = one.room().await;
-    let beside = baton_engine::worktree::Worktrees::new(other.open().await, &one.state).unwrap();
+    let beside = baton_engine::git::Worktrees::new(other.open().await, &one.state).unwrap();
     room.stock(&branch("main"), 1).await.unwrap();
     beside.stock(&branch("main"), 1).await.unwrap();
     room.stock(&branch("main"), 2).await.unwrap();

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use baton_engine::worktree::{FILE_BYTES_MAX, GitError, IGNORED_BYTES_MAX};
+use baton_engine::git::{FILE_BYTES_MAX, GitError, IGNORED_BYTES_MAX};
 
 use crate::repo::{TestRepo, attempt, ready, spec, write};
 

@@ -1,88 +1,89 @@
-//! `/graph`: what waits on what, drawn. Each edge says whether it is met, pending or dead, and why.
+//! `/graph`: the dependency graph. Each edge shows whether it is met, pending or dead, and why.
 
 mod load;
 mod picture;
 
 use axum::extract::State;
-use baton_core::graph::Verdict;
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
+use baton_core::graph::DependencyStatus;
 use baton_core::task::Task;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError};
-use super::layout::{Frame, Tab, empty, heading};
-use super::projects;
-use super::visit::Visit;
-use super::words::of_state;
-use crate::input::Query;
+use crate::http::input::Query;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::projects;
+use crate::pages::widgets::words::state_badge;
 use crate::state::App;
-use load::{Drawn, TASKS_MAX, load};
-use picture::{drawing, why};
+use load::{GraphModel, TASKS_MAX, load};
+use picture::{render, why};
 
-pub async fn show(State(app): State<App>, visit: Visit, mut query: Query) -> PageAnswer {
-    let project = projects::wanted(&mut query)?;
+pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query: Query) -> PageResult {
+    let project = projects::from_query(&mut query)?;
     query.done()?;
-    let frame = Frame::load(&app, visit).await?;
-    let drawn = load(&app, project).await?;
-    let critical = drawn.graph.critical_path();
+    let frame = Frame::load(&app, request).await?;
+    let model = load(&app, project).await?;
+    let critical = model.graph.critical_path();
     let body = html! {
-        (heading("Graph", &choice(&app, project).await?))
-        @if drawn.tasks.is_empty() && drawn.loose.is_empty() {
-            (empty("Nothing to draw", "Open tasks and what they wait on are drawn here.", &[("baton task add \"Second\" --depends-on TASK-…", "a task that waits on another")]))
+        (heading("Graph", &picker(&app, project).await?))
+        @if model.tasks.is_empty() && model.unconnected.is_empty() {
+            (empty("No open tasks", "Open tasks and their dependencies appear here.", &[("baton task add \"Second\" --depends-on TASK-…", "add a task that depends on another")]))
         } @else {
-            (legend(&drawn, critical.len()))
-            @if !drawn.tasks.is_empty() { (drawing(&drawn, &critical)) }
-            @if drawn.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are drawn; choose a project to see fewer." } }
-            (words(&drawn))
-            (loose(&drawn))
+            (legend(&model, critical.len()))
+            @if !model.tasks.is_empty() { (render(&model, &critical)) }
+            @if model.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are shown; choose a project to see fewer." } }
+            (describe(&model))
+            (render_unconnected(&model))
         }
     };
     Ok(frame.page(Tab::Graph, "Graph", &[], &body))
 }
 
-async fn choice(app: &App, chosen: Option<ProjectId>) -> Result<Markup, PageError> {
-    let projects = projects::offered(app).await?;
+async fn picker(app: &App, chosen: Option<ProjectId>) -> Result<Markup, PageError> {
+    let projects = projects::list_projects(app).await?;
     Ok(html! {
         @if !projects.is_empty() {
             form.filters method="get" action="/graph" {
                 label.unseen for="graph-project" { "Project" }
-                (projects::choice("graph-project", &projects, chosen, "All projects"))
+                (projects::picker("graph-project", &projects, chosen, "All projects"))
                 button type="submit" { "Show" }
             }
         }
     })
 }
 
-/// What the signs mean, and what there is to see.
-fn legend(drawn: &Drawn, critical: usize) -> Markup {
-    let ready = drawn.tasks.iter().chain(&drawn.loose).filter(|task| is_ready(drawn, task)).count();
+/// The legend and the counts.
+fn legend(model: &GraphModel, critical: usize) -> Markup {
+    let ready = model.tasks.iter().chain(&model.unconnected).filter(|task| is_ready(model, task)).count();
     html! {
         p.legend {
             span { "✓ met" } span { "○ pending" } span { "✗ dead" }
-            @if drawn.ties.iter().any(|tie| tie.is_stand_in) { span { "♺ stands in for what was recycled" } }
-            span { strong { (ready) " ready" } @if ready > 0 { ": an agent may take " @if ready == 1 { "it" } @else { "them" } " now" } }
-            @if critical > 1 { span { span.thick aria-hidden="true" { "━" } " critical path: " (critical) " tasks, one after the other" } }
+            @if model.ties.iter().any(|tie| tie.is_replacement) { span { "♺ replaces a recycled task" } }
+            span { strong { (ready) " ready" } @if ready > 0 { " to start" } }
+            @if critical > 1 { span { span.thick aria-hidden="true" { "━" } " critical path: " (critical) " tasks" } }
         }
     }
 }
 
-fn is_ready(drawn: &Drawn, task: &Task) -> bool {
-    drawn.graph.is_ready(task.id()) && task.is_claimable()
+fn is_ready(model: &GraphModel, task: &Task) -> bool {
+    model.graph.is_ready(task.id()) && task.is_claimable()
 }
 
-/// The same as a list.
-fn words(drawn: &Drawn) -> Markup {
-    let title = |number: usize| drawn.tasks[number].spec().title.as_str();
+/// The graph as a list.
+fn describe(model: &GraphModel) -> Markup {
+    let title = |number: usize| model.tasks[number].spec().title.as_str();
     html! {
-        @if !drawn.ties.is_empty() {
+        @if !model.ties.is_empty() {
             details {
-                summary { "In words" }
+                summary { "As text" }
                 ul {
-                    @for tie in &drawn.ties {
-                        @if tie.is_stand_in {
-                            li { (title(tie.from)) " stands in for " (title(tie.to)) ", which was recycled" }
+                    @for tie in &model.ties {
+                        @if tie.is_replacement {
+                            li { (title(tie.from)) " replaces " (title(tie.to)) ", which was recycled" }
                         } @else {
-                            li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&drawn.graph.verdict(drawn.tasks[tie.from].id()).unwrap_or(Verdict::Met))) }
+                            li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&model.graph.verdict(model.tasks[tie.from].id()).unwrap_or(DependencyStatus::Met))) }
                         }
                     }
                 }
@@ -91,14 +92,14 @@ fn words(drawn: &Drawn) -> Markup {
     }
 }
 
-fn loose(drawn: &Drawn) -> Markup {
+fn render_unconnected(model: &GraphModel) -> Markup {
     html! {
-        @if !drawn.loose.is_empty() {
+        @if !model.unconnected.is_empty() {
             section {
-                h2 { "Tied to nothing" }
+                h2 { "Without dependencies" }
                 ul.plain {
-                    @for task in &drawn.loose {
-                        li { (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } @if is_ready(drawn, task) { span.muted { " · ready" } } }
+                    @for task in &model.unconnected {
+                        li { (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } @if is_ready(model, task) { span.muted { " · ready" } } }
                     }
                 }
             }

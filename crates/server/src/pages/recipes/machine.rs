@@ -1,68 +1,68 @@
-//! A recipe as the machine it is: its steps, what leads from one to the next, and its ends.
+//! A recipe as a state diagram: steps, transitions and exits.
 
-use baton_core::exit_reason::ExitReason;
-use baton_core::recipe::{Recipe, Step, Transition};
-use baton_core::run::Run;
-use baton_core::text::StepName;
+use baton_core::base::text::StepName;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::Run;
+use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 use maud::{Markup, html};
 
-use crate::pages::drawing::Grid;
-use crate::pages::layers::{Layout, Spot};
-use crate::pages::words::{of_exit, short};
+use crate::pages::widgets::drawing::Grid;
+use crate::pages::widgets::layers::{Cell, LayeredLayout};
+use crate::pages::widgets::words::{exit_badge, short};
 
-/// Longer names are cut in the drawing; the list below it has them whole.
+/// Longer exit names are truncated; the list below the diagram shows them in full.
 const EXIT_CHARS_MAX: usize = 25;
 const GRID: Grid = Grid { width: 178, height: 40, column: 290, row: 72, margin: 12, below: 22 };
 
-/// A node of the drawing: a step, or one of the ways it can end there. An end stands beside each step that leads to it,
-/// so that no line has to cross the whole drawing.
-enum Node<'a> {
-    Step(&'a Step),
+/// A step or an exit. Each step has its own exit nodes, so that no line crosses the whole diagram.
+enum MachineNode<'a> {
+    Step(&'a RecipeStep),
     Exit(&'a ExitReason),
 }
 
-/// From one node to another, and what may be reported for it.
-struct Edge<'a> {
+/// An edge, with the outcomes that lead along it.
+struct MachineEdge<'a> {
     from: usize,
     to: usize,
     outcomes: Vec<&'a str>,
-    /// It goes on in a new session.
+    /// Restarts in a new session.
     is_fresh: bool,
 }
 
-fn machine(recipe: &Recipe) -> (Vec<Node<'_>>, Vec<Edge<'_>>) {
+fn machine(recipe: &Recipe) -> (Vec<MachineNode<'_>>, Vec<MachineEdge<'_>>) {
     let steps = recipe.steps();
     let number = |name: &StepName| steps.iter().position(|step| step.name() == name).unwrap_or(0);
-    let mut nodes: Vec<Node<'_>> = steps.iter().map(Node::Step).collect();
+    let mut nodes: Vec<MachineNode<'_>> = steps.iter().map(MachineNode::Step).collect();
     let mut edges = Vec::new();
     for (from, step) in steps.iter().enumerate() {
         for (outcome, transition) in step.transitions() {
             let (to, is_fresh) = match transition {
-                Transition::NextStep { step } => (number(step), false),
-                Transition::RestartNewSession => (number(recipe.initial_step()), true),
-                Transition::Exit { reason } => {
-                    nodes.push(Node::Exit(reason));
+                StepTransition::NextStep { step } => (number(step), false),
+                StepTransition::RestartNewSession => (number(recipe.initial_step()), true),
+                StepTransition::Exit { reason } => {
+                    nodes.push(MachineNode::Exit(reason));
                     (nodes.len() - 1, false)
                 }
             };
-            let known = edges.iter_mut().find(|edge: &&mut Edge<'_>| (edge.from, edge.to) == (from, to));
+            let known =
+                edges.iter_mut().find(|edge: &&mut MachineEdge<'_>| (edge.from, edge.to) == (from, to));
             match known {
                 Some(edge) => edge.outcomes.push(outcome.as_str()),
-                None => edges.push(Edge { from, to, outcomes: vec![outcome.as_str()], is_fresh }),
+                None => edges.push(MachineEdge { from, to, outcomes: vec![outcome.as_str()], is_fresh }),
             }
         }
     }
     (nodes, edges)
 }
 
-/// Lines below, their words over them, steps and ends over both.
-pub fn drawing(recipe: &Recipe, runs: &[&Run]) -> Markup {
+/// Lines first, labels above them, nodes on top.
+pub(super) fn render(recipe: &Recipe, runs: &[&Run]) -> Markup {
     let (nodes, edges) = machine(recipe);
-    // A step that leads back is drawn from right to left and does not move anything.
-    let (forward, back): (Vec<Edge<'_>>, Vec<Edge<'_>>) =
+    // Back edges do not take part in the layout.
+    let (forward, back): (Vec<MachineEdge<'_>>, Vec<MachineEdge<'_>>) =
         edges.into_iter().partition(|edge| edge.to > edge.from);
     let ends: Vec<(usize, usize)> = forward.iter().map(|edge| (edge.from, edge.to)).collect();
-    let layout = Layout::of(nodes.len(), &ends);
+    let layout = LayeredLayout::new(nodes.len(), &ends);
     let place = |number: usize| layout.places[number];
     let mut lines = Vec::new();
     let mut words = Vec::new();
@@ -78,18 +78,18 @@ pub fn drawing(recipe: &Recipe, runs: &[&Run]) -> Markup {
     }
     let nodes: Vec<Markup> =
         nodes.iter().enumerate().map(|(number, each)| node(each, recipe, runs, place(number))).collect();
-    let about = format!("{}, drawn; its exits are listed below", recipe.label());
+    let about = format!("{}: diagram; exits are listed below", recipe.label());
     GRID.drawing(&layout, &about, &[lines, words, nodes].concat())
 }
 
-fn label(edge: &Edge<'_>, (x, y): (usize, usize), anchor: &str) -> Markup {
-    html! { text.label x=(x) y=(y) text-anchor=(anchor) { (edge.outcomes.join(" / ")) @if edge.is_fresh { ", afresh" } } }
+fn label(edge: &MachineEdge<'_>, (x, y): (usize, usize), anchor: &str) -> Markup {
+    html! { text.label x=(x) y=(y) text-anchor=(anchor) { (edge.outcomes.join(" / ")) @if edge.is_fresh { ", new session" } } }
 }
 
-fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], place: Spot) -> Markup {
+fn node(node: &MachineNode<'_>, recipe: &Recipe, runs: &[&Run], place: Cell) -> Markup {
     let (x, y) = GRID.corner(place);
     let (tone, text, about, is_lit) = match node {
-        Node::Step(step) => {
+        MachineNode::Step(step) => {
             let start = if step.name() == recipe.initial_step() { "● " } else { "" };
             let gate = if step.gate().is_some() { " ⊟" } else { "" };
             let is_lit = runs.iter().any(|run| run.step() == step.name());
@@ -97,13 +97,13 @@ fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], place: Spot) -> Markup 
             let about = step.gate().map(|gate| format!("gate: {}", gate.question()));
             ("queued", format!("{start}{}{gate}{lit}", step.name()), about, is_lit)
         }
-        Node::Exit(reason) => {
-            let sign = of_exit(reason.category());
-            let text = format!("{} {}", sign.glyph, short(reason.as_str(), EXIT_CHARS_MAX));
-            (sign.tone, text, Some(reason.message()), false)
+        MachineNode::Exit(reason) => {
+            let badge = exit_badge(reason.category());
+            let text = format!("{} {}", badge.glyph, short(reason.as_str(), EXIT_CHARS_MAX));
+            (badge.tone, text, Some(reason.message()), false)
         }
     };
-    let is_exit = matches!(node, Node::Exit(_));
+    let is_exit = matches!(node, MachineNode::Exit(_));
     html! {
         g class={ "tone-" (tone) @if is_exit { " exit" } @if is_lit { " lit" } } {
             @if let Some(about) = about { title { (about) } }

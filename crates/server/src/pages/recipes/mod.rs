@@ -1,41 +1,43 @@
-//! `/recipes`: each workflow drawn as the machine it is, the step of a run lit, the exits in words.
+//! `/recipes`: each recipe as a diagram, with running steps highlighted and exits listed.
 
-pub mod ends;
+pub(super) mod exits;
 mod machine;
 
 use axum::extract::State;
 use axum::response::Response;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::run::{Origin, Run, RunState};
-use baton_core::text::{NonBlank, RecipeId};
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::recipe::run::{Run, RunOrigin, RunState};
 use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::projects;
-use super::visit::Visit;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::projects;
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
-    let listed = app.desk().recipes.list();
-    let projects = projects::offered(&app).await?;
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let runs: Vec<Run> =
+        app.tasks().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
+    let listed = app.tasks().recipes.list();
+    let projects = projects::list_projects(&app).await?;
     let start = |id: &RecipeId| {
         html! {
             details {
-                summary { "Start it" }
+                summary { "Start" }
                 form.inline method="post" action={ "/recipes/" (id) "/start" } {
-                    label.unseen for={ "message-" (id) } { "What is to be done" }
-                    input #{ "message-" (id) } type="text" name="message" placeholder="What is to be done (may stay empty)";
+                    label.unseen for={ "message-" (id) } { "Description" }
+                    input #{ "message-" (id) } type="text" name="message" placeholder="What should be done? (optional)";
                     @if !projects.is_empty() {
                         label.unseen for={ "project-" (id) } { "Project" }
-                        (projects::choice(&format!("project-{id}"), &projects, None, "No project"))
+                        (projects::picker(&format!("project-{id}"), &projects, None, "No project"))
                     }
                     button.primary type="submit" { "Start" }
                 }
@@ -43,19 +45,19 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
         }
     };
     let body = html! {
-        (heading("Recipes", &html! { span.muted { "yours: " code { ".agent/recipes/*.yml" } } }))
+        (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } } }))
         div data-filter {
             @for each in &listed {
                 @let own: Vec<&Run> = runs.iter().filter(|run| run.recipe() == each.recipe.id()).collect();
-                (recipe(each, &own, &start(each.recipe.id())))
+                (render_recipe(each, &own, &start(each.recipe.id())))
             }
         }
-        (ends::of_all())
+        (exits::render_common())
     };
     Ok(frame.page(Tab::Recipes, "Recipes", &[], &body))
 }
 
-fn recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
+fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
     let recipe = &listed.recipe;
     let guardrails = recipe.guardrails();
     html! {
@@ -64,60 +66,65 @@ fn recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
             p { (recipe.description()) }
             p.muted {
                 @match &listed.source { Source::BuiltIn => "built in", Source::File(path) => (path.display()) }
-                " · at most " (guardrails.max_step_visits()) " visits of a step, " (guardrails.max_total_steps()) " steps in all"
+                " · at most " (guardrails.max_step_visits()) " visits per step, " (guardrails.max_total_steps()) " steps in total"
             }
             @for fault in &listed.faults { p.tone-failed { "✗ " (fault) } }
-            @for run in runs { (running(run)) }
-            (machine::drawing(recipe, runs))
-            (ends::own(recipe))
+            @for run in runs { (render_run(run)) }
+            (machine::render(recipe, runs))
+            (exits::render_own(recipe))
             (start)
         }
     }
 }
 
-fn running(run: &Run) -> Markup {
+fn render_run(run: &Run) -> Markup {
     let word = match run.state() {
-        RunState::Working => "works",
-        RunState::AtGate { .. } => "waits at the gate",
-        RunState::Leaving { .. } => "is ending",
-        RunState::Exited { .. } => "has ended",
+        RunState::Working => "running",
+        RunState::AtGate { .. } => "waiting at the gate",
+        RunState::Leaving { .. } => "ending",
+        RunState::Exited { .. } => "ended",
     };
     html! {
         div.notice.inline {
             span { "▶ " a href={ "/chat/" (run.session()) } { (run.session()) } " " (word) " at " strong { (run.step()) } ", step " (run.total_steps()) }
-            @if run.origin() == Origin::Session {
-                form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop this run" } }
+            @if run.origin() == RunOrigin::Session {
+                form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop" } }
             }
         }
     }
 }
 
-/// A person starts one: on the project's own session, or on one made for it.
-pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
-    let project: Option<ProjectId> = form.parsed("project")?;
+/// Starts a recipe on the project's default session, or on a new one.
+pub(super) async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
+    let project: Option<ProjectId> = form.parse("project")?;
     if let Some(id) = project {
-        crate::routes::projects::project(&app, id).await?;
+        crate::api::routes::projects::find_project(&app, id).await?;
     }
     let session = match project {
-        Some(id) => SessionId::of_project(id),
-        None => fresh(&app)?,
+        Some(id) => SessionId::for_project(id),
+        None => new_session_id(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
-    app.desk().start_run(&session, &id, project, message, app.actor()).await?;
-    Ok(to(&session))
+    app.tasks().start_run(&session, &id, project, message, app.actor()).await?;
+    Ok(redirect_to(&session))
 }
 
-fn fresh(app: &App) -> Result<SessionId, PageError> {
-    let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
-    name.parse()
-        .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
+fn new_session_id(app: &App) -> Result<SessionId, PageError> {
+    let name = app.tasks().ids.task().to_string().replace("TASK-", "run-");
+    name.parse().map_err(|error: baton_core::base::id::InvalidId| {
+        ApiError::invalid(error.to_string(), "try again").into()
+    })
 }
 
-pub async fn exit(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
-    app.desk().exit_run(&session, app.actor()).await?;
-    Ok(go(&form.next("/recipes")))
+pub(super) async fn exit(
+    app: AuthedApp,
+    PageParam(session): PageParam<SessionId>,
+    form: PageForm,
+) -> PageResult {
+    app.tasks().exit_run(&session, app.actor()).await?;
+    Ok(redirect(&form.next("/recipes")))
 }
 
-fn to(session: &SessionId) -> Response {
-    go(&format!("/chat/{session}"))
+fn redirect_to(session: &SessionId) -> Response {
+    redirect(&format!("/chat/{session}"))
 }

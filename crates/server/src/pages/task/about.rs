@@ -1,62 +1,69 @@
-//! What a task is, beside what became of it: its kind and branch, its recipe, what it waits on, where it comes from.
+//! The sidebar of a task: type, branch, recipe, dependencies, origin.
 
-use baton_core::attempt::Evidence;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::event::EventBody;
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
-use baton_core::run::{Origin, Run, RunState};
-use baton_core::state::{ReplacedBy, TaskState};
-use baton_engine::Recorded;
-use baton_engine::view::TaskView;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::recipe::run::{Run, RunOrigin, RunState};
+use baton_core::records::event::EventBody;
+use baton_core::task::Task;
+use baton_core::task::attempt::Evidence;
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_core::task::state::{ReplacedBy, TaskState};
+use baton_engine::StoredEvent;
+use baton_engine::reports::view::TaskView;
 use maud::{Markup, html};
 
-use super::Seen;
-use crate::pages::answer::PageError;
-use crate::pages::recipes::ends::end;
-use crate::pages::words::{ago, money, of_state};
+use crate::pages::frame::response::PageError;
+use crate::pages::recipes::exits::render_exit;
+use crate::pages::task::TaskPage;
+use crate::pages::tasks_by_id::load_tasks;
+use crate::pages::widgets::words::{ago, money, state_badge};
 use crate::state::App;
 
-/// What waits on a task, named on its page.
+/// Dependents listed on a task's page.
 const DEPENDENTS_MAX: u32 = 50;
 
-/// The last recipe somebody chose for it, and how far that is.
-pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+/// The run of the last recipe a person chose for the task.
+pub(crate) async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,
     });
     let Some(id) = last else { return Ok(None) };
-    let run = app.desk().store.run(id).await?.map(|stored| stored.value);
-    Ok(run.filter(|run| run.origin() != Origin::Default))
+    let run = app.tasks().store.run(id).await?.map(|stored| stored.value);
+    Ok(run.filter(|run| run.origin() != RunOrigin::Default))
 }
 
-pub fn run_told(run: &Run) -> Markup {
+pub(crate) fn describe_run(run: &Run) -> Markup {
     html! {
         a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " "
         @match run.state() {
-            RunState::Leaving { reason } | RunState::Exited { reason } => (end(reason)),
+            RunState::Leaving { reason } | RunState::Exited { reason } => (render_exit(reason)),
             RunState::Working | RunState::AtGate { .. } => { "at " strong { (run.step()) } ", step " (run.total_steps()) },
         }
     }
 }
 
-pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -> Result<Markup, PageError> {
+pub(crate) async fn render_about(
+    app: &App,
+    seen: &TaskPage,
+    view: &TaskView,
+    run: Option<&Run>,
+) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
-    let mut dependents = Vec::new();
-    for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
-        dependents.push(app.desk().task(edge.task).await?.value);
-    }
-    let cost: u64 = view.attempts.iter().filter_map(ended).map(|verified| verified.cost_micro_usd).sum();
+    let edges = app.tasks().store.dependents(spec.id, None, DEPENDENTS_MAX).await?;
+    let ids = edges.iter().map(|edge| edge.task).chain(view.depends_on.iter().copied());
+    let tasks = load_tasks(app, ids).await?;
+    let dependents: Vec<&Task> = edges.iter().filter_map(|edge| tasks.get(&edge.task)).collect();
+    let cost: u64 =
+        view.attempts.iter().filter_map(evidence_of).map(|verified| verified.cost_micro_usd).sum();
     let project = match spec.project_id {
-        Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
+        Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let mut waits_on = Vec::new();
-    for on in &view.depends_on {
-        let dead = view.dead_edges.iter().find(|edge| edge.on == *on).map(|edge| edge.reason.as_str());
-        waits_on.push((app.desk().task(*on).await?.value, dead));
-    }
+    let dead =
+        |on: &TaskId| view.dead_edges.iter().find(|edge| edge.on == *on).map(|edge| edge.reason.as_str());
+    let waits_on: Vec<(&Task, Option<&str>)> =
+        view.depends_on.iter().filter_map(|on| Some((tasks.get(on)?, dead(on)))).collect();
     Ok(html! {
         section {
             h2 { "About" }
@@ -65,19 +72,19 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
                 dt { "Priority" } dd { (spec.priority) }
                 dt { "Created" } dd { (ago(spec.created_at, seen.frame.now)) }
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
-                @if let Some(run) = run { dt { "Recipe" } dd { (run_told(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
-                dt { "Branch" } dd { code { (BranchName::of_task(spec.id)) } }
-                dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in all" } }
+                @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
+                dt { "Branch" } dd { code { (BranchName::for_task(spec.id)) } }
+                dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in total" } }
             }
         }
         @if !waits_on.is_empty() {
             section {
-                h2 { "Waits on" }
+                h2 { "Depends on" }
                 ul.plain {
                     @for (task, dead) in &waits_on {
                         li {
-                            (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) }
-                            @if let Some(reason) = dead { p.tone-failed { "✗ can never be met: " (reason) } }
+                            (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) }
+                            @if let Some(reason) = dead { p.tone-failed { "✗ cannot be met: " (reason) } }
                         }
                     }
                 }
@@ -85,10 +92,10 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
         }
         @if !dependents.is_empty() {
             section {
-                h2 { "Waited on by" }
+                h2 { "Dependents" }
                 ul.plain {
                     @for task in &dependents {
-                        li { (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
+                        li { (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
                     }
                 }
             }
@@ -97,16 +104,16 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
     })
 }
 
-fn ended(record: &AttemptRecord) -> Option<&Evidence> {
+fn evidence_of(record: &AttemptRecord) -> Option<&Evidence> {
     match &record.closing {
-        Some(Closing::Ended { end, .. }) => Some(&end.verified),
+        Some(AttemptClosing::Ended { end, .. }) => Some(&end.verified),
         _ => None,
     }
 }
 
-/// What it stands in for, and what stands in for it.
-fn lineage(seen: &Seen) -> Markup {
-    let came_of = seen.task.came_of();
+/// What it replaces, and what replaces it.
+fn lineage(seen: &TaskPage) -> Markup {
+    let came_of = seen.task.derived_from();
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };
     let replaced_by = match seen.task.state() {
         TaskState::Recycled { replaced_by } => Some(replaced_by),

@@ -1,24 +1,24 @@
-//! What an agent reported, beside what Baton saw.
+//! What the agent reported, next to what Baton verified.
 
-use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, Evidence};
 use maud::{Markup, html};
 
-use crate::pages::markdown::markdown;
-use crate::pages::words::{counted, grouped, money, of_result, took};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{duration, grouped, money, pluralize, result_text};
 
-/// Of the last attempt.
-pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
+/// The last attempt's.
+pub(super) fn claims(reported: Option<&AttemptReport>, verified: Option<&Evidence>) -> Markup {
     html! {
         @if let (Some(reported), Some(verified)) = (reported, verified) {
             section {
-                h2 { "The last attempt" }
+                h2 { "Last attempt" }
                 (pair(reported, verified))
             }
         }
     }
 }
 
-pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
+pub(super) fn pair(reported: &AttemptReport, verified: &Evidence) -> Markup {
     html! {
         div.pair {
             div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
@@ -27,14 +27,14 @@ pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
     }
 }
 
-fn said(reported: &Reported) -> Markup {
+fn said(reported: &AttemptReport) -> Markup {
     let more = match &reported.result {
         AttemptResult::NoChanges { reason } => Some(reason.as_str()),
         AttemptResult::Asked { question } => Some(question.text.as_str()),
         AttemptResult::Blocked { reason } => Some(match reason {
-            BlockReason::Timeout => "it took too long",
-            BlockReason::InteractivePrompt => "something wanted an answer typed",
-            BlockReason::Unstated => "it did not say why",
+            BlockReason::Timeout => "timeout",
+            BlockReason::InteractivePrompt => "interactive prompt",
+            BlockReason::Unstated => "no reason given",
             BlockReason::Other(text) => text.as_str(),
         }),
         AttemptResult::Error { message, .. } => Some(message.as_str()),
@@ -44,10 +44,10 @@ fn said(reported: &Reported) -> Markup {
         | AttemptResult::TurnLimit => None,
     };
     html! {
-        p { strong { (of_result(reported.result.kind())) } }
+        p { strong { (result_text(reported.result.kind())) } }
         @if let Some(more) = more { div.prose { (markdown(more)) } }
         @if !reported.output.trim().is_empty() {
-            details { summary { "Its last words" } div.prose { (markdown(&reported.output)) } }
+            details { summary { "Output" } div.prose { (markdown(&reported.output)) } }
         }
     }
 }
@@ -56,10 +56,10 @@ fn measured(verified: &Evidence) -> Markup {
     let ms = i64::try_from(verified.duration_ms).unwrap_or(i64::MAX);
     html! {
         dl.facts-list {
-            dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " and uncommitted changes, which Baton committed" } }
-            dt { "Changed" } dd { (counted(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
+            dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " plus uncommitted changes, committed by Baton" } }
+            dt { "Changed" } dd { (pluralize(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
             dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
-            dt { "Time" } dd { (took(ms)) }
+            dt { "Time" } dd { (duration(ms)) }
             @if verified.input_tokens + verified.output_tokens > 0 {
                 dt { "Tokens" } dd { (grouped(verified.input_tokens)) " in, " (grouped(verified.output_tokens)) " out" }
             }
@@ -69,7 +69,7 @@ fn measured(verified: &Evidence) -> Markup {
                 dd {
                     @if check.exit_code == 0 { span.tone-done { "✓ passed" } } @else {
                         span.tone-failed { "✗ exit code " (check.exit_code) }
-                        details { summary { "Its output" } pre { (check.output_tail) } }
+                        details { summary { "Output" } pre { (check.output_tail) } }
                     }
                 }
             }

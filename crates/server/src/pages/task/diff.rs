@@ -1,50 +1,53 @@
-//! The changes: files, hunks, lines, the words that changed. A comment on a line becomes part of what the next
-//! attempt is told.
+//! The diff. Comments on lines become part of the rejection reason.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
-use baton_core::redact::redact;
+use baton_core::base::id::TaskId;
+use baton_core::base::redact::redact;
 use maud::{Markup, html};
 
-use super::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
-use super::{Seen, Sheet};
-use crate::pages::answer::PageAnswer;
-use crate::pages::card::verbs;
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
-use crate::pages::words::counted;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::task::patch::{LINES_MAX, LineKind, PatchFile, PatchHunk, PatchLine, read};
+use crate::pages::task::{TaskPage, TaskTab};
+use crate::pages::widgets::card::verbs;
+use crate::pages::widgets::words::pluralize;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub(crate) async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let text = redact(&app.shop.diff(&seen.task).await?).into_owned();
     let (files, is_cut) = read(&text);
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
     let body = html! {
         @if files.is_empty() {
-            (empty("No changes", "Nothing on the branch of this task differs from where it goes.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
+            (empty("No changes", "The task's branch does not differ from its target.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
         } @else {
             (summary(&files))
             @if is_cut { div.notice { p { "Only the first " (LINES_MAX) " lines are shown; " code { "baton task diff " (id) } " prints all." } } }
             div.diff #diff data-task=(id) data-commentable[may_reject] {
-                @for (index, file) in files.iter().enumerate() { (drawn(index, file)) }
+                @for (index, file) in files.iter().enumerate() { (render_file(index, file)) }
             }
         }
         @if may_reject { (reject(id)) }
     };
-    Ok(seen.page(Sheet::Diff, &[], &body))
+    Ok(seen.page(TaskTab::Diff, &[], &body))
 }
 
-fn summary(files: &[File]) -> Markup {
+fn summary(files: &[PatchFile]) -> Markup {
     html! {
         details.files open[files.len() <= 12] {
-            summary { (counted(files.len() as u64, "file")) " changed" }
+            summary { (pluralize(files.len() as u64, "file")) " changed" }
             ul.plain {
                 @for (index, file) in files.iter().enumerate() {
                     li {
                         a href={ "#file-" (index) } { (file.name) } " "
-                        span.plus { "+" (file.count(Kind::Added)) } " " span.minus { "−" (file.count(Kind::Removed)) }
+                        span.plus { "+" (file.count(LineKind::Added)) } " " span.minus { "−" (file.count(LineKind::Removed)) }
                     }
                 }
             }
@@ -52,17 +55,17 @@ fn summary(files: &[File]) -> Markup {
     }
 }
 
-fn drawn(index: usize, file: &File) -> Markup {
+fn render_file(index: usize, file: &PatchFile) -> Markup {
     html! {
         section.file #{ "file-" (index) } data-row data-file=(file.name) {
             h2 { (file.name) }
             @for note in &file.notes { p.muted { (note) } }
-            @for hunk in &file.hunks { (hunk_drawn(file, hunk)) }
+            @for hunk in &file.hunks { (render_hunk(file, hunk)) }
         }
     }
 }
 
-fn hunk_drawn(file: &File, hunk: &Hunk) -> Markup {
+fn render_hunk(file: &PatchFile, hunk: &PatchHunk) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label={ (file.name) " " (hunk.heading) } {
             table.hunk {
@@ -73,35 +76,35 @@ fn hunk_drawn(file: &File, hunk: &Hunk) -> Markup {
     }
 }
 
-/// The sign is in the text too, so that colour says nothing alone.
-fn row(line: &Line) -> Markup {
-    let (class, sign) = match line.kind {
-        Kind::Same => ("same", " "),
-        Kind::Added => ("added", "+"),
-        Kind::Removed => ("removed", "−"),
+/// The sign is text, too, so that nothing depends on colour alone.
+fn row(line: &PatchLine) -> Markup {
+    let (class, badge) = match line.kind {
+        LineKind::Same => ("same", " "),
+        LineKind::Added => ("added", "+"),
+        LineKind::Removed => ("removed", "−"),
     };
     html! {
         tr class=(class) data-line=[line.new.or(line.old)] {
             td.number { @if let Some(number) = line.old { (number) } }
             td.number { @if let Some(number) = line.new { (number) } }
             td.code {
-                span.sign { (sign) }
+                span.sign { (badge) }
                 @for (changed, text) in &line.pieces { @if *changed { mark { (text) } } @else { (text) } }
             }
         }
     }
 }
 
-/// Comments are gathered here by the script; without it, the reason is written by hand.
+/// The script collects line comments here; without it, the reason is typed.
 fn reject(id: TaskId) -> Markup {
     html! {
         form.reject #reject method="post" action={ "/tasks/" (id) "/do/reject" } {
-            h2 { "Send it back" }
-            p.muted.js { "Click a line to comment on it; your comments are added here. The next attempt is told all of it." }
-            label for="reject-reason" { "What has to change?" }
+            h2 { "Reject" }
+            p.muted.js { "Click a line to comment on it; comments are added here. The next attempt gets all of it." }
+            label for="reject-reason" { "What should change?" }
             textarea #reject-reason name="reason" rows="4" required data-draft={ "reject-" (id) } {}
             div.actions {
-                button.primary type="submit" { "Reject with this reason" }
+                button.primary type="submit" { "Reject" }
                 a.button href={ "/tasks/" (id) "/do/accept" } data-sheet { "Accept…" }
             }
         }

@@ -1,39 +1,43 @@
-//! The tab of lineage: what the task was broken out of and what was planned in its place, as one tree.
+//! The lineage tab: the tree of breakdowns the task belongs to.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
-use baton_engine::lineage::Kin;
+use baton_engine::reports::lineage::Kin;
 use maud::{Markup, html};
 
-use super::{Seen, Sheet};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
-use crate::pages::words::of_state;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::task::{TaskPage, TaskTab};
+use crate::pages::widgets::words::state_badge;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
-    let lineage = app.desk().lineage(id).await?;
+pub(crate) async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
+    let lineage = app.tasks().lineage(id).await?;
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let body = html! {
         @if lineage.kin.len() < 2 {
-            (empty("It stands alone", "It was not broken out of another task, and nothing was planned in its place.", &[]))
+            (empty("No lineage", "This task was not created by a breakdown, and nothing replaces it.", &[]))
         } @else {
             section {
                 h2 { "Lineage" }
                 (generation(&lineage.kin, id))
-                @if lineage.is_cut { p.muted { "There are more than stand here." } }
+                @if lineage.is_cut { p.muted { "More tasks are not shown." } }
             }
         }
     };
-    Ok(seen.page(Sheet::Lineage, &related, &body))
+    Ok(seen.page(TaskTab::Lineage, &related, &body))
 }
 
-/// The ones of the first one's level, each with what came of it.
+/// The tasks of one level, each with its descendants.
 fn generation(kin: &[Kin], here: TaskId) -> Markup {
     let Some(level) = kin.first().map(|first| first.level) else { return html! {} };
     let families = kin.chunk_by(|_, next| next.level > level);
@@ -41,17 +45,17 @@ fn generation(kin: &[Kin], here: TaskId) -> Markup {
         ul.lineage {
             @for family in families {
                 @if let Some((head, rest)) = family.split_first() {
-                    li { (told(&head.task, here)) (generation(rest, here)) }
+                    li { (render_task(&head.task, here)) (generation(rest, here)) }
                 }
             }
         }
     }
 }
 
-fn told(task: &Task, here: TaskId) -> Markup {
+fn render_task(task: &Task, here: TaskId) -> Markup {
     html! {
         div.kin aria-current=[(task.id() == here).then_some("true")] {
-            (of_state(task.state()).chip()) " "
+            (state_badge(task.state()).chip()) " "
             a href={ "/tasks/" (task.id()) @if task.id() != here { "/lineage" } } { (task.spec().title) }
             " " span.id { (task.id()) }
             span.muted { (role(task)) }
@@ -59,17 +63,15 @@ fn told(task: &Task, here: TaskId) -> Markup {
     }
 }
 
-/// How it came to be, where another task was the cause.
+/// How the task relates to its parent.
 const fn role(task: &Task) -> &'static str {
     match task.spec().purpose {
-        Purpose::Breakdown { reason: Some(RecycleReason::TooLarge), .. } => {
-            "breaks it down: it was too large"
-        }
+        Purpose::Breakdown { reason: Some(RecycleReason::TooLarge), .. } => "breakdown: too large",
         Purpose::Breakdown { reason: Some(RecycleReason::CumulativeFailures), .. } => {
-            "breaks it down: it was tried too often"
+            "breakdown: too many attempts"
         }
-        Purpose::Breakdown { .. } => "plans what is to be done",
-        Purpose::Work | Purpose::Run if task.spec().planned_in.is_some() => "planned here",
+        Purpose::Breakdown { .. } => "breakdown",
+        Purpose::Work | Purpose::Run if task.spec().planned_in.is_some() => "planned",
         Purpose::Work | Purpose::Run => "",
     }
 }

@@ -1,4 +1,4 @@
-//! The log of an attempt: the end of it in the page, all of it for the script, which follows it as it grows.
+//! The log of an attempt: its tail in the page; the script loads all of it and follows it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,49 +6,49 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::id::{AttemptId, TaskId};
-use baton_engine::attempt_log::AttemptLog;
-use baton_engine::log_relay::{PATIENCE, look_elsewhere};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::task::attempt_record::AttemptRecord;
+use baton_engine::attempt::log::AttemptLog;
+use baton_engine::cluster::log_relay::{PATIENCE, look_elsewhere};
 use baton_engine::workshop::Workshop;
 use maud::{Markup, html};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::time::{Instant, sleep};
 
-use super::{Seen, Sheet};
-use crate::error::{Answer, ApiError};
-use crate::input::Query;
-use crate::pages::answer::{PageAnswer, PageError};
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
+use crate::http::error::{ApiError, Result};
+use crate::http::input::Query;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::task::{TaskPage, TaskTab};
 use crate::state::App;
 
-/// As much as one answer brings.
+/// Bytes per response.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
-/// As much of the end as stands in the page itself, for those without scripts.
+/// Bytes of the tail in the page itself, for browsers without scripts.
 const TAIL_BYTES_MAX: u64 = 64 * 1024;
-/// How long the script waits for more before it asks again.
+/// Long-poll timeout.
 const WAIT_MAX: Duration = Duration::from_secs(20);
-/// How often a file that is waited for is looked at. Nobody reads faster.
+/// How often a followed file is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-pub async fn show(
+pub(crate) async fn show(
     State(app): State<App>,
-    Key(id): Key<TaskId>,
-    visit: Visit,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
     mut query: Query,
-) -> PageAnswer {
+) -> PageResult {
     let wanted: Option<AttemptId> = query.take("attempt")?;
     query.done()?;
-    let seen = Seen::load(&app, id, visit).await?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let seen = TaskPage::load(&app, id, request).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let chosen = wanted.or_else(|| attempts.last().map(|record| record.attempt.id));
     let body = match chosen {
         None => empty(
             "No log yet",
-            "It begins when an agent does.",
+            "The log appears when an agent starts.",
             &[(format!("baton task log {id}").as_str(), "the same in a terminal")],
         ),
         Some(attempt) => {
@@ -59,7 +59,7 @@ pub async fn show(
             }
         }
     };
-    Ok(seen.page(Sheet::Log, &[], &body))
+    Ok(seen.page(TaskTab::Log, &[], &body))
 }
 
 fn is_live(attempts: &[AttemptRecord], attempt: AttemptId) -> bool {
@@ -80,7 +80,7 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
     }
 }
 
-/// The end of a log: of the file that is here, or as the machine that has it tells.
+/// The tail of a log, from the local file or from the machine that has it.
 async fn end_of(shop: &Workshop, attempt: AttemptId) -> Result<String, PageError> {
     if let Some(path) = AttemptLog::files(&shop.attempt_folder(attempt)).await.pop() {
         return Ok(tail(&path).await);
@@ -105,7 +105,7 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
             a href=(source) { "Raw" }
         }
         div.log #log data-keep={ "log-" (attempt) } data-source=(source) data-live[is_live] tabindex="0" role="log" aria-live="off" aria-label="Log" {
-            pre { @if tail.is_empty() { "Nothing is written yet." } @else { (plain(tail)) } }
+            pre { @if tail.is_empty() { "No output yet." } @else { (plain(tail)) } }
         }
     }
 }
@@ -113,12 +113,12 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
 async fn tail(path: &Path) -> String {
     let Ok(metadata) = tokio::fs::metadata(path).await else { return String::new() };
     let from = metadata.len().saturating_sub(TAIL_BYTES_MAX);
-    let bytes = piece(path, from).await.unwrap_or_default();
+    let bytes = read_from(path, from).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }
 }
 
-/// Without the codes that colour a terminal.
+/// Strips ANSI escape codes.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -132,29 +132,33 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The raw log from a byte on. With `wait`, an answer comes as soon as there is more, or after a while without.
-pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Response> {
+/// The raw log from an offset. With `wait`, long-polls for more.
+pub(crate) async fn raw(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    mut query: Query,
+) -> Result<Response> {
     let attempt: Option<AttemptId> = query.take("attempt")?;
     let from: u64 = query.take("from")?.unwrap_or_default();
     let wait: Option<u32> = query.take("wait")?;
     query.done()?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let attempt = attempt.or_else(|| attempts.last().map(|record| record.attempt.id));
     let belongs = |attempt: &AttemptId| attempts.iter().any(|record| record.attempt.id == *attempt);
     let Some(attempt) = attempt.filter(belongs) else {
-        return Err(ApiError::not_found("this task has no such attempt", "the timeline lists its attempts"));
+        return Err(ApiError::not_found("no such attempt of this task", "the timeline lists its attempts"));
     };
     let folder = app.shop.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
-    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.desk().store.log_line().is_some() {
+    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.tasks().store.log_channel().is_some() {
         let patience = patience.max(PATIENCE);
         let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
         seen.map(|seen| seen.bytes).unwrap_or_default()
     } else {
-        grown(&folder, from, patience, &app.ending).await
+        wait_for_growth(&folder, from, patience, &app.ending).await
     };
     let next = from + bytes.len() as u64;
-    let live = is_live(&app.desk().store.attempts(id).await?, attempt);
+    let live = is_live(&app.tasks().store.attempts(id).await?, attempt);
     let headers = [
         (CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
         (CACHE_CONTROL, "no-store".to_owned()),
@@ -164,9 +168,9 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
     Ok((headers, bytes).into_response())
 }
 
-/// What stands behind `from`, waited for as long as `patience` lasts. The logs of an attempt, one for each time an agent
-/// was put to work in it, are one text: a log that has a successor does not grow any more.
-async fn grown(
+/// The bytes after `from`, waiting up to `patience` for some. An attempt has one log file per agent run; they are read as
+/// one text, because a file that has a successor no longer grows.
+async fn wait_for_growth(
     folder: &Path,
     from: u64,
     patience: Duration,
@@ -174,8 +178,8 @@ async fn grown(
 ) -> Vec<u8> {
     let until = Instant::now() + patience;
     loop {
-        if let Some((path, at)) = place_of(&AttemptLog::files(folder).await, from).await
-            && let Ok(bytes) = piece(&path, at).await
+        if let Some((path, at)) = find_file(&AttemptLog::files(folder).await, from).await
+            && let Ok(bytes) = read_from(&path, at).await
             && !bytes.is_empty()
         {
             return bytes;
@@ -187,8 +191,8 @@ async fn grown(
     }
 }
 
-/// The file that holds this byte of all of them, and where in it.
-async fn place_of(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
+/// The file and position of an offset into all of them.
+async fn find_file(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
     let mut at = from;
     for path in logs {
         let size = tokio::fs::metadata(path).await.ok()?.len();
@@ -200,7 +204,7 @@ async fn place_of(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
     None
 }
 
-async fn piece(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
+async fn read_from(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path).await?;
     file.seek(std::io::SeekFrom::Start(from)).await?;
     let mut bytes = Vec::new();
@@ -213,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colour_codes_are_taken_out() {
+    fn escape_codes_are_stripped() {
         assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m plain \u{1b}"), "red plain ");
     }
 }

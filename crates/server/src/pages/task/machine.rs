@@ -1,13 +1,13 @@
-//! The states of a task as a drawing: the way it went is lit, with the time it spent in each.
+//! The state diagram of a task, with the path it took highlighted and the time spent in each state.
 
-use baton_core::command::CommandName;
-use baton_core::state::StateName;
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
 use baton_core::transition::table::next_states;
 use maud::{Markup, html};
 
-use super::walk::Stay;
-use crate::pages::words::{of_state_name, took};
+use crate::pages::task::walk::StateSpan;
+use crate::pages::widgets::words::{duration, state_name_badge};
 
 const WIDTH: i32 = 132;
 const HEIGHT: i32 = 44;
@@ -31,31 +31,30 @@ const fn place(state: StateName) -> (i32, i32) {
     }
 }
 
-/// The middle of a state's box.
+/// The centre of a state's box.
 fn middle(state: StateName) -> (i32, i32) {
     let (column, row) = place(state);
     (6 + column * COLUMN + WIDTH / 2, 6 + row * ROW + HEIGHT / 2)
 }
 
-pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
+pub(crate) fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
     let walked: Vec<(StateName, StateName)> =
-        stays.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
-    let current = stays.last().map(|stay| stay.state);
+        spans.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
+    let current = spans.last().map(|span| span.state);
     let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
     html! {
         figure.machine tabindex="0" {
-            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(spoken(stays, now)) {
+            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(describe(spans, now)) {
                 defs { (tip("tip")) (tip("tip-lit")) }
                 @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge", "tip")) }
                 @for (from, to) in &walked { (edge(*from, *to, "edge lit", "tip-lit")) }
-                @for state in StateName::ALL { (node(state, stays, current == Some(state), now)) }
+                @for state in StateName::ALL { (node(state, spans, current == Some(state), now)) }
             }
         }
     }
 }
 
-/// What may follow what, as far as a line can be drawn without crossing another state. Giving up may follow nearly
-/// everything and is left out.
+/// The possible transitions between neighbouring boxes. Cancelling is possible nearly everywhere and left out.
 fn possible() -> impl Iterator<Item = (StateName, StateName)> {
     let commands = CommandName::ALL.into_iter().filter(|command| *command != CommandName::Cancel);
     let mut edges: Vec<(StateName, StateName)> = StateName::ALL
@@ -77,7 +76,7 @@ fn are_neighbours(a: StateName, b: StateName) -> bool {
     (a_column - b_column).abs() <= 1 && (a_row - b_row).abs() <= 1
 }
 
-/// The head of an arrow, of a size that does not grow with its line.
+/// An arrow head of fixed size.
 fn tip(name: &str) -> Markup {
     html! {
         marker id=(name) viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto" {
@@ -86,7 +85,7 @@ fn tip(name: &str) -> Markup {
     }
 }
 
-/// From edge to edge of the boxes, bent a little so that there and back are two lines.
+/// A slightly curved line, so that opposite edges do not overlap.
 fn edge(from: StateName, to: StateName, class: &str, tip: &str) -> Markup {
     let ((x1, y1), (x2, y2)) = (middle(from), middle(to));
     let (dx, dy) = (x2 - x1, y2 - y1);
@@ -96,7 +95,7 @@ fn edge(from: StateName, to: StateName, class: &str, tip: &str) -> Markup {
     html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } marker-end={ "url(#" (tip) ")" } {} }
 }
 
-/// Where a line that leaves the middle in this direction crosses the border of the box.
+/// Where a line from the centre in this direction crosses the box's border.
 fn border(dx: i32, dy: i32) -> (i32, i32) {
     if dx == 0 {
         return (0, HEIGHT / 2 * dy.signum());
@@ -108,18 +107,18 @@ fn border(dx: i32, dy: i32) -> (i32, i32) {
     }
 }
 
-fn node(state: StateName, stays: &[Stay], is_current: bool, now: Timestamp) -> Markup {
+fn node(state: StateName, spans: &[StateSpan], is_current: bool, now: Timestamp) -> Markup {
     let (x, y) = middle(state);
-    let visits = stays.iter().filter(|stay| stay.state == state).count();
-    let ms: i64 = stays.iter().filter(|stay| stay.state == state).map(|stay| stay.ms(now)).sum();
-    let sign = of_state_name(state);
+    let visits = spans.iter().filter(|span| span.state == state).count();
+    let ms: i64 = spans.iter().filter(|span| span.state == state).map(|span| span.ms(now)).sum();
+    let badge = state_name_badge(state);
     html! {
-        g class={ "node tone-" (sign.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
+        g class={ "node tone-" (badge.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
             rect x=(x - WIDTH / 2) y=(y - HEIGHT / 2) width=(WIDTH) height=(HEIGHT) rx="8" {}
-            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (sign.glyph) " " (sign.word) }
+            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (badge.glyph) " " (badge.word) }
             @if visits > 0 {
                 text.time x=(x) y=(y + 14) {
-                    @if is_final(state) { "after " (total(stays)) } @else { (took(ms)) @if visits > 1 { " · " (visits) "×" } }
+                    @if is_final(state) { "after " (total(spans)) } @else { (duration(ms)) @if visits > 1 { " · " (visits) "×" } }
                 }
             }
         }
@@ -130,20 +129,20 @@ fn is_final(state: StateName) -> bool {
     matches!(state, StateName::Done | StateName::Cancelled)
 }
 
-fn total(stays: &[Stay]) -> String {
-    match (stays.first(), stays.last()) {
-        (Some(first), Some(last)) => took(last.from.ms_since(first.from)),
-        _ => took(0),
+fn total(spans: &[StateSpan]) -> String {
+    match (spans.first(), spans.last()) {
+        (Some(first), Some(last)) => duration(last.from.ms_since(first.from)),
+        _ => duration(0),
     }
 }
 
-/// The same in words, for those who hear it.
-fn spoken(stays: &[Stay], now: Timestamp) -> String {
-    let told: Vec<String> = stays
+/// The path as text, for screen readers.
+fn describe(spans: &[StateSpan], now: Timestamp) -> String {
+    let told: Vec<String> = spans
         .iter()
-        .map(|stay| format!("{} for {}", of_state_name(stay.state).word, took(stay.ms(now))))
+        .map(|span| format!("{} for {}", state_name_badge(span.state).word, duration(span.ms(now))))
         .collect();
-    format!("The way of this task: {}", told.join(", then "))
+    format!("States of this task: {}", told.join(", then "))
 }
 
 #[cfg(test)]
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_a_place_of_its_own() {
+    fn every_state_has_its_own_cell() {
         let mut places: Vec<_> = StateName::ALL.into_iter().map(place).collect();
         places.sort_unstable();
         places.dedup();

@@ -1,38 +1,39 @@
-//! `/tasks/{id}`: everything about one task, on tabs with addresses of their own.
+//! `/tasks/{id}`: one task, on tabs.
 
-pub mod about;
+pub(super) mod about;
 mod claims;
-pub mod diff;
-pub mod evidence;
-pub mod lineage;
-pub mod log;
-pub mod machine;
-pub mod new;
-pub mod overview;
+pub(super) mod diff;
+pub(super) mod evidence;
+pub(super) mod lineage;
+pub(super) mod log;
+pub(super) mod machine;
+pub(super) mod new;
+pub(super) mod overview;
 mod patch;
-pub mod questions;
-pub mod timeline;
-pub mod verb;
-pub mod walk;
+pub(super) mod questions;
+pub(super) mod timeline;
+pub(super) mod verb;
+pub(super) mod walk;
 
 use axum::response::Response;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_core::task::Task;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
-use super::answer::PageError;
-use super::card::actions;
-use super::layout::{Frame, Tab};
-use super::visit::Visit;
-use super::words::{ago, of_state};
+use crate::pages::frame::layout::Frame;
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageError;
+use crate::pages::widgets::card::actions;
+use crate::pages::widgets::words::{ago, state_badge};
 use crate::state::App;
 
-/// Events of one task that its pages look at: far more than a task has.
+/// Events read per task; far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sheet {
+pub(super) enum TaskTab {
     Overview,
     Log,
     Diff,
@@ -42,44 +43,43 @@ pub enum Sheet {
     Lineage,
 }
 
-const SHEETS: [(Sheet, &str, &str); 7] = [
-    (Sheet::Overview, "Overview", ""),
-    (Sheet::Log, "Log", "/log"),
-    (Sheet::Diff, "Changes", "/diff"),
-    (Sheet::Timeline, "Timeline", "/timeline"),
-    (Sheet::Evidence, "Evidence", "/evidence"),
-    (Sheet::Questions, "Questions", "/questions"),
-    (Sheet::Lineage, "Lineage", "/lineage"),
+const TABS: [(TaskTab, &str, &str); 7] = [
+    (TaskTab::Overview, "Overview", ""),
+    (TaskTab::Log, "Log", "/log"),
+    (TaskTab::Diff, "Changes", "/diff"),
+    (TaskTab::Timeline, "Timeline", "/timeline"),
+    (TaskTab::Evidence, "Evidence", "/evidence"),
+    (TaskTab::Questions, "Questions", "/questions"),
+    (TaskTab::Lineage, "Lineage", "/lineage"),
 ];
 
-/// A task and the frame of its page.
-pub struct Seen {
+pub(super) struct TaskPage {
     pub frame: Frame,
     pub task: Task,
 }
 
-impl Seen {
-    pub async fn load(app: &App, id: TaskId, visit: Visit) -> Result<Self, PageError> {
-        Ok(Self { frame: Frame::load(app, visit).await?, task: app.desk().task(id).await?.value })
+impl TaskPage {
+    pub(super) async fn load(app: &App, id: TaskId, request: PageRequest) -> Result<Self, PageError> {
+        Ok(Self { frame: Frame::load(app, request).await?, task: app.tasks().task(id).await?.value })
     }
 
-    /// The page with one of its sheets open.
-    pub fn page(&self, sheet: Sheet, about: &[String], body: &Markup) -> Response {
+    /// The page with one tab open.
+    pub(super) fn page(&self, tab: TaskTab, about: &[String], body: &Markup) -> Response {
         let (task, spec) = (&self.task, self.task.spec());
         let body = html! {
             header.heading.task {
                 p.crumbs {
-                    (of_state(task.state()).chip())
+                    (state_badge(task.state()).chip())
                     span.id { (spec.id) }
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
-                    span { "changed " (ago(task.updated_at(), self.frame.now)) }
+                    span { "updated " (ago(task.updated_at(), self.frame.now)) }
                 }
                 h1 { (spec.title) }
                 (actions(task))
             }
-            div.tabs role="navigation" aria-label="Parts of this task" {
-                @for (each, word, path) in SHEETS {
-                    a href={ "/tasks/" (spec.id) (path) } aria-current=[(each == sheet).then_some("page")] { (word) }
+            div.tabs role="navigation" aria-label="Task tabs" {
+                @for (each, word, path) in TABS {
+                    a href={ "/tasks/" (spec.id) (path) } aria-current=[(each == tab).then_some("page")] { (word) }
                 }
             }
             (body)
@@ -90,7 +90,7 @@ impl Seen {
     }
 }
 
-/// The history of a task.
-pub async fn history(app: &App, id: TaskId) -> Result<Vec<Recorded>, PageError> {
-    Ok(app.desk().store.task_events(id, 0, EVENTS_MAX).await?)
+/// A task's events.
+pub(super) async fn history(app: &App, id: TaskId) -> Result<Vec<StoredEvent>, PageError> {
+    Ok(app.tasks().store.task_events(id, 0, EVENTS_MAX).await?)
 }

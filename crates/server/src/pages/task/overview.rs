@@ -1,50 +1,54 @@
-//! The first tab: what waits for an answer, the way so far, what was reported beside what was verified, and where the
-//! task comes from.
+//! The first tab: pending questions, state diagram, reported and verified results, origin.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::state::{Mark, TaskState};
-use baton_core::task::Note;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::TaskId;
+use baton_core::task::TaskNote;
+use baton_core::task::state::{ReviewMark, TaskState};
 use maud::{Markup, html};
 
-use super::about::{about, run_of};
-use super::claims::claims;
-use super::questions::of_task;
-use super::walk::walk;
-use super::{Seen, Sheet, history, machine};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::markdown::markdown;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
 use crate::pages::question;
-use crate::pages::visit::Visit;
-use crate::pages::words::ago;
+use crate::pages::task::about::{find_run, render_about};
+use crate::pages::task::claims::claims;
+use crate::pages::task::questions::load_questions;
+use crate::pages::task::walk::walk;
+use crate::pages::task::{TaskPage, TaskTab, history, machine};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::ago;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub(crate) async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let view = app.shop.task_view(id).await?;
-    let questions = of_task(&app, id).await?;
+    let questions = load_questions(&app, id).await?;
     let events = history(&app, id).await?;
-    let stays = walk(&seen.task, &events);
-    let run = run_of(&app, &events).await?;
+    let spans = walk(&seen.task, &events);
+    let run = find_run(&app, &events).await?;
     let (now, next) = (seen.frame.now, format!("/tasks/{id}"));
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending);
-    // Who was about to answer here sees what became of it, and keeps what was typed.
+    // Answered questions stay visible, so that someone who was typing an answer keeps their text.
     let settled: Vec<&QuestionRecord> =
         questions.iter().filter(|record| record.state != QuestionState::Pending).collect();
     let body = html! {
         @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
         (standing(&seen))
-        @if let Some(reason) = &view.not_started { div.notice { p { "It is ready and not started yet: " (reason.message) "." } } }
-        (machine::drawing(&stays, now))
+        @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { "Baton keeps retrying (" (problem.service) ", since " (ago(problem.since, now)) ")." } } }
+        @if let Some(reason) = &view.not_started { div.notice { p { "Ready but not started: " (reason.message) "." } } }
+        (machine::render(&spans, now))
         div.columns {
             div {
                 @if !view.description.trim().is_empty() {
-                    section { h2 { "What is to be done" } div.prose { (markdown(&view.description)) } }
+                    section { h2 { "Description" } div.prose { (markdown(&view.description)) } }
                 }
                 @if let Some(output) = view.output.as_deref().filter(|text| is_news(text, &questions)) {
-                    section { h2 { "What came of it" } div.prose.output { (markdown(output)) } }
+                    section { h2 { "Result" } div.prose.output { (markdown(output)) } }
                 }
                 (claims(view.reported.as_ref(), view.verified.as_ref()))
                 @if !settled.is_empty() {
@@ -55,33 +59,33 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
                 }
             }
             aside aria-label="About this task" {
-                (about(&app, &seen, &view, run.as_ref()).await?)
+                (render_about(&app, &seen, &view, run.as_ref()).await?)
                 (notes(&seen))
             }
         }
     };
-    Ok(seen.page(Sheet::Overview, &[], &body))
+    Ok(seen.page(TaskTab::Overview, &[], &body))
 }
 
-/// Where what an agent said last was its question, that stands on the page already.
+/// Whether the output differs from the questions already shown.
 fn is_news(output: &str, questions: &[QuestionRecord]) -> bool {
     let is_asked = |record: &QuestionRecord| record.question.text().as_str().trim() == output.trim();
     !output.trim().is_empty() && !questions.iter().any(is_asked)
 }
 
-/// A sentence where the state alone does not say enough.
-fn standing(seen: &Seen) -> Markup {
+/// Explains states that need more than their name.
+fn standing(seen: &TaskPage) -> Markup {
     html! {
         @match seen.task.state() {
-            TaskState::Failed { error } => div.alert role="alert" { pre { (error) } p.muted { "Retry lets an agent try again." } },
+            TaskState::Failed { error } => div.alert role="alert" { pre { (error) } p.muted { "Retry to let an agent try again." } },
             TaskState::Provisional(provisional) => {
                 @match &provisional.mark {
-                    Mark::BurnedOut => div.alert { p { "The agent used up its turns and committed nothing. Recycling breaks the task down; the branch is kept." } },
-                    Mark::NotConverging => div.alert { p { "It was tried too often without being accepted. Recycling breaks it down; the branch is kept." } },
-                    Mark::NoChanges { reason } => div.notice { p { "The agent says there was nothing to do:" } div.prose { (markdown(reason.as_str())) } },
-                    Mark::Ready | Mark::Plan => {},
+                    ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns without a commit. Recycle breaks the task down; the branch is kept." } },
+                    ReviewMark::NotConverging => div.alert { p { "Too many attempts without acceptance. Recycle breaks the task down; the branch is kept." } },
+                    ReviewMark::NoChanges { reason } => div.notice { p { "The agent reports that nothing needs to change:" } div.prose { (markdown(reason.as_str())) } },
+                    ReviewMark::Ready | ReviewMark::Plan => {},
                 }
-                @if let Some(question) = &provisional.question { div.notice { p { "It would still like to know:" } div.prose { (markdown(question.as_str())) } } }
+                @if let Some(question) = &provisional.question { div.notice { p { "Open question:" } div.prose { (markdown(question.as_str())) } } }
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
             TaskState::Incoming
@@ -96,20 +100,20 @@ fn standing(seen: &Seen) -> Markup {
     }
 }
 
-/// What the next attempt is told.
-fn notes(seen: &Seen) -> Markup {
+/// Notes for the next attempt.
+fn notes(seen: &TaskPage) -> Markup {
     let notes = &seen.task.ledger().notes;
     html! {
         @if !notes.is_empty() {
             section {
-                h2 { "Told to the next attempt" }
+                h2 { "Notes for the next attempt" }
                 ul.plain {
                     @for note in notes {
                         li {
                             @match note {
-                                Note::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
-                                Note::Requeued { at, reason } => { span.muted { "Sent back " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
-                                Note::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
+                                TaskNote::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
+                                TaskNote::Requeued { at, reason } => { span.muted { "Requeued " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
+                                TaskNote::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
                             }
                         }
                     }
@@ -119,13 +123,13 @@ fn notes(seen: &Seen) -> Markup {
     }
 }
 
-pub fn requeued(reason: &baton_core::guard::RequeueReason) -> String {
-    use baton_core::guard::RequeueReason as Why;
+pub(crate) fn requeued(reason: &baton_core::task::guard::RequeueReason) -> String {
+    use baton_core::task::guard::RequeueReason as Why;
     match reason {
-        Why::NoCommits => "it committed nothing".to_owned(),
-        Why::NoPlan => "it handed in no plan".to_owned(),
+        Why::NoCommits => "no commits".to_owned(),
+        Why::NoPlan => "no plan submitted".to_owned(),
         Why::CheckFailed { check, .. } => format!("the check {check} failed"),
-        Why::Systemic { message } => format!("not its fault: {message}"),
-        Why::LeaseExpired => "not its fault: the agent was lost".to_owned(),
+        Why::Systemic { message } => format!("systemic failure: {message}"),
+        Why::LeaseExpired => "systemic failure: the agent was lost".to_owned(),
     }
 }

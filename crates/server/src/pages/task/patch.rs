@@ -1,72 +1,72 @@
-//! A patch as git prints it, taken apart: files, hunks, lines, and in changed lines the words that changed.
+//! Parses a git patch: files, hunks, lines, and the changed words within lines.
 
 use similar::{ChangeTag, TextDiff};
 
-/// Lines of one patch that are taken apart. A larger change is read with other tools.
-pub const LINES_MAX: usize = 20_000;
-/// A run of changed lines longer than this is not compared word by word.
+/// Lines parsed per patch.
+pub(super) const LINES_MAX: usize = 20_000;
+/// Longer runs of changed lines are not compared word by word.
 const COMPARED_LINES_MAX: usize = 40;
-/// Nor is a line longer than this.
+/// Longer lines are not compared word by word.
 const COMPARED_CHARS_MAX: usize = 1_000;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct File {
-    /// The name after the change; before it, where the file is gone.
+pub(super) struct PatchFile {
+    /// The new name; the old one if the file was deleted.
     pub name: String,
-    /// What git says of it beside the lines: new, deleted, renamed, binary.
+    /// Git's notes: new, deleted, renamed, binary.
     pub notes: Vec<String>,
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<PatchHunk>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Hunk {
+pub(super) struct PatchHunk {
     pub heading: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PatchLine>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
-    pub kind: Kind,
+pub(super) struct PatchLine {
+    pub kind: LineKind,
     pub old: Option<u32>,
     pub new: Option<u32>,
-    /// Pieces of the text, each with whether it is what changed.
+    /// Pieces of the line, each with whether it changed.
     pub pieces: Vec<(bool, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum LineKind {
     Same,
     Added,
     Removed,
 }
 
-impl File {
-    pub fn count(&self, kind: Kind) -> usize {
+impl PatchFile {
+    pub(super) fn count(&self, kind: LineKind) -> usize {
         self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count()
     }
 }
 
-impl Line {
-    pub fn text(&self) -> String {
+impl PatchLine {
+    pub(super) fn text(&self) -> String {
         self.pieces.iter().map(|(_, text)| text.as_str()).collect()
     }
 }
 
-/// The files of a patch, and whether there was more.
-pub fn read(text: &str) -> (Vec<File>, bool) {
-    let mut files: Vec<File> = Vec::new();
+/// The files of a patch, and whether it was cut.
+pub(super) fn read(text: &str) -> (Vec<PatchFile>, bool) {
+    let mut files: Vec<PatchFile> = Vec::new();
     let (mut old, mut new, mut count) = (0, 0, 0);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("diff --git ") {
-            // Renamed or not, the second name is the one behind ` b/`.
+            // The new name follows ` b/`, renamed or not.
             let name = rest.rsplit_once(" b/").map_or(rest, |(_, name)| name);
-            files.push(File { name: name.trim_end_matches('"').to_owned(), ..File::default() });
+            files.push(PatchFile { name: name.trim_end_matches('"').to_owned(), ..PatchFile::default() });
             continue;
         }
         let Some(file) = files.last_mut() else { continue };
         if let Some(rest) = line.strip_prefix("@@ ") {
             (old, new) = starts(rest);
-            file.hunks.push(Hunk { heading: line.to_owned(), lines: Vec::new() });
+            file.hunks.push(PatchHunk { heading: line.to_owned(), lines: Vec::new() });
             continue;
         }
         let Some(hunk) = file.hunks.last_mut() else {
@@ -80,25 +80,25 @@ pub fn read(text: &str) -> (Vec<File>, bool) {
             return (files, true);
         }
         let pieces = vec![(false, text.to_owned())];
-        hunk.lines.push(Line {
+        hunk.lines.push(PatchLine {
             kind,
-            old: (kind != Kind::Added).then_some(old),
-            new: (kind != Kind::Removed).then_some(new),
+            old: (kind != LineKind::Added).then_some(old),
+            new: (kind != LineKind::Removed).then_some(new),
             pieces,
         });
-        old += u32::from(kind != Kind::Added);
-        new += u32::from(kind != Kind::Removed);
+        old += u32::from(kind != LineKind::Added);
+        new += u32::from(kind != LineKind::Removed);
     }
     finish(&mut files);
     (files, false)
 }
 
-fn kind_of(line: &str) -> Option<(Kind, &str)> {
+fn kind_of(line: &str) -> Option<(LineKind, &str)> {
     let kind = match line.as_bytes().first() {
-        Some(b'+') => Kind::Added,
-        Some(b'-') => Kind::Removed,
-        Some(b' ') => Kind::Same,
-        // "\ No newline at end of file", and what git may add.
+        Some(b'+') => LineKind::Added,
+        Some(b'-') => LineKind::Removed,
+        Some(b' ') => LineKind::Same,
+        // For example "\ No newline at end of file".
         _ => return None,
     };
     line.get(1..).map(|text| (kind, text))
@@ -112,7 +112,7 @@ fn starts(heading: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-fn note(file: &mut File, line: &str) {
+fn note(file: &mut PatchFile, line: &str) {
     let is_told = ["new file", "deleted file", "rename ", "copy ", "Binary", "old mode", "new mode"]
         .iter()
         .any(|start| line.starts_with(start));
@@ -121,16 +121,16 @@ fn note(file: &mut File, line: &str) {
     }
 }
 
-/// Marks the words that changed where lines were replaced by lines.
-fn finish(files: &mut [File]) {
+/// Marks the changed words of replaced lines.
+fn finish(files: &mut [PatchFile]) {
     for hunk in files.iter_mut().flat_map(|file| &mut file.hunks) {
         let mut at = 0;
         while at < hunk.lines.len() {
-            let run = |from: usize, kind: Kind| {
+            let run = |from: usize, kind: LineKind| {
                 hunk.lines[from..].iter().take_while(|line| line.kind == kind).count()
             };
-            let removed = run(at, Kind::Removed);
-            let added = run(at + removed, Kind::Added);
+            let removed = run(at, LineKind::Removed);
+            let added = run(at + removed, LineKind::Added);
             if removed > 0 && removed == added && removed <= COMPARED_LINES_MAX {
                 for offset in 0..removed {
                     compare(&mut hunk.lines, at + offset, at + removed + offset);
@@ -141,29 +141,29 @@ fn finish(files: &mut [File]) {
     }
 }
 
-fn compare(lines: &mut [Line], old: usize, new: usize) {
+fn compare(lines: &mut [PatchLine], old: usize, new: usize) {
     let (before, after) = (lines[old].text(), lines[new].text());
     if before.len() > COMPARED_CHARS_MAX || after.len() > COMPARED_CHARS_MAX {
         return;
     }
     let diff = TextDiff::from_unicode_words(&before, &after);
-    // Two lines with little in common are two lines, not a change of one.
+    // Lines with little in common are not marked.
     if diff.ratio() < 0.4 {
         return;
     }
-    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let (mut time_left, mut right) = (Vec::new(), Vec::new());
     for change in diff.iter_all_changes() {
         let text = change.value();
         match change.tag() {
             ChangeTag::Equal => {
-                push(&mut left, false, text);
+                push(&mut time_left, false, text);
                 push(&mut right, false, text);
             }
-            ChangeTag::Delete => push(&mut left, true, text),
+            ChangeTag::Delete => push(&mut time_left, true, text),
             ChangeTag::Insert => push(&mut right, true, text),
         }
     }
-    (lines[old].pieces, lines[new].pieces) = (left, right);
+    (lines[old].pieces, lines[new].pieces) = (time_left, right);
 }
 
 fn push(pieces: &mut Vec<(bool, String)>, changed: bool, text: &str) {
@@ -201,7 +201,7 @@ deleted file mode 100644
 ";
 
     #[test]
-    fn a_patch_is_files_hunks_and_numbered_lines() {
+    fn a_patch_is_parsed_into_files_hunks_and_lines() {
         let (files, is_cut) = read(PATCH);
         assert!(!is_cut);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
@@ -214,11 +214,11 @@ deleted file mode 100644
         assert_eq!(lines[4], (Some(12), Some(13), "done();".to_owned()));
         assert_eq!(files[1].notes.len(), 2);
         assert_eq!(files[2].hunks[0].lines[0].text(), "- a line that begins with a dash");
-        assert_eq!((files[0].count(Kind::Added), files[0].count(Kind::Removed)), (2, 1));
+        assert_eq!((files[0].count(LineKind::Added), files[0].count(LineKind::Removed)), (2, 1));
     }
 
     #[test]
-    fn the_words_that_changed_are_marked() {
+    fn changed_words_are_marked() {
         let patch = "diff --git a/x b/x\n@@ -1 +1 @@\n-let b = two(a, 2);\n+let b = three(a, 2);\n";
         let (files, _) = read(patch);
         let marked = |line: usize| -> Vec<&str> {
@@ -229,13 +229,13 @@ deleted file mode 100644
     }
 
     #[test]
-    fn anything_at_all_can_be_read() {
+    fn any_text_can_be_parsed() {
         for text in ["", "@@", "+", "diff --git ", "diff --git a b\n@@ -x +y @@\n+ä\n+", "\0\u{feff}"] {
             read(text);
         }
         let long = format!("diff --git a/x b/x\n@@ -1 +1 @@\n{}", "+x\n".repeat(LINES_MAX + 5));
         let (files, is_cut) = read(&long);
         assert!(is_cut);
-        assert_eq!(files[0].count(Kind::Added), LINES_MAX);
+        assert_eq!(files[0].count(LineKind::Added), LINES_MAX);
     }
 }

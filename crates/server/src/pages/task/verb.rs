@@ -1,29 +1,31 @@
-//! What a person decides about a task: first what it would start or move, then the deed.
+//! Decisions about a task: a preview of the consequences, then the action.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
 use baton_core::recycle::RecycleReason;
-use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
-use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_core::task::state::{ReviewMark, TaskState};
+use baton_core::transition::command::Command;
+use baton_engine::landing::acceptor::{Accepted, Acceptor};
+use baton_engine::query::TaskDependency;
 use maud::{Markup, html};
 
-use super::Seen;
-use crate::error::{ApiError, Code};
-use crate::pages::answer::{PageAnswer, PageError, go};
-use crate::pages::card::verbs;
-use crate::pages::form::Form;
-use crate::pages::layout::Tab;
-use crate::pages::visit::Visit;
-use crate::pages::words::{counted, of_state};
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::task::TaskPage;
+use crate::pages::tasks_by_id::load_tasks;
+use crate::pages::widgets::card::verbs;
+use crate::pages::widgets::words::{pluralize, state_badge};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::AuthedApp;
 
-/// What waits on a task, looked at for the preview.
+/// Dependents considered by the preview.
 const DEPENDENTS_MAX: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl Verb {
             "retry" => Self::Retry,
             "release" => Self::Release,
             "cancel" => Self::Cancel,
-            _ => return Err(ApiError::not_found("there is no such decision", "go back to the task").into()),
+            _ => return Err(ApiError::not_found("no such action", "go back to the task").into()),
         })
     }
 
@@ -55,29 +57,29 @@ impl Verb {
             Self::Reject => "Reject",
             Self::Recycle => "Recycle",
             Self::Retry => "Retry",
-            Self::Release => "Let go",
+            Self::Release => "Release",
             Self::Cancel => "Cancel",
         }
     }
 }
 
-/// The sheet: what it does, what it sets off, and the button.
-pub async fn ask(
+/// The confirmation dialog with the preview.
+pub(crate) async fn ask(
     State(app): State<App>,
     Path((id, verb)): Path<(String, String)>,
-    visit: Visit,
-) -> PageAnswer {
+    request: PageRequest,
+) -> PageResult {
     let (id, word) = (read(&id)?, Verb::read(&verb)?);
-    let seen = Seen::load(&app, id, visit).await?;
+    let seen = TaskPage::load(&app, id, request).await?;
     let body = html! {
         div.sheet.narrow {
             h1 { (word.word()) ": " (seen.task.spec().title) }
-            p { (of_state(seen.task.state()).chip()) " " span.id { (id) } }
+            p { (state_badge(seen.task.state()).chip()) " " span.id { (id) } }
             @if verbs(&seen.task).iter().any(|(legal, _)| *legal == verb) {
                 (preview(&app, &seen.task, word).await?)
                 (form(&seen.task, &verb, word))
             } @else {
-                div.alert role="alert" { p { "That is not possible now." } }
+                div.alert role="alert" { p { "Not possible in the current state." } }
                 p { a href={ "/tasks/" (id) } { "← Back to the task" } }
             }
         }
@@ -86,8 +88,8 @@ pub async fn ask(
 }
 
 fn read(text: &str) -> Result<TaskId, PageError> {
-    text.parse().map_err(|error: baton_core::id::BadId| {
-        ApiError::not_found(error.to_string(), "the board shows the tasks there are").into()
+    text.parse().map_err(|error: baton_core::base::id::InvalidId| {
+        ApiError::not_found(error.to_string(), "the board lists all tasks").into()
     })
 }
 
@@ -97,11 +99,11 @@ fn form(task: &Task, verb: &str, word: Verb) -> Markup {
         form method="post" action={ "/tasks/" (id) "/do/" (verb) } {
             @match word {
                 Verb::Reject => {
-                    label for="reason" { "What has to change? The next attempt is told." }
+                    label for="reason" { "What should change? The next attempt gets this text." }
                     textarea #reason name="reason" rows="5" required autofocus {}
                 },
                 Verb::Cancel => {
-                    label for="reason" { "Why? (may stay empty)" }
+                    label for="reason" { "Reason (optional)" }
                     input #reason type="text" name="reason";
                 },
                 Verb::Accept if is_too_large(task) => input type="hidden" name="force" value="yes";,
@@ -121,80 +123,86 @@ fn is_too_large(task: &Task) -> bool {
 
 async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError> {
     Ok(match verb {
-        Verb::Accept => accepting(app, task).await?,
+        Verb::Accept => preview_accept(app, task).await?,
         Verb::Reject => {
-            html! { p { "It goes back to the queue, ahead of other work. The branch and the conversation are kept." } }
+            html! { p { "Requeues the task ahead of other work. The branch and the conversation are kept." } }
         }
         Verb::Recycle => {
-            html! { p { "It is taken out of the queue and a breakdown task is made in its place. What waits on it waits for the parts. The branch is kept." } }
+            html! { p { "Replaces the task by a breakdown. Its dependents will wait for the parts. The branch is kept." } }
         }
-        Verb::Retry => html! { p { "It goes back to the queue with its counters at zero." } },
-        Verb::Release => html! { p { "Agents may take it from now on." } },
+        Verb::Retry => html! { p { "Requeues the task and resets its counters." } },
+        Verb::Release => html! { p { "Lets agents start the task." } },
         Verb::Cancel => {
-            let stranded = app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
+            let stranded = app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
             html! {
-                p { "Nobody works on it any more. What was written is kept." }
-                @if stranded > 0 { p.tone-failed { "✗ " (counted(stranded as u64, "task")) " waiting on it could then never start." } }
+                p { "Stops work on the task. Its branch is kept." }
+                @if stranded > 0 { p.tone-failed { "✗ " (pluralize(stranded as u64, "task")) " depending on it could never start." } }
             }
         }
     })
 }
 
-/// What would be merged, and what would start because of it.
-async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
+/// What would be merged, and what could start then.
+async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
-    let (mut starts, mut waits) = (Vec::new(), Vec::new());
-    for edge in app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
-        let others = app.desk().store.dependencies(edge.task).await?;
-        let open = others.iter().filter(|other| !other.is_met && other.on != task.id()).count();
-        let dependent = app.desk().task(edge.task).await?.value;
-        if open == 0 { starts.push(dependent) } else { waits.push((dependent, open)) }
-    }
+    let dependents = app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await?;
+    let ids: Vec<TaskId> = dependents.iter().map(|edge| edge.task).collect();
+    let tasks = load_tasks(app, ids.iter().copied()).await?;
+    let edges =
+        if ids.is_empty() { Vec::new() } else { app.tasks().store.dependencies_of_many(&ids).await? };
+    let is_open = |edge: &&TaskDependency| !edge.is_met && edge.on != task.id();
+    let open = |id: TaskId| edges.iter().filter(|edge| edge.task == id).filter(is_open).count();
+    let (starts, waits): (Vec<_>, Vec<_>) =
+        tasks.values().map(|dependent| (dependent, open(dependent.id()))).partition(|(_, open)| *open == 0);
     Ok(html! {
-        @if is_too_large(task) { p.tone-failed { "▲ It used up its turns without being finished. Accepting takes what is there, and calls it done." } }
-        p { "Merges " code { (BranchName::of_task(task.id())) } " (" (counted(u64::from(commits), "commit")) " in the last attempt) and calls the task done. Nothing leads back from there." }
-        @if let TaskState::Provisional(provisional) = task.state() && let Mark::NoChanges { reason } = &provisional.mark {
-            p { "The agent says there was nothing to do: " (reason) }
+        @if is_too_large(task) { p.tone-failed { "▲ The turns were used up before it was finished. Accepting merges what is there and marks it done." } }
+        p { "Merges " code { (BranchName::for_task(task.id())) } " (" (pluralize(u64::from(commits), "commit")) " in the last attempt) and marks the task done. This is final." }
+        @if let TaskState::Provisional(provisional) = task.state() && let ReviewMark::NoChanges { reason } = &provisional.mark {
+            p { "The agent reports that nothing needs to change: " (reason) }
         }
         @if !starts.is_empty() {
             h2 { "Starts" }
-            ul.plain { @for task in &starts { li { "▶ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } } } }
+            ul.plain { @for (task, _) in &starts { li { "▶ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } } } }
         }
         @if !waits.is_empty() {
-            h2 { "Comes nearer" }
-            ul.plain { @for (task, open) in &waits { li { "○ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } span.muted { " still waits on " (open) } } } }
+            h2 { "Still waiting" }
+            ul.plain { @for (task, open) in &waits { li { "○ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } span.muted { " waits on " (open) " more" } } } }
         }
-        @if starts.is_empty() && waits.is_empty() { p.muted { "Nothing waits on it." } }
+        @if starts.is_empty() && waits.is_empty() { p.muted { "No dependents." } }
     })
 }
 
-/// The deed.
-pub async fn act(app: Visited, Path((id, verb)): Path<(String, String)>, form: Form) -> PageAnswer {
+/// Applies the decision.
+pub(crate) async fn act(
+    app: AuthedApp,
+    Path((id, verb)): Path<(String, String)>,
+    form: PageForm,
+) -> PageResult {
     let (id, verb) = (read(&id)?, Verb::read(&verb)?);
     let command = match verb {
         Verb::Accept => return accept(&app, id, &form).await,
-        Verb::Reject => Command::Reject { reason: form.said("reason")? },
+        Verb::Reject => Command::Reject { reason: form.non_blank("reason")? },
         Verb::Recycle => Command::Recycle { reason: RecycleReason::TooLarge },
         Verb::Retry => Command::Retry,
         Verb::Release => Command::Release,
         Verb::Cancel => Command::Cancel { reason: NonBlank::new(form.text("reason")).ok() },
     };
-    app.desk().apply(id, command, app.actor()).await?;
+    app.tasks().apply(id, command, app.actor()).await?;
     Ok(back(id, &form))
 }
 
-async fn accept(app: &Visited, id: TaskId, form: &Form) -> PageAnswer {
+async fn accept(app: &AuthedApp, id: TaskId, form: &PageForm) -> PageResult {
     match Acceptor::new(app.shop.clone()).accept(id, form.has("force"), app.actor()).await? {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(
             Code::Conflict,
-            format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
-            "it is not merged and nothing is lost; the task's page says how it goes on",
+            format!("merge conflict with work accepted meanwhile, in {}", files.join(", ")),
+            "nothing was merged and nothing is lost; see the task's page",
         )
         .into()),
     }
 }
 
-fn back(id: TaskId, form: &Form) -> Response {
-    go(&form.next(&format!("/tasks/{id}")))
+fn back(id: TaskId, form: &PageForm) -> Response {
+    redirect(&form.next(&format!("/tasks/{id}")))
 }

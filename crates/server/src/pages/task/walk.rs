@@ -1,40 +1,40 @@
-//! The way a task has gone so far: which states it was in, from when to when. Read from its own history.
+//! The states a task has been in, with times, from its events.
 
-use baton_core::event::EventBody;
-use baton_core::question::QuestionKind;
-use baton_core::state::StateName;
+use baton_core::ask::question::QuestionKind;
+use baton_core::base::time::Timestamp;
+use baton_core::records::event::EventBody;
+use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task};
-use baton_core::time::Timestamp;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 
-/// One stay in one state.
+/// A period in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stay {
+pub(crate) struct StateSpan {
     pub state: StateName,
     pub from: Timestamp,
-    /// None while it lasts.
+    /// None for the current state.
     pub until: Option<Timestamp>,
 }
 
-impl Stay {
-    pub fn ms(&self, now: Timestamp) -> i64 {
+impl StateSpan {
+    pub(crate) fn ms(&self, now: Timestamp) -> i64 {
         self.until.unwrap_or(now).ms_since(self.from)
     }
 }
 
-/// The stays, first to last. The last one is where the task is, whatever the history left out.
-pub fn walk(task: &Task, events: &[Recorded]) -> Vec<Stay> {
-    let mut way = Way { stays: Vec::new(), home: home(task), is_live: false };
+/// The periods in order. The last one is the current state, whatever the events left out.
+pub(crate) fn walk(task: &Task, events: &[StoredEvent]) -> Vec<StateSpan> {
+    let mut way = WalkBuilder { spans: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
         if let Some(state) = way.next(&recorded.event.body) {
             way.enter(state, recorded.event.at);
         }
     }
     way.enter(task.state().name(), task.updated_at());
-    way.stays
+    way.spans
 }
 
-/// Where a task waits for an agent: work and plans have queues of their own.
+/// The state in which a task waits for an agent.
 fn home(task: &Task) -> StateName {
     match task.spec().purpose {
         Purpose::Work | Purpose::Run => StateName::Incoming,
@@ -42,15 +42,15 @@ fn home(task: &Task) -> StateName {
     }
 }
 
-struct Way {
-    stays: Vec<Stay>,
+struct WalkBuilder {
+    spans: Vec<StateSpan>,
     home: StateName,
-    /// An agent is at work, so a question does not yet make the task wait.
+    /// While an agent runs, a question does not change the state.
     is_live: bool,
 }
 
-impl Way {
-    /// The state an event leads to, where it leads anywhere.
+impl WalkBuilder {
+    /// The state an event leads to, if any.
     fn next(&mut self, event: &EventBody) -> Option<StateName> {
         Some(match event {
             EventBody::TaskCreated { .. } | EventBody::TaskRetried { .. } => self.home,
@@ -84,7 +84,7 @@ impl Way {
             EventBody::TaskRecycled { .. } => StateName::Recycled,
             EventBody::TaskFailed { .. } => StateName::Failed,
             EventBody::TaskCancelled { .. } => StateName::Cancelled,
-            // These happen without leading anywhere, a question of an agent at work among them.
+            // No state change; this includes questions of a running agent.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
             | EventBody::ProjectLimited { .. }
@@ -111,6 +111,7 @@ impl Way {
             | EventBody::RunExited { .. }
             | EventBody::PhaseHandedOff { .. }
             | EventBody::EffectGivenUp { .. }
+            | EventBody::ItemFailed { .. }
             | EventBody::IntakePaused { .. }
             | EventBody::IntakeResumed { .. }
             | EventBody::TokenCreated { .. }
@@ -118,19 +119,19 @@ impl Way {
         })
     }
 
-    /// What passes in no time at all was not a stay.
+    /// Drops periods of zero length.
     fn enter(&mut self, state: StateName, at: Timestamp) {
-        let passed = |stay: &Stay| stay.from == at && stay.state == self.home;
-        if self.stays.len() > 1 && self.stays.last().is_some_and(passed) {
-            self.stays.pop();
+        let passed = |span: &StateSpan| span.from == at && span.state == self.home;
+        if self.spans.len() > 1 && self.spans.last().is_some_and(passed) {
+            self.spans.pop();
         }
-        if let Some(last) = self.stays.last_mut() {
+        if let Some(last) = self.spans.last_mut() {
             if last.state == state {
                 last.until = None;
                 return;
             }
             last.until = Some(at);
         }
-        self.stays.push(Stay { state, from: at, until: None });
+        self.spans.push(StateSpan { state, from: at, until: None });
     }
 }

@@ -1,7 +1,7 @@
-//! The board: what a card says, what can be done with it, and what that would start or move.
+//! The board: cards, actions and previews.
 
-use baton_core::attempt::{AttemptResult, ErrorCause, Evidence};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::task::attempt::{AttemptResult, ErrorCause, Evidence};
 
 use super::{Scene, burned_out, part, reads};
 
@@ -10,7 +10,7 @@ fn card(page: &str, task: TaskId) -> &str {
 }
 
 #[tokio::test]
-async fn a_card_says_what_it_is_how_it_fares_and_what_it_waits_on() {
+async fn a_card_shows_state_facts_and_dependencies() {
     let scene = Scene::set().await;
     let done = scene.add("Set up").await;
     scene.finish(done).await;
@@ -28,7 +28,7 @@ async fn a_card_says_what_it_is_how_it_fares_and_what_it_waits_on() {
     let column = |name: &str| part(&page, &format!("id=\"{name}\""), "</section>");
     reads(
         card(column("asking"), asking),
-        &[&asking.to_string(), "? A question waits", "3 min", "Add the French greeting"],
+        &[&asking.to_string(), "? Question pending", "3 min", "Add the French greeting"],
     );
     reads(
         card(column("review"), finished),
@@ -41,7 +41,7 @@ async fn a_card_says_what_it_is_how_it_fares_and_what_it_waits_on() {
 }
 
 #[tokio::test]
-async fn only_what_is_legal_now_has_a_button() {
+async fn only_legal_actions_have_a_button() {
     let scene = Scene::set().await;
     let queued = scene.add("Queued").await;
     let ready = scene.add("Ready").await;
@@ -68,18 +68,18 @@ async fn only_what_is_legal_now_has_a_button() {
     assert_eq!(verbs(burned), ["recycle", "accept", "reject", "cancel"]);
     assert_eq!(verbs(failed), ["retry", "cancel"]);
     assert_eq!(verbs(over), Vec::<String>::new());
-    // The state a card has beside its column's is on it, in words.
+    // A card shows its state if it differs from the column's.
     reads(card(&page, burned), &["▲ Burned out", "Accept anyway"]);
-    // Whoever has an old page open is told, instead of anything being done.
-    reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["That is not possible now."]);
+    // An action from an outdated page is refused.
+    reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["Not possible in the current state."]);
     let (status, _) = scene.stage.submit(&format!("/tasks/{over}/do/cancel"), "").await;
     assert_eq!(status, 409);
-    // What went wrong keeps its lines.
+    // Errors keep their line breaks.
     assert!(scene.page(&format!("/tasks/{failed}")).await.contains("<pre>first line\nsecond line</pre>"));
 }
 
 #[tokio::test]
-async fn a_preview_says_what_would_start_and_what_would_move() {
+async fn a_preview_shows_the_consequences() {
     let scene = Scene::set().await;
     let first = scene.add("First").await;
     let other = scene.add("Other").await;
@@ -94,35 +94,29 @@ async fn a_preview_says_what_would_start_and_what_would_move() {
             "Accept: First",
             &format!("Merges baton/{first} (2 commits"),
             "Starts ▶ Starts then",
-            "Comes nearer ○ Needs both",
-            "still waits on 1",
+            "Still waiting ○ Needs both",
+            "waits on 1 more",
         ],
     );
-    reads(
-        &preview("reject").await,
-        &["It goes back to the queue, ahead of other work.", "What has to change?"],
-    );
+    reads(&preview("reject").await, &["Requeues the task ahead of other work.", "What should change?"]);
     reads(
         &preview("cancel").await,
-        &["Nobody works on it any more.", "✗ 2 tasks waiting on it could then never start."],
+        &["Stops work on the task.", "✗ 2 tasks depending on it could never start."],
     );
     let large = scene.add("Large").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
-    reads(
-        &scene.page(&format!("/tasks/{large}/do/recycle")).await,
-        &["a breakdown task is made in its place"],
-    );
-    // And it does what it says.
+    reads(&scene.page(&format!("/tasks/{large}/do/recycle")).await, &["Replaces the task by a breakdown."]);
+    // The action matches its preview.
     let (status, _) = scene.stage.submit(&format!("/tasks/{first}/do/reject"), "reason=Not+like+this").await;
     assert_eq!(status, 303);
     reads(
         &scene.page(&format!("/tasks/{first}")).await,
-        &["Told to the next attempt", "Rejected just now", "Not like this"],
+        &["Notes for the next attempt", "Rejected just now", "Not like this"],
     );
 }
 
 #[tokio::test]
-async fn the_board_is_filtered_and_stays_so_where_more_is_shown() {
+async fn filters_stay_when_a_column_is_expanded() {
     let scene = Scene::set().await;
     for number in 0..32 {
         scene.add(&format!("Wash & dry {number}")).await;

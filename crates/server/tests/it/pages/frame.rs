@@ -1,8 +1,8 @@
-//! What every page has: its landmarks, its keys, and on an empty store what to type.
+//! What all pages share: landmarks, shortcuts, and commands on empty pages.
 
 use super::{Scene, part, reads};
 
-/// Every page that needs nothing to be there, with the command an empty one names.
+/// Pages that need no data, with the command the empty page shows.
 const PAGES: [(&str, &str); 10] = [
     ("/", "baton task add"),
     ("/board", "baton task add"),
@@ -17,7 +17,7 @@ const PAGES: [(&str, &str); 10] = [
 ];
 
 #[tokio::test]
-async fn every_page_has_its_landmarks_and_an_empty_one_the_command_to_type() {
+async fn every_page_has_landmarks_and_empty_pages_show_commands() {
     let scene = Scene::set().await;
     for (path, command) in PAGES {
         let page = scene.page(path).await;
@@ -30,11 +30,11 @@ async fn every_page_has_its_landmarks_and_an_empty_one_the_command_to_type() {
             assert_eq!(page.matches(wanted).count(), count, "{path}: {wanted}");
         }
         assert!(
-            page.contains("<html lang=\"en\">") && page.contains("href=\"#main\">To the content</a>"),
+            page.contains("<html lang=\"en\">") && page.contains("href=\"#main\">Skip to content</a>"),
             "{path}"
         );
         assert!(page.contains("rel=\"manifest\"") && page.contains("name=\"viewport\""), "{path}");
-        // What changes by itself is said, not only shown.
+        // Live changes are announced to screen readers.
         for region in ["id=\"line\"", "id=\"told\"", "id=\"toasts\""] {
             assert!(part(&page, region, ">").contains("aria-live=\"polite\""), "{path}: {region}");
         }
@@ -54,7 +54,7 @@ async fn every_page_has_its_landmarks_and_an_empty_one_the_command_to_type() {
 }
 
 #[tokio::test]
-async fn the_sheet_of_keys_names_every_key_and_every_place() {
+async fn the_shortcuts_list_every_key_and_page() {
     let scene = Scene::set().await;
     let sheet = scene.page("/help").await;
     reads(&sheet, &["j / k", "1 – 9", "Ctrl Enter", "/", "Ctrl K", "?", "Esc"]);
@@ -67,7 +67,7 @@ async fn the_sheet_of_keys_names_every_key_and_every_place() {
 }
 
 #[tokio::test]
-async fn the_palette_finds_tasks_by_words_and_by_id() {
+async fn the_palette_finds_tasks_by_title_and_id() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     scene.add("Something else").await;

@@ -1,79 +1,69 @@
-//! Health: agents, capacity, what is held up, the store; and the project's own commands.
+//! The health page and the user tasks page.
 
-use baton_core::hold::{Hold, HoldReason};
+use baton_core::limits::hold::{Hold, HoldReason};
 
 use super::{Scene, part, reads};
 
 async fn held(scene: &Scene, ms: Option<i64>) {
-    let now = scene.stage.desk.store.now().await.unwrap();
+    let now = scene.stage.tasks.store.now().await.unwrap();
     let until = ms.map(|ms| now.plus_ms(ms));
     let agent = "claude".parse().unwrap();
     let hold = Hold::new(agent, HoldReason::Quota, "You have hit your limit", now, until);
-    let known = scene.stage.desk.store.holds().await.unwrap().into_iter().next();
-    scene.stage.desk.write(hold.placed(known.as_ref()).unwrap()).await.unwrap();
+    let known = scene.stage.tasks.store.holds().await.unwrap().into_iter().next();
+    scene.stage.tasks.write(hold.place(known.as_ref()).unwrap()).await.unwrap();
 }
 
 #[tokio::test]
-async fn it_tells_of_agents_capacity_and_the_store() {
+async fn the_health_page_shows_agents_capacity_and_store() {
     let scene = Scene::set().await;
     scene.add("Greet by name").await;
     let page = scene.page("/health").await;
     reads(
         &page,
         &[
-            "✓ All is well",
+            "✓ Healthy",
             "Agents",
             "claude default",
             "✓ yes",
             "at once",
-            "At work 0 of",
+            "Running 0 of",
             "Ready 1",
             "Questions 0",
             "To accept 0 of",
         ],
     );
-    reads(
-        &page,
-        &[
-            "Nothing keeps agents from being given work.",
-            "Store",
-            "Writable ✓ yes",
-            "Size",
-            "KiB",
-            "Free on the disk",
-        ],
-    );
+    reads(&page, &["No holds.", "Store", "Writable ✓ yes", "Size", "KiB", "Free disk space"]);
 }
 
 #[tokio::test]
-async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
+async fn a_hold_is_shown_and_released() {
     let scene = Scene::set().await;
     held(&scene, Some(150_000)).await;
     scene.pass(30_000);
     let page = scene.page("/health").await;
-    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["claude", "▲ rests for 2 min"]);
+    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["claude", "▲ on hold for 2 min"]);
     assert!(page.contains("data-age=\"left\""), "it counts down: {page}");
-    // One without an end is no agent that takes work, either.
+    // A hold without an end blocks the agent, too.
     held(&scene, None).await;
     let page = scene.page("/health").await;
-    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["▲ held until you let it go on"]);
+    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["▲ on hold until released"]);
     reads(
         part(&page, "id=\"holds\"", "</section>"),
         &[
-            "claude ▲ held until you let it go on",
+            "claude ▲ on hold until released",
             "You have hit your limit",
-            "Let claude go on",
+            "Release claude",
             "baton hold release claude",
         ],
     );
     let (status, _) = scene.stage.submit("/health/holds/claude/release", "").await;
     assert_eq!((status, scene.stage.last_header("location").as_deref()), (303, Some("/health")));
-    reads(&scene.page("/health").await, &["✓ All is well", "Nothing keeps agents from being given work."]);
+    reads(&scene.page("/health").await, &["✓ Healthy", "No holds."]);
     assert_eq!(scene.stage.submit("/health/holds/claude/release", "").await.0, 404);
 }
 
 #[tokio::test]
-async fn commands_of_the_project_are_offered_only_where_there_are_any() {
+async fn user_tasks_are_listed_if_there_are_any() {
     let scene = Scene::set().await;
     let page = scene.page("/user-tasks").await;
     reads(&page, &["No user tasks", "baton tasks", "baton do NAME -- ARGS"]);

@@ -1,11 +1,11 @@
-//! The inbox, and a question wherever it stands.
+//! The inbox and questions on other pages.
 
 use serde_json::json;
 
 use super::{Scene, part, reads};
 
 #[tokio::test]
-async fn questions_stand_oldest_first_with_their_context_their_options_and_a_field() {
+async fn questions_are_listed_oldest_first_with_context_and_options() {
     let scene = Scene::set().await;
     let late = scene.add("Add the French greeting").await;
     let early = scene.add("Move to the new parser").await;
@@ -22,7 +22,7 @@ async fn questions_stand_oldest_first_with_their_context_their_options_and_a_fie
             "asked 2 min ago",
             "May I break old files?",
             "Context",
-            "What the agent said",
+            "Agent output",
             "I looked at both.",
             "Your answer",
             "Add the French greeting",
@@ -39,19 +39,19 @@ async fn questions_stand_oldest_first_with_their_context_their_options_and_a_fie
         assert!(list.contains(&format!("data-option=\"{key}\"")), "{list}");
     }
     assert!(page.contains("<title>(2) Inbox · Baton</title>") && page.contains("/badge/2.svg"), "{page}");
-    assert!(page.contains("2 questions wait"));
+    assert!(page.contains("2 pending questions"));
 }
 
 #[tokio::test]
-async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
+async fn a_question_answered_elsewhere_is_shown_as_closed() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
-    let waiting = scene.stage.desk.task(task).await.unwrap().value;
+    let waiting = scene.stage.tasks.task(task).await.unwrap().value;
     let id = waiting.pending_question().unwrap().id;
     scene.post(&format!("/api/questions/{id}/answer"), &json!({ "answer": "casual" })).await;
     scene.pass(61_000);
-    // A page that shows it still asks for it by name; to any other it is no business any more.
+    // Only a page that still shows the question gets it.
     let shown = format!("x-baton-shown: {id}\r\n");
     let (_, page) = scene.stage.send_with(&shown, "get", "/", None).await;
     let card = part(&page, &format!("id=\"q-{id}\""), "</article>");
@@ -63,7 +63,7 @@ async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
 }
 
 #[tokio::test]
-async fn an_answer_is_posted_by_the_form_alone() {
+async fn the_answer_form_works_without_scripts() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
@@ -79,19 +79,19 @@ async fn an_answer_is_posted_by_the_form_alone() {
 }
 
 #[tokio::test]
-async fn whoever_comes_first_is_told_what_to_do_next() {
+async fn an_empty_store_shows_the_welcome_page() {
     let scene = Scene::set().await;
     let page = scene.page("/").await;
     reads(
         &page,
         &[
             "Welcome to Baton",
-            "An agent.",
-            "You have one.",
+            "Set up an agent.",
+            "Done.",
             "baton doctor",
-            "A task.",
+            "Add a task.",
             "baton task add \"Fix the typo in the README\"",
-            "Your word.",
+            "Decide.",
             "baton demo",
         ],
     );
@@ -102,5 +102,5 @@ async fn whoever_comes_first_is_told_what_to_do_next() {
         );
     }
     scene.add("Add a greeting").await;
-    reads(&scene.page("/").await, &["Nothing waits for you", "baton questions --follow"]);
+    reads(&scene.page("/").await, &["No pending questions", "baton questions --follow"]);
 }

@@ -1,5 +1,4 @@
-//! The pages as the server writes them: what stands on each, held in this process. What takes a browser to see is tested
-//! with the program.
+//! The HTML of the pages. Tests that need a browser are with the program.
 
 mod board;
 mod frame;
@@ -12,16 +11,16 @@ mod task;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::attempt::{AttemptResult, Evidence};
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, Evidence};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// A server on which time passes only when the test says so.
+/// A server with a clock that the test controls.
 struct Scene {
     stage: Stage,
     now: Arc<AtomicI64>,
@@ -61,7 +60,7 @@ impl Scene {
         self.post("/api/tasks", &new).await["task_id"].as_str().unwrap().parse().unwrap()
     }
 
-    /// It waits to be accepted.
+    /// A task that waits to be accepted.
     async fn finish(&self, task: TaskId) {
         self.stage.attempt(task, AttemptResult::Complete, "It is **done**.", worked()).await;
     }
@@ -70,9 +69,9 @@ impl Scene {
         self.post(&format!("/api/tasks/{task}/accept"), &json!({})).await;
     }
 
-    /// It waits for an answer.
+    /// A task that waits for an answer.
     async fn ask(&self, task: TaskId, question: &str, options: &[&str]) {
-        let mut draft = Draft::new(QuestionKind::Clarification, said(question));
+        let mut draft = QuestionDraft::new(QuestionKind::Clarification, said(question));
         draft.options = options.iter().map(|option| said(option)).collect();
         let result = AttemptResult::Asked { question: draft };
         self.stage.attempt(task, result, "I looked at `both`.", Evidence::default()).await;
@@ -99,24 +98,24 @@ fn worked() -> Evidence {
     }
 }
 
-/// No commits, and nearly all of its turns used.
+/// A burned-out task: no commits, nearly all turns used.
 fn burned_out() -> Evidence {
     Evidence { turns: 48, turns_max: 50, ..Evidence::default() }
 }
 
-/// What stands between two pieces of a page.
+/// The part of a page between two markers.
 #[track_caller]
 fn part<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from} is not in {page}"));
     rest.split_once(to).map_or(rest, |(part, _)| part)
 }
 
-/// What a person reads: the text without its tags, blanks folded.
+/// The visible text: no tags, whitespace collapsed.
 fn words(html: &str) -> String {
     let mut text = String::new();
     for piece in html.split('<') {
         let (tag, read) = piece.split_once('>').unwrap_or(("", piece));
-        // Words in different boxes are different words; within a line they are not pulled apart.
+        // Block elements separate words; inline elements do not.
         let is_inline = ["strong", "/strong", "code", "/code", "a ", "/a", "time", "/time"]
             .iter()
             .any(|name| tag.starts_with(name));
@@ -126,7 +125,7 @@ fn words(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// Each of these is among the words, in this order.
+/// Asserts that the texts appear in this order.
 #[track_caller]
 fn reads(html: &str, wanted: &[&str]) {
     let all = words(html);

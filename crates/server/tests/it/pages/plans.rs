@@ -1,11 +1,11 @@
-//! The graph, and the plans that breakdowns hand in.
+//! The graph and the breakdown pages.
 
 use serde_json::json;
 
 use super::{Scene, part, reads};
 
 #[tokio::test]
-async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
+async fn edges_show_whether_they_are_met_pending_or_dead() {
     let scene = Scene::set().await;
     let done = scene.add("Set up").await;
     scene.finish(done).await;
@@ -22,19 +22,19 @@ async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
     assert!(drawing.contains("✓ met<title>met: it is done</title>"), "{drawing}");
     assert!(drawing.contains("○ pending<title>pending: it is not done yet</title>"), "{drawing}");
     assert!(drawing.contains("✗ dead<title>dead: "), "{drawing}");
-    // Two lines of the longest chain that is still to be done, and its three tasks.
+    // The two edges and three tasks of the critical path.
     assert_eq!(drawing.matches("class=\"edge pending critical\"").count(), 2, "{drawing}");
     assert_eq!(drawing.matches(" critical\"><title>").count(), 3, "{drawing}");
     reads(drawing, &["Greet by name ○ Queued · ready"]);
     reads(
         &page,
         &[
-            "2 ready: an agent may take them now",
+            "2 ready to start",
             "critical path: 3 tasks",
-            "In words",
+            "As text",
             "Greet by name waits on Set up — met: it is done",
             "Write the tests waits on Greet by name — pending: it is not done yet",
-            "Tied to nothing",
+            "Without dependencies",
             "Tidy up",
             "ready",
         ],
@@ -42,32 +42,35 @@ async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
 }
 
 #[tokio::test]
-async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
+async fn replacements_are_linked_to_the_recycled_task() {
     let scene = Scene::set().await;
     let large = scene.add("Translate everything").await;
     scene.add_after("Write the guide", &[large]).await;
-    scene.stage.attempt(large, baton_core::attempt::AttemptResult::TurnLimit, "", super::burned_out()).await;
+    scene
+        .stage
+        .attempt(large, baton_core::task::attempt::AttemptResult::TurnLimit, "", super::burned_out())
+        .await;
     scene.post(&format!("/api/tasks/{large}/recycle"), &json!({ "reason": "too_large" })).await;
     let page = scene.page("/graph").await;
     reads(
         &page,
         &[
-            "♺ stands in for what was recycled",
+            "♺ replaces a recycled task",
             "♺ stands in",
             "Write the guide waits on Translate everything — pending: it was recycled and",
-            "stands in for Translate everything, which was recycled",
+            "replaces Translate everything, which was recycled",
         ],
     );
-    assert!(!page.contains("Tied to nothing"), "{page}");
+    assert!(!page.contains("Without dependencies"), "{page}");
 }
 
 #[tokio::test]
-async fn a_plan_is_read_as_it_was_meant() {
+async fn a_plan_is_shown_completely() {
     let scene = Scene::set().await;
     let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
     let made = scene.post("/api/breakdowns", &goal).await;
     let id = made["breakdown"]["task_id"].as_str().unwrap();
-    reads(&scene.page("/breakdowns").await, &["To break down", "Translate everything"]);
+    reads(&scene.page("/breakdowns").await, &["Breakdown", "Translate everything"]);
     let plan = json!({ "items": [
         { "title": "German", "description": "One **file**.", "acceptance_criteria": ["ends with `!`"] },
         { "title": "Spanish", "depends_on": [1], "verification": ["`scripts/check` passes"] },
@@ -81,17 +84,17 @@ async fn a_plan_is_read_as_it_was_meant() {
         &[
             "German",
             "One file.",
-            "Accepted when",
+            "Acceptance criteria",
             "ends with !",
             "Spanish",
             "after 1",
-            "what waited on the whole waits on this",
-            "Verified by",
+            "dependents wait for this",
+            "Verification",
             "scripts/check passes",
         ],
     );
     assert!(!plan.contains('`') && plan.contains("<code>scripts/check</code>"), "{plan}");
-    reads(&page, &["Approve: make these tasks", "Send it back", "Edit the plan", "What the planner is told"]);
-    // What cannot be edited on the page is not lost by editing.
+    reads(&page, &["Approve plan", "Reject", "Edit plan", "Prompt for the planner"]);
+    // Fields the editor does not show are kept.
     assert!(page.contains("name=\"verification-2\" value=\"`scripts/check` passes\""), "{page}");
 }

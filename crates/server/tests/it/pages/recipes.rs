@@ -1,11 +1,11 @@
-//! The recipes, and a run of one.
+//! The recipes page and the chat page.
 
 use serde_json::json;
 
 use super::{Scene, part, reads};
 
 #[tokio::test]
-async fn each_recipe_is_drawn_with_its_exits_in_words_and_by_sign() {
+async fn each_recipe_has_a_diagram_and_its_exits() {
     let scene = Scene::set().await;
     let page = scene.page("/recipes").await;
     let own = part(&page, "id=\"implement-and-review\"", "</section>");
@@ -14,17 +14,11 @@ async fn each_recipe_is_drawn_with_its_exits_in_words_and_by_sign() {
         drawing,
         &["complete", "no-tasks", "● implement", "code-review", "fix", "commit", "✓ no-tasks-available"],
     );
-    // An end stands beside each step that leads to it, so no line crosses the drawing.
+    // Each step has its own exit nodes.
     assert_eq!(drawing.matches("✓ user-provided-other").count(), 4, "{drawing}");
     assert!(!drawing.contains(" H"), "a line runs past a step: {drawing}");
-    reads(
-        own,
-        &["How it can end", "✓ completed Implementation blocked - cannot proceed implementation-blocked"],
-    );
-    reads(
-        own,
-        &["✓ completed Task implementation committed successfully task-committed", "Start it", "Start"],
-    );
+    reads(own, &["Exits", "✓ completed Implementation blocked - cannot proceed implementation-blocked"]);
+    reads(own, &["✓ completed Task implementation committed successfully task-committed", "Start"]);
     reads(part(&page, "id=\"plan-execute-review\"", "</section>"), &["● plan ⊟", "execute ⊟", "review ⊟"]);
     let all = part(&page, "id=\"every-recipe\"", "</section>");
     reads(
@@ -42,13 +36,13 @@ async fn each_recipe_is_drawn_with_its_exits_in_words_and_by_sign() {
 }
 
 #[tokio::test]
-async fn a_run_lights_its_step_and_says_how_it_ended() {
+async fn a_run_highlights_its_step_and_shows_its_exit() {
     let scene = Scene::set().await;
     let start = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     scene.post("/api/sessions/design/recipe", &start).await;
     let page = scene.page("/recipes").await;
     let own = part(&page, "id=\"document-design\"", "</section>");
-    reads(own, &["design works at write, step 1", "Stop this run"]);
+    reads(own, &["design running at write, step 1", "Stop"]);
     assert_eq!(own.matches(" lit\"").count(), 1, "{own}");
     reads(part(own, " lit\"", "</g>"), &["● write ◀"]);
     reads(&scene.page("/chat/design").await, &["Links that expire", "document-design at write, step 1"]);
@@ -63,7 +57,7 @@ async fn a_run_lights_its_step_and_says_how_it_ended() {
 }
 
 #[tokio::test]
-async fn a_conversation_has_its_thread_its_questions_and_what_is_at_work() {
+async fn a_conversation_shows_entries_questions_and_progress() {
     let scene = Scene::set().await;
     let project = scene.post("/api/projects", &json!({ "path": scene.stage.root() })).await;
     let project = project["project_id"].as_str().unwrap().to_owned();
@@ -94,5 +88,5 @@ async fn a_conversation_has_its_thread_its_questions_and_what_is_at_work() {
         ],
     );
     assert!(thread.contains("<textarea"), "the question is answered where it stands: {thread}");
-    reads(&page, &["Your message", "Send", "Just the work"]);
+    reads(&page, &["Your message", "Send", "Default recipe"]);
 }

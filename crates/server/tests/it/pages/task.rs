@@ -1,22 +1,22 @@
-//! One task: the way it went, what it was said to be and what it is, where it comes from.
+//! The task page: states, results, lineage.
 
-use baton_core::attempt::{AttemptResult, Check, Evidence, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, CheckResult, Evidence};
 use serde_json::json;
 
 use super::{Scene, burned_out, part, reads, said, worked};
 
 #[tokio::test]
-async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own() {
+async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     scene.pass(5_000);
     let attempt = scene.stage.claim(task).await;
     scene.pass(61_000);
-    scene.stage.settle(task, attempt, Reported::new(AttemptResult::Complete, "Done."), worked()).await;
+    scene.stage.settle(task, attempt, AttemptReport::new(AttemptResult::Complete, "Done."), worked()).await;
     scene.pass(600_000);
     let page = scene.page(&format!("/tasks/{task}")).await;
     let drawing = part(&page, "<figure class=\"machine\"", "</figure>");
-    let way = "The way of this task: Queued for 5 s, then Working for 1 min, then To accept for 10 min";
+    let way = "States of this task: Queued for 5 s, then Working for 1 min, then To accept for 10 min";
     assert!(drawing.contains(&format!("aria-label=\"{way}\"")), "{drawing}");
     assert_eq!(drawing.matches(" lit").count(), 2 + 3, "two lines and three states: {drawing}");
     assert_eq!(drawing.matches(" lit current").count(), 1, "{drawing}");
@@ -26,28 +26,29 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
     reads(
         &timeline,
         &[
-            "Agents worked 1 min",
-            "Waited for you 10 min",
-            "Waited in the queue 5 s",
+            "Agents 1 min",
+            "Waiting for you 10 min",
+            "Queued 5 s",
             "○ Queued 5 s",
             "▶ Working 1 min",
             "◆ To accept 10 min",
             "1 claude 11 min ago 1 min complete 7/50 2 $0.34 log",
             "claimed by claude",
-            "the attempt ended: 2 commits",
+            "attempt ended: 2 commits",
         ],
     );
-    // Three spans on one scale, one after the other.
+    // Three consecutive spans on one scale.
     let bars: Vec<&str> =
         timeline.split("class=\"bar\"").skip(1).map(|bar| part(bar, "x=\"", "\"")).collect();
     assert_eq!(bars, ["0", "7", "99"]);
 }
 
 #[tokio::test]
-async fn what_was_reported_stands_beside_what_was_verified() {
+async fn reported_and_verified_results_are_shown_side_by_side() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
-    let failed = Check { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
+    let failed =
+        CheckResult { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
     let evidence = Evidence { checks: vec![failed], ..worked() };
     let result = AttemptResult::NoChanges { reason: "`greet` was there".to_owned() };
     scene.stage.attempt(task, result, "Nothing to do.", evidence).await;
@@ -57,7 +58,7 @@ async fn what_was_reported_stands_beside_what_was_verified() {
         pair,
         &[
             "Reported by the agent",
-            "nothing to change",
+            "no changes",
             "greet was there",
             "Verified by Baton",
             "Commits 2",
@@ -74,7 +75,7 @@ async fn what_was_reported_stands_beside_what_was_verified() {
 }
 
 #[tokio::test]
-async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
+async fn a_recycled_task_and_its_replacements_link_to_each_other() {
     let scene = Scene::set().await;
     let large = scene.add("Translate everything").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
@@ -96,7 +97,7 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
     let german = scene.page(&format!("/tasks/{}", parts[0])).await;
     reads(&german, &["Lineage", &format!("planned in {breakdown}")]);
 
-    // The same tree from every one of them, with the one that is looked at marked.
+    // Every task of the tree shows the same tree, with itself marked.
     for id in [&large.to_string(), &breakdown, parts[0], parts[1]] {
         let page = scene.page(&format!("/tasks/{id}/lineage")).await;
         let tree = part(&page, "<ul class=\"lineage\">", "</section>");
@@ -104,9 +105,9 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
             tree,
             &[
                 &format!("Translate everything {large}"),
-                &format!("Re-breakdown: Translate everything {breakdown} breaks it down: it was too large"),
-                &format!("German {} planned here", parts[0]),
-                &format!("Spanish {} planned here", parts[1]),
+                &format!("Re-breakdown: Translate everything {breakdown} breakdown: too large"),
+                &format!("German {} planned", parts[0]),
+                &format!("Spanish {} planned", parts[1]),
             ],
         );
         assert_eq!(tree.matches("<ul class=\"lineage\">").count(), 2, "three generations: {tree}");
@@ -116,10 +117,10 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
 }
 
 #[tokio::test]
-async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
+async fn the_lineage_shows_the_parts_of_a_plan() {
     let scene = Scene::set().await;
     let alone = scene.add("Greet by name").await;
-    reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["It stands alone"]);
+    reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["No lineage"]);
     let goal = scene.post("/api/breakdowns", &json!({ "title": "Speak French" })).await;
     let breakdown = goal["breakdown"]["task_id"].as_str().unwrap().to_owned();
     let plan = json!({ "items": [{ "title": "Find the words" }] });
@@ -129,31 +130,31 @@ async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
     scene.post(&format!("/api/breakdowns/{breakdown}/approve"), &json!({})).await;
     let page = scene.page(&format!("/tasks/{breakdown}/lineage")).await;
     let tree = part(&page, "<ul class=\"lineage\">", "</section>");
-    reads(tree, &["Speak French", "plans what is to be done", "Find the words", "planned here"]);
+    reads(tree, &["Speak French", "breakdown", "Find the words", "planned"]);
 }
 
 #[tokio::test]
-async fn every_attempt_has_its_evidence_the_last_one_first() {
+async fn evidence_is_listed_by_attempt_newest_first() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
-    reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["Nothing to compare yet"]);
+    reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["No attempts"]);
     scene.stage.attempt(task, AttemptResult::Complete, "Done.", worked()).await;
     scene.post(&format!("/api/tasks/{task}/reject"), &json!({ "reason": "Too loud." })).await;
     let attempt = scene.stage.claim(task).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
-    reads(&page, &["Attempt 2 by claude", "▶ At work. What it reports is compared when it ends."]);
-    let reported = Reported::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
+    reads(&page, &["Attempt 2 by claude", "▶ Running. Results appear when the attempt ends."]);
+    let reported = AttemptReport::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
     scene.stage.settle(task, attempt, reported, worked()).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
     let second = part(&page, "id=\"attempt-2\"", "</section>");
-    reads(second, &["Reported by the agent", "nothing to change", "Verified by Baton", "Commits 2"]);
+    reads(second, &["Reported by the agent", "no changes", "Verified by Baton", "Commits 2"]);
     let first = part(&page, "id=\"attempt-1\"", "</section>");
     reads(first, &["Reported by the agent", "complete", "Verified by Baton", "Commits 2"]);
     assert!(page.find("attempt-2") < page.find("attempt-1"));
 }
 
 #[tokio::test]
-async fn a_task_that_waits_has_its_reply_box_on_top() {
+async fn a_waiting_task_has_its_reply_box_on_top() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
@@ -163,7 +164,7 @@ async fn a_task_that_waits_has_its_reply_box_on_top() {
     assert!(box_at < machine_at, "{main}");
     for tab in ["", "/log", "/diff", "/timeline", "/evidence", "/questions", "/lineage"] {
         let page = scene.page(&format!("/tasks/{task}{tab}")).await;
-        let current = part(&page, "aria-label=\"Parts of this task\"", "</div>");
+        let current = part(&page, "aria-label=\"Task tabs\"", "</div>");
         let own = format!("href=\"/tasks/{task}{tab}\" aria-current=\"page\"");
         assert!(current.contains(&own), "each tab has an address of its own: {current}");
     }

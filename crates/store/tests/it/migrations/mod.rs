@@ -1,8 +1,8 @@
-//! Stores of every schema there ever was, as the program of that time left them, opened by this one.
+//! Opens stores of every earlier schema, as the program of that time left them.
 //!
-//! Each schema has a fixture, `tests/it/fixtures/BACKEND/NNN.sql`: rows that were written under it. A schema without
-//! one fails the tests; `BATON_BLESS=1 cargo nextest run -p baton-store migrations` writes that of the newest, and a
-//! fixture that is there is never written again.
+//! Each schema has a fixture, `tests/it/fixtures/BACKEND/NNN.sql`, with rows written under it. A schema without one
+//! fails the tests; `BATON_BLESS=1 cargo nextest run -p baton-store migrations` writes the newest. An existing
+//! fixture is never overwritten.
 
 mod postgres;
 mod sqlite;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Tables, each with its columns.
 type Shape = Vec<(String, Vec<String>)>;
 
-/// The files of a folder that are named by a number, in their order.
+/// The numbered files of a directory, in order.
 fn numbered(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =
@@ -34,7 +34,7 @@ fn fixture(backend: &str, schema: usize) -> PathBuf {
     folder("tests/it/fixtures").join(backend).join(format!("{schema:03}.sql"))
 }
 
-/// The rows written under a schema. Where there are none for the newest, and this is asked for, they are made now.
+/// The rows written under a schema. If there are none for the newest and blessing is asked for, writes them.
 fn rows_of(backend: &str, schema: usize, make: impl FnOnce() -> String) -> String {
     let file = fixture(backend, schema);
     if !file.exists() && std::env::var_os("BATON_BLESS").is_some() {

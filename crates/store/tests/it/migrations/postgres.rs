@@ -1,4 +1,4 @@
-//! Schemas of PostgreSQL as earlier programs left them.
+//! PostgreSQL schemas as earlier versions left them.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,7 +11,7 @@ use super::{Shape, folder, numbered, rows_of};
 use crate::postgres::{Postgres, run};
 use crate::suite::{self, Fixture};
 
-/// A connection of the test's own, in the schema of a namespace.
+/// A separate connection to a namespace's schema.
 async fn client(place: &Postgres) -> Client {
     let (client, connection) = tokio_postgres::connect(&place.options.url, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -40,7 +40,7 @@ async fn shape(client: &Client) -> Shape {
     shape
 }
 
-/// Every row of these tables, as statements that write it.
+/// Every row of these tables as INSERT statements.
 async fn dump(client: &Client, shape: &Shape) -> String {
     let mut rows = String::new();
     for (table, columns) in shape {
@@ -58,7 +58,7 @@ const WATCH: &str =
     "INSERT INTO log_watches (id, attempt, wanted_from, expires_ms, machine, piece_from, log_len, piece)
     VALUES ('watch', 'ATT-000000000000000e', 0, 9, 'build-7', 0, 5, 'hello')";
 
-/// The rows that the program as it is leaves.
+/// The rows the current program writes.
 fn made_now() -> String {
     let place = Postgres::new();
     let mut rows = String::new();
@@ -67,14 +67,14 @@ fn made_now() -> String {
         fill(&store).await;
         store.close().await.unwrap();
         let client = client(&place).await;
-        // Nobody stays long enough in this table to be left there by the story.
+        // Rows of this table do not stay long enough to be in a fixture.
         client.batch_execute(WATCH).await.unwrap();
         rows = dump(&client, &shape(&client).await).await;
     });
     rows
 }
 
-/// A schema as the program of that time left it.
+/// A schema as an earlier version left it.
 async fn make(place: &Postgres, steps: &[std::path::PathBuf], rows: &str) -> Client {
     let client = client(place).await;
     let mut sql = format!(
@@ -85,7 +85,7 @@ async fn make(place: &Postgres, steps: &[std::path::PathBuf], rows: &str) -> Cli
         sql += &fs::read_to_string(step).unwrap();
         write!(sql, "INSERT INTO schema_version (version) VALUES ({version});").unwrap();
     }
-    // The steps write the first counter themselves.
+    // The migrations insert the first counter themselves.
     sql += "DELETE FROM counter;";
     sql += rows;
     client.batch_execute(&sql).await.unwrap();
@@ -93,10 +93,10 @@ async fn make(place: &Postgres, steps: &[std::path::PathBuf], rows: &str) -> Cli
 }
 
 #[test]
-fn a_schema_of_every_earlier_version_is_brought_up_with_all_its_rows() {
-    let steps = numbered(&folder("src/postgres/migrations"));
+fn every_earlier_schema_migrates_with_its_rows() {
+    let steps = numbered(&folder("src/postgres/schema/migrations"));
     if Postgres::missing().is_some() {
-        // Said aloud by the run below; nothing can be made either.
+        // The run below reports it; there is nothing to write either.
         return run(async {});
     }
     for schema in 1..=steps.len() {
@@ -104,7 +104,7 @@ fn a_schema_of_every_earlier_version_is_brought_up_with_all_its_rows() {
         run(async {
             let place = Postgres::new();
             let client = make(&place, &steps[..schema], &rows).await;
-            // A later schema may add columns and tables; what was there is held against what is there.
+            // A later schema may add columns and tables; only the earlier ones are compared.
             let shape = shape(&client).await;
             let before = dump(&client, &shape).await;
             place.open().await.close().await.unwrap();

@@ -12,7 +12,7 @@ use super::{Shape, folder, numbered, rows_of};
 use crate::sqlite::Sqlite;
 use crate::suite::{Fixture, run};
 
-/// As in every file of ours.
+/// As in every store.
 const APPLICATION_ID: u32 = 0x4261_746e;
 
 fn text_of(conn: &Connection, sql: &str) -> Vec<String> {
@@ -29,7 +29,7 @@ fn shape(conn: &Connection) -> Shape {
     text_of(conn, tables).into_iter().map(|table| (table.clone(), columns(&table))).collect()
 }
 
-/// Every row of these tables, as statements that write it.
+/// Every row of these tables as INSERT statements.
 fn dump(conn: &Connection, shape: &Shape) -> String {
     let mut rows = String::new();
     for (table, columns) in shape {
@@ -43,7 +43,7 @@ fn dump(conn: &Connection, shape: &Shape) -> String {
     rows
 }
 
-/// The rows that the program as it is leaves.
+/// The rows the current program writes.
 fn made_now() -> String {
     let place = Sqlite::new();
     run(async {
@@ -55,14 +55,14 @@ fn made_now() -> String {
     dump(&conn, &shape(&conn))
 }
 
-/// A file as the program of that schema left it.
+/// A file as an earlier version left it.
 fn make(path: &Path, steps: &[std::path::PathBuf], rows: &str) {
     let conn = Connection::open(path).unwrap();
     conn.pragma_update(None, "journal_mode", "wal").unwrap();
     for step in steps {
         conn.execute_batch(&fs::read_to_string(step).unwrap()).unwrap();
     }
-    // The steps write the first counters themselves.
+    // The migrations insert the first counters themselves.
     conn.execute_batch("DELETE FROM counters").unwrap();
     conn.execute_batch(rows).unwrap();
     conn.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
@@ -70,13 +70,13 @@ fn make(path: &Path, steps: &[std::path::PathBuf], rows: &str) {
 }
 
 #[test]
-fn a_file_of_every_earlier_schema_is_brought_up_with_all_its_rows() {
-    let steps = numbered(&folder("src/sqlite/schema"));
+fn every_earlier_schema_migrates_with_its_rows() {
+    let steps = numbered(&folder("src/sqlite/file/schema"));
     for schema in 1..=steps.len() {
         let rows = rows_of("sqlite", schema, made_now);
         let place = Sqlite::new();
         make(&place.path(), &steps[..schema], &rows);
-        // A later schema may add columns and tables; what was there is held against what is there.
+        // A later schema may add columns and tables; only the earlier ones are compared.
         let old = Connection::open(place.path()).unwrap();
         let shape = shape(&old);
         let before = dump(&old, &shape);

@@ -1,13 +1,13 @@
-//! What every fixture holds: one row of each kind, and a little work in all stages. The same ids in every fixture, so
-//! that one look tells whether all of it is there.
+//! The content of every fixture: one row of each kind, and tasks in every stage. The ids are the same in every
+//! fixture, so that one check fits all.
 
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
-use baton_core::state::StateName;
+use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
-use baton_store::query::TaskFilter;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::query::TaskFilter;
 
 use crate::suite::make::{
     approval, claim_one, coding, create, created, finish_one, human, load, ready_ids, recycle, request,
@@ -16,19 +16,19 @@ use crate::suite::make::{
 use crate::suite::rows::{first_receipt, limited_project, one_of_each, token};
 use crate::suite::workers::worker;
 
-/// Tasks the story makes: 1 by a message, 20 to 22, 30 with its breakdown and its two parts, and 31.
+/// Tasks: 1 from a message, 20 to 22, 30 with its breakdown and two parts, and 31.
 const TASKS: usize = 9;
 
 /// An attempt no fixture has.
 const NEW_ATTEMPT: u64 = 0x7000_0000;
 
-/// Writes the story. What it leaves: 1 and 20 done, 21 claimed, 22 waiting for it, 30 replaced by 40 and 41, 31
-/// waiting for the latter.
+/// Writes the rows. At the end 1 and 20 are done, 21 is claimed, 22 depends on it, 30 is replaced by 40 and 41, and
+/// 31 depends on the latter.
 pub async fn fill<S: Backend>(store: &S) {
-    // With one project that has a limit of its own, all that is claimed is counted by whose it is.
-    write(store, Change::new().put(Record::Project(limited_project()), Guard::New)).await;
+    // One project has its own limit, so claims are counted per share.
+    write(store, Change::new().put(Record::Project(limited_project()), WriteGuard::New)).await;
     let receipt = Record::Receipt(first_receipt());
-    write(store, one_of_each().put(receipt, Guard::New)).await;
+    write(store, one_of_each().put(receipt, WriteGuard::New)).await;
     finish_one(store).await;
     write(store, created(20, &[])).await;
     write(store, created(21, &[20])).await;
@@ -44,7 +44,7 @@ pub async fn fill<S: Backend>(store: &S) {
     assert!(store.lock("steward", "build-7", 60_000).await.unwrap());
 }
 
-/// Everything is there and reads as it did, and work goes on from it.
+/// Everything is still there, and work continues.
 pub async fn check<S: Backend>(store: &S) {
     let chat: SessionId = "chat".parse().unwrap();
     let project = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap().value;
@@ -77,7 +77,7 @@ pub async fn check<S: Backend>(store: &S) {
     let last = events.last().unwrap().seq;
     assert_eq!(events.len() as u64, last, "no gap");
 
-    // Kinds that an early schema did not have are empty there, and can be asked for.
+    // Kinds that an early schema lacked are empty but can be queried.
     store.holds().await.unwrap();
     for seen in store.workers().await.unwrap() {
         assert_eq!(seen.worker, worker("build-7"));
@@ -86,7 +86,7 @@ pub async fn check<S: Backend>(store: &S) {
         assert_eq!(kept.value, token());
     }
     assert_eq!(ready_ids(store).await, [task_id(40)]);
-    // The attempts of the fixture have the small numbers this process would give out again.
+    // The fixture's attempts use the small ids this process would hand out again.
     let wanted =
         ClaimRequest { attempt_ids: vec![AttemptId::from_bits(NEW_ATTEMPT)], ..request("worker", 1) };
     let claimed = store.claim(wanted).await.unwrap().remove(0);

@@ -1,19 +1,19 @@
-//! Who gets which task: in core's order, never twice, never too early.
+//! Claims: in core's order, never twice, never too early.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use baton_core::change::Change;
-use baton_core::command::Command;
-use baton_core::effect::Effect;
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
-use baton_core::schedule::{Capacity, Intake, Limits};
-use baton_core::state::{Queue, StateName};
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::text::Role;
+use baton_core::records::change::Change;
+use baton_core::records::effect::Effect;
+use baton_core::schedule::{AgentIntake, Capacity, LimitsByKey};
 use baton_core::task::TaskSpec;
-use baton_core::text::Role;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 
 use super::Fixture;
 use super::make::{
@@ -21,7 +21,7 @@ use super::make::{
     request, role, settled, spec, task_id, text, transition, with_commits, write,
 };
 
-fn ids(claimed: &[Claimed]) -> Vec<TaskId> {
+fn ids(claimed: &[ClaimedTask]) -> Vec<TaskId> {
     claimed.iter().map(|claimed| claimed.task.value.id()).collect()
 }
 
@@ -29,7 +29,7 @@ async fn claim<S: Backend>(store: &S, request: ClaimRequest) -> Vec<TaskId> {
     ids(&store.claim(request).await.unwrap())
 }
 
-pub async fn the_first_in_order_is_claimed_first<F: Fixture>() {
+pub async fn claims_follow_the_order<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let urgent = TaskSpec { priority: Priority::P0, ..spec(9) };
@@ -40,9 +40,6 @@ pub async fn the_first_in_order_is_claimed_first<F: Fixture>() {
     assert_eq!(listed, [task_id(9), task_id(1), task_id(2)]);
     assert_eq!(claim(&store, request("worker", 2)).await, [task_id(9), task_id(1)]);
     assert_eq!(store.ready_count().await.unwrap(), 2);
-    let mut depth = store.queue_counts().await.unwrap();
-    depth.retain(|_, count| *count > 0);
-    assert_eq!(depth, BTreeMap::from([(Queue::Incoming, 2), (Queue::Claimed, 2)]));
     assert_eq!(claim(&store, request("worker", 0)).await, []);
     assert_eq!(claim(&store, request("worker", 5)).await, [task_id(2), task_id(3)]);
     assert_eq!(claim(&store, request("worker", 5)).await, []);
@@ -62,7 +59,7 @@ pub async fn a_worker_gets_only_the_roles_it_serves<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn limits_are_counted_over_everything_that_runs<F: Fixture>() {
+pub async fn limits_count_everything_that_is_running<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=6 {
@@ -75,7 +72,7 @@ pub async fn limits_are_counted_over_everything_that_runs<F: Fixture>() {
         let agents = BTreeMap::from([(Role::implement(), agent("claude")), (role("review"), agent("codex"))]);
         ClaimRequest { agents, capacity, ..request("worker", count) }
     };
-    let two_of_a_role = Capacity { total_max: 5, per_role: Limits::all(2), ..no_limits() };
+    let two_of_a_role = Capacity { total_max: 5, per_role: LimitsByKey::all(2), ..no_limits() };
     let first = claim(&store, wanted(9, two_of_a_role.clone())).await;
     assert_eq!(
         first,
@@ -87,7 +84,7 @@ pub async fn limits_are_counted_over_everything_that_runs<F: Fixture>() {
     let five_in_all = Capacity { total_max: 5, ..no_limits() };
     assert_eq!(claim(&store, wanted(9, five_in_all.clone())).await, [task_id(3)]);
     assert_eq!(claim(&store, wanted(9, five_in_all.clone())).await, []);
-    let claude_is_full = Capacity { per_agent: Limits::all(3), ..no_limits() };
+    let claude_is_full = Capacity { per_agent: LimitsByKey::all(3), ..no_limits() };
     assert_eq!(claim(&store, wanted(1, claude_is_full)).await, [task_id(13)]);
 
     let running = load(&store, task_id(1)).await;
@@ -96,19 +93,19 @@ pub async fn limits_are_counted_over_everything_that_runs<F: Fixture>() {
     assert_eq!(claim(&store, wanted(9, six_in_all)).await, [task_id(4)], "one has ended");
 }
 
-pub async fn a_paused_agent_gets_nothing<F: Fixture>() {
+pub async fn a_paused_agent_claims_nothing<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
     let now = store.now().await.unwrap();
-    let paused = Intake::default().after_systemic_failure(now).after_systemic_failure(now);
+    let paused = AgentIntake::default().after_systemic_failure(now).after_systemic_failure(now);
     let mut wanted = request("worker", 1);
     wanted.intakes.insert(agent("claude"), paused);
     assert_eq!(claim(&store, wanted).await, []);
     assert_eq!(claim(&store, request("worker", 1)).await, [task_id(1)]);
 }
 
-pub async fn unaccepted_work_holds_back_new_work_but_not_resumed_work<F: Fixture>() {
+pub async fn backpressure_stops_new_work_but_not_resumed_work<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -129,7 +126,7 @@ pub async fn unaccepted_work_holds_back_new_work_but_not_resumed_work<F: Fixture
     assert_eq!(claim(&store, one_unaccepted()).await, [task_id(3)]);
 }
 
-pub async fn a_claim_is_written_whole<F: Fixture>() {
+pub async fn a_claim_is_atomic<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -149,7 +146,7 @@ pub async fn a_claim_is_written_whole<F: Fixture>() {
     assert_eq!(store.leases().await.unwrap(), [], "the lease goes with its attempt");
 }
 
-/// Each task waits on up to two before it, spread so that chains and fans both occur.
+/// Each task depends on up to two before it, so that chains and fan-outs both occur.
 fn tangle(count: u32) -> Vec<Vec<u32>> {
     let edges = |number: u32| match number % 7 {
         0 | 3 => Vec::new(),
@@ -183,7 +180,7 @@ pub async fn sixteen_claimers_share_ten_thousand_tasks<F: Fixture>() {
     assert_eq!(store.leases().await.unwrap(), []);
 }
 
-/// Claims, checks and settles until all are done. Returns how many it had.
+/// Claims, checks and settles until all are done. Returns its share.
 async fn claim_until_empty<S: Backend>(
     store: S,
     number: u32,

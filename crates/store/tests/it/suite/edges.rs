@@ -1,10 +1,10 @@
-//! Readiness: a task is ready exactly when nothing blocks it, whatever order things are written in.
+//! Readiness: a task is ready exactly when nothing blocks it, in whatever order rows are written.
 
-use baton_core::change::{Change, EdgeChange};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{Change, EdgeChange};
 use baton_store::Backend;
-use baton_store::commit::Conflict;
-use baton_store::query::TaskDependency;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::TaskDependency;
 
 use super::Fixture;
 use super::make::{
@@ -23,7 +23,7 @@ fn waits_on(task: u32, on: u32) -> Change {
 pub async fn a_dependent_is_ready_when_its_last_blocker_is_done<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
-    // In one change, and named before they exist in it.
+    // In one change, referenced before they are created in it.
     write(&store, created(3, &[1, 2]).and(created(1, &[])).and(created(2, &[]))).await;
     assert_eq!(ready_ids(&store).await, [task_id(1), task_id(2)]);
     assert_eq!(finish_one(&store).await, task_id(1));
@@ -43,14 +43,14 @@ pub async fn an_edge_to_a_done_task_is_met<F: Fixture>() {
     assert_eq!(store.dependencies(task_id(2)).await.unwrap(), [edge(2, 1, true)]);
     assert_eq!(ready_ids(&store).await, [task_id(2)]);
 
-    // A task that is ready already and gets a blocker later is taken back.
+    // A ready task that gets a blocker is no longer ready.
     write(&store, created(3, &[]).and(waits_on(2, 3)).and(waits_on(2, 3))).await;
     assert_eq!(ready_ids(&store).await, [task_id(3)]);
     finish_one(&store).await;
     assert_eq!(ready_ids(&store).await, [task_id(2)]);
 }
 
-pub async fn an_edge_to_nothing_is_a_conflict<F: Fixture>() {
+pub async fn an_edge_to_an_unknown_task_is_a_conflict<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let expected = Conflict::UnknownDependency { task: task_id(1), on: task_id(2) };
@@ -59,7 +59,7 @@ pub async fn an_edge_to_nothing_is_a_conflict<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn a_circle_is_a_conflict_that_shows_the_way_round<F: Fixture>() {
+pub async fn a_cycle_is_a_conflict_with_its_path<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[]).and(created(2, &[1])).and(created(3, &[2]))).await;
@@ -68,13 +68,13 @@ pub async fn a_circle_is_a_conflict_that_shows_the_way_round<F: Fixture>() {
     assert_eq!(conflict(&store, waits_on(1, 1)).await, circle(&[1, 1]));
     let among_new_ones = created(7, &[8]).and(created(8, &[9])).and(created(9, &[7]));
     assert_eq!(conflict(&store, among_new_ones).await, circle(&[9, 7, 8, 9]));
-    // Through a task that is itself being made: 1 waits on 5, and 5 on 3.
+    // Through a task created in the same change: 1 depends on 5, and 5 on 3.
     let through_a_new_one = created(5, &[]).and(waits_on(1, 5)).and(waits_on(5, 3));
     assert_eq!(conflict(&store, through_a_new_one).await, circle(&[5, 3, 2, 1, 5]));
     assert_eq!(ready_ids(&store).await, [task_id(1)]);
 }
 
-pub async fn a_replaced_task_passes_its_dependents_on<F: Fixture>() {
+pub async fn dependents_of_a_replaced_task_are_rewired<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, create(coding(1), &[]).and(created(2, &[1]))).await;
@@ -97,13 +97,13 @@ pub async fn a_replaced_task_passes_its_dependents_on<F: Fixture>() {
         assert_eq!(claimed.task.value.id(), part);
         write(&store, settled(&claimed, super::make::with_commits(), 3_000)).await;
         let work = super::make::load(&store, part).await;
-        let accept = baton_core::command::Command::Accept { force: false };
+        let accept = baton_core::transition::command::Command::Accept { force: false };
         write(&store, super::make::transition(&work, accept, &super::make::human(3_001))).await;
     }
     assert_eq!(ready_ids(&store).await, [task_id(2), task_id(3), task_id(4)]);
 }
 
-pub async fn a_wide_fan_is_told_in_steps_and_after_a_restart<F: Fixture>() {
+pub async fn a_wide_fan_out_is_unblocked_in_steps_and_after_a_restart<F: Fixture>() {
     const WIDTH: u32 = 5_000;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -111,7 +111,7 @@ pub async fn a_wide_fan_is_told_in_steps_and_after_a_restart<F: Fixture>() {
     create_all(&store, 1, &vec![vec![0]; WIDTH as usize]).await;
     let claimed = claim_one(&store).await;
     write(&store, settled(&claimed, complete(), 10)).await;
-    // Closed while most of them are still to be told.
+    // Closed while most of them are still blocked.
     store.close().await.unwrap();
 
     let store = place.open().await;
@@ -132,7 +132,7 @@ pub async fn a_wide_fan_is_told_in_steps_and_after_a_restart<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn dependents_come_in_pages<F: Fixture>() {
+pub async fn dependents_are_paged<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(100, &[])).await;

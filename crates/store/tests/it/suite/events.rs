@@ -1,14 +1,14 @@
-//! The history: numbered without gaps, the same for everyone, and forgotten only where nobody needs it.
+//! Events: numbered without gaps, the same for every reader, and pruned only when unneeded.
 
-use baton_core::command::Command;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::query::Retention;
-use baton_store::recorded::Recorded;
+use baton_store::model::event::StoredEvent;
+use baton_store::model::query::EventRetention;
 
 use super::Fixture;
 use super::make::{at, conflict, created, finish_one, human, load, task_id, transition, write};
 
-/// Reads on from what it has seen until it has seen `last`.
+/// Reads from the last number seen until it has seen `last`.
 async fn read_up_to<S: Backend>(store: S, last: u64) -> Vec<u64> {
     let mut news = store.subscribe();
     let mut seen: Vec<u64> = Vec::new();
@@ -23,7 +23,7 @@ async fn read_up_to<S: Backend>(store: S, last: u64) -> Vec<u64> {
     seen
 }
 
-pub async fn numbers_have_no_gaps_for_any_reader<F: Fixture>() {
+pub async fn event_numbers_have_no_gaps<F: Fixture>() {
     const WRITERS: u32 = 8;
     const EACH: u32 = 50;
     const LAST: u64 = (WRITERS * EACH) as u64 + 1;
@@ -41,7 +41,7 @@ pub async fn numbers_have_no_gaps_for_any_reader<F: Fixture>() {
             tokio::spawn(async move {
                 for number in 1..=EACH {
                     write(&store, created(writer * EACH + number, &[])).await;
-                    // Undone with all its events, and with their numbers.
+                    // Rolled back with its events and their numbers.
                     conflict(&store, created(1_000_000, &[]).and(created(0, &[]))).await;
                 }
             })
@@ -67,11 +67,11 @@ pub async fn a_commit_wakes_every_handle<F: Fixture>() {
     here.wait_for(|newest| *newest >= seq).await.unwrap();
 }
 
-fn numbers(lines: &[Recorded]) -> Vec<u64> {
+fn numbers(lines: &[StoredEvent]) -> Vec<u64> {
     lines.iter().map(|line| line.seq).collect()
 }
 
-pub async fn a_task_has_its_own_history<F: Fixture>() {
+pub async fn events_are_listed_per_task<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -83,7 +83,7 @@ pub async fn a_task_has_its_own_history<F: Fixture>() {
     assert_eq!(numbers(&store.task_events(task_id(2), 0, 1).await.unwrap()), [2]);
 }
 
-pub async fn old_history_is_forgotten_but_not_of_open_tasks<F: Fixture>() {
+pub async fn old_events_are_pruned_except_of_open_tasks<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -91,15 +91,15 @@ pub async fn old_history_is_forgotten_but_not_of_open_tasks<F: Fixture>() {
     }
     assert_eq!(finish_one(&store).await, task_id(1));
     let before = numbers(&store.events_after(0, 100).await.unwrap());
-    let one_row = Retention { events_before: at(2), rows_max: 1 };
+    let one_row = EventRetention { events_before: at(2), rows_max: 1 };
     let pruned = store.prune(&one_row).await.unwrap();
     assert_eq!((pruned.events, pruned.is_more), (1, true));
-    let pruned = store.prune(&Retention { events_before: at(2), rows_max: 100 }).await.unwrap();
+    let pruned = store.prune(&EventRetention { events_before: at(2), rows_max: 100 }).await.unwrap();
     assert_eq!((pruned.events, pruned.is_more), (1, false), "2 and 3 are open, the end of 1 is young");
     let after = numbers(&store.events_after(0, 100).await.unwrap());
     assert_eq!(after, [2, 3, 5, 6], "1 was made and claimed long ago");
 
-    let everything = Retention { events_before: at(i64::MAX / 4), rows_max: 100 };
+    let everything = EventRetention { events_before: at(i64::MAX / 4), rows_max: 100 };
     store.prune(&everything).await.unwrap();
     assert_eq!(numbers(&store.events_after(0, 100).await.unwrap()), [2, 3]);
     assert_eq!(write(&store, created(4, &[])).await, before.len() as u64 + 1, "no number is given twice");

@@ -1,24 +1,24 @@
-//! Random histories, written to the store and to the model side by side.
+//! Random histories, applied to the store and to the model side by side.
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::approval::Approval;
-use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Reported};
-use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context};
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::Role;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Versioned};
 use baton_core::recycle::RecycleReason;
+use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::Role;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, CommandContext};
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::Commit;
-use baton_store::query::{QuestionFilter, TaskFilter};
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::Commit;
+use baton_store::model::query::{QuestionFilter, TaskFilter};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -26,7 +26,7 @@ use super::Fixture;
 use super::make::{agent, burned_out, complete, context, create, request, spec, task_id, text, with_commits};
 use super::model::Model;
 
-/// Histories in one run; `PROPTEST_CASES` asks for another number.
+/// Histories per run; `PROPTEST_CASES` overrides it.
 const CASES: u32 = 48;
 
 #[derive(Debug, Clone)]
@@ -39,12 +39,12 @@ enum Op {
     Claim {
         count: u32,
     },
-    /// A command to a task, where core allows it.
+    /// A command to a task, if core allows it.
     Tell {
         which: usize,
         what: What,
     },
-    /// The same, from somebody who read the task one version earlier: always a conflict.
+    /// The same from a caller that read an older version: always a conflict.
     TellLate {
         which: usize,
     },
@@ -115,7 +115,7 @@ pub async fn random_histories_match_the_model<F: Fixture>() {
             handle.block_on(History::<F>::play(ops));
             Ok(())
         });
-        // It prints the shortest history that fails.
+        // Prints the shortest failing history.
         if let Err(error) = result {
             panic!("{error}");
         }
@@ -127,7 +127,7 @@ struct History<F: Fixture> {
     place: F,
     store: F::Store,
     model: Model,
-    /// In the order they came to be, so that an index means the same task in a shorter history.
+    /// In creation order, so that an index means the same task in a shrunk history.
     ids: Vec<TaskId>,
     clock_ms: i64,
 }
@@ -168,7 +168,7 @@ impl<F: Fixture> History<F> {
         }
     }
 
-    fn pick(&self, which: usize) -> Option<Stored<Task>> {
+    fn pick(&self, which: usize) -> Option<Versioned<Task>> {
         let id = self.ids.get(which % self.ids.len().max(1))?;
         Some(self.model.tasks[id].clone())
     }
@@ -194,7 +194,7 @@ impl<F: Fixture> History<F> {
         assert_eq!(claimed.iter().map(|claim| claim.task.value.id()).collect::<Vec<_>>(), expected);
         for claim in claimed {
             let before = &self.model.tasks[&claim.task.value.id()];
-            let context = Context { now: claim.task.value.updated_at(), ..context(Actor::Baton, 0) };
+            let context = CommandContext { now: claim.task.value.updated_at(), ..context(Actor::Baton, 0) };
             let (attempt, agent) = (claim.lease.attempt, claim.lease.agent.clone());
             let transition = before
                 .value
@@ -208,7 +208,7 @@ impl<F: Fixture> History<F> {
         }
     }
 
-    fn told(&self, task: &Stored<Task>, what: What) -> Option<Change> {
+    fn told(&self, task: &Versioned<Task>, what: What) -> Option<Change> {
         let live = task.value.state().live_attempt().map(|attempt| attempt.id);
         let settle = |end: AttemptEnd| live.map(|attempt| Command::Settle { attempt, end });
         let human = Actor::human("mia");
@@ -222,7 +222,7 @@ impl<F: Fixture> History<F> {
             What::BurnOut => (settle(burned_out())?, Actor::Baton),
             What::FailOwn => {
                 let result = AttemptResult::Error { cause: ErrorCause::Own, message: "It broke.".to_owned() };
-                (settle(AttemptEnd { reported: Reported::new(result, ""), ..complete() })?, Actor::Baton)
+                (settle(AttemptEnd { reported: AttemptReport::new(result, ""), ..complete() })?, Actor::Baton)
             }
             What::Expire => (Command::ExpireLease { attempt: live? }, Actor::Baton),
             What::Reply => {
@@ -245,14 +245,14 @@ impl<F: Fixture> History<F> {
         Some(Change::transition(task.version, transition))
     }
 
-    fn approved(&self, breakdown: &Stored<Task>, parts: usize) -> Option<Change> {
+    fn approved(&self, breakdown: &Versioned<Task>, parts: usize) -> Option<Change> {
         let replaced = match breakdown.value.spec().purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id.map(|id| &self.model.tasks[&id]),
             Purpose::Work | Purpose::Run => return None,
         };
         let items = (0..parts).map(|number| ItemDraft {
             title: format!("Part {number}"),
-            // The middle one of three stands apart, so that there are two leaves.
+            // The middle one of three is independent, so that there are two leaves.
             depends_on: if number == 2 { vec![1.into()] } else { Vec::new() },
             ..ItemDraft::default()
         });

@@ -1,10 +1,10 @@
-//! Leases: the store's clock judges them, and a lost attempt's word counts for nothing.
+//! Leases: they expire by the store's clock, and results of a lost attempt are discarded.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::state::StateName;
+use baton_core::people::actor::Actor;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
 
 use super::Fixture;
 use super::make::{
@@ -12,7 +12,7 @@ use super::make::{
     transition, write,
 };
 
-pub async fn a_lease_ends_by_the_stores_clock<F: Fixture>() {
+pub async fn leases_expire_by_the_stores_clock<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -27,7 +27,7 @@ pub async fn a_lease_ends_by_the_stores_clock<F: Fixture>() {
     assert_eq!(store.expired_leases(0).await.unwrap(), []);
 }
 
-pub async fn a_renewed_lease_lives_on_and_a_lost_one_is_named<F: Fixture>() {
+pub async fn renewing_returns_the_lost_leases<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -64,7 +64,7 @@ pub async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
     assert_eq!(load(&store, task_id(1)).await.value.state().name(), StateName::Done);
 }
 
-pub async fn the_workers_of_many_attempts_are_known_at_once<F: Fixture>() {
+pub async fn workers_of_many_attempts_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;

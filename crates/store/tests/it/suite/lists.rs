@@ -1,16 +1,16 @@
-//! Lists: filtered, in pages, and steady while rows come and go.
+//! Lists: filtered, paged, and stable while rows are added and removed.
 
 use std::collections::BTreeMap;
 
-use baton_core::command::Command;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::revision::Revision;
-use baton_core::state::{Queue, Status};
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::text::NonBlank;
 use baton_core::task::TaskSpec;
-use baton_core::text::NonBlank;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::{QueueName, TaskStatus};
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::query::{Cursor, QuestionFilter, TaskFilter};
+use baton_store::model::query::{Cursor, QuestionFilter, TaskFilter};
 
 use super::Fixture;
 use super::make::{
@@ -23,10 +23,10 @@ async fn listed<S: Backend>(store: &S, filter: TaskFilter) -> Vec<TaskId> {
     page.items.iter().map(|task| task.value.id()).collect()
 }
 
-pub async fn pages_hold_while_rows_come_and_go<F: Fixture>() {
+pub async fn pages_are_stable_while_rows_change<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
-    // Two of every age, so that the id has to decide.
+    // Two of every age, so that the id decides.
     let aged = |number: u32| TaskSpec { created_at: at(i64::from(number / 2)), ..spec(number) };
     for number in (10..30).rev() {
         write(&store, create(aged(number), &[])).await;
@@ -43,7 +43,7 @@ pub async fn pages_hold_while_rows_come_and_go<F: Fixture>() {
     loop {
         let page = store.tasks(&TaskFilter::default(), cursor.clone(), 3).await.unwrap();
         seen.extend(page.items.iter().map(|task| task.value.id()));
-        // One older than the place, one younger: only the younger is still to come.
+        // One before the cursor, one after: only the latter is still to come.
         let round = u32::try_from(seen.len()).unwrap();
         write(&store, create(TaskSpec { created_at: at(0), ..spec(1_000 + round) }, &[])).await;
         let Some(next) = page.next else { break };
@@ -56,7 +56,7 @@ pub async fn pages_hold_while_rows_come_and_go<F: Fixture>() {
     assert!(exact.next.is_some());
 }
 
-pub async fn filters_hold_together<F: Fixture>() {
+pub async fn filters_combine<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let project = Some(ProjectId::from_bits(5));
@@ -71,9 +71,9 @@ pub async fn filters_hold_together<F: Fixture>() {
     let all = TaskFilter::default;
     assert_eq!(listed(&store, all()).await, [task_id(1), task_id(2), task_id(3), task_id(4)]);
     assert_eq!(listed(&store, TaskFilter { project, ..all() }).await, [task_id(1), task_id(3)]);
-    assert_eq!(listed(&store, TaskFilter { queue: Some(Queue::Claimed), ..all() }).await, [task_id(1)]);
+    assert_eq!(listed(&store, TaskFilter { queue: Some(QueueName::Claimed), ..all() }).await, [task_id(1)]);
     assert_eq!(
-        listed(&store, TaskFilter { status: Some(Status::Queued), ..all() }).await,
+        listed(&store, TaskFilter { status: Some(TaskStatus::Queued), ..all() }).await,
         [task_id(2), task_id(3), task_id(4)]
     );
     assert_eq!(
@@ -82,7 +82,7 @@ pub async fn filters_hold_together<F: Fixture>() {
     );
     let planners = TaskFilter { role: Some("breakdown".parse().unwrap()), ..all() };
     assert_eq!(listed(&store, planners).await, [task_id(4)]);
-    let both = TaskFilter { project, status: Some(Status::Queued), ..all() };
+    let both = TaskFilter { project, status: Some(TaskStatus::Queued), ..all() };
     assert_eq!(listed(&store, both).await, [task_id(3)]);
     let touched = store.task(task_id(1)).await.unwrap().unwrap().value.updated_at();
     let since = |moment| TaskFilter { updated_from: Some(moment), ..all() };
@@ -94,7 +94,7 @@ pub async fn filters_hold_together<F: Fixture>() {
     }
 }
 
-pub async fn a_revised_task_is_found_by_its_new_title_and_in_its_new_place<F: Fixture>() {
+pub async fn a_revision_updates_title_and_order<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -113,7 +113,7 @@ pub async fn a_revised_task_is_found_by_its_new_title_and_in_its_new_place<F: Fi
     assert_eq!(listed(&store, titled("task 3")).await, []);
     let revised = load(&store, task_id(3)).await;
     assert_eq!(revised.value.spec().description, "All of them.");
-    // The most urgent one goes first now, and is in the queue once.
+    // The most urgent one is first now, and queued once.
     let mut order = Vec::new();
     for _ in 0..3 {
         order.push(claim_one(&store).await.task.value.id());
@@ -121,11 +121,11 @@ pub async fn a_revised_task_is_found_by_its_new_title_and_in_its_new_place<F: Fi
     assert_eq!(order, [task_id(3), task_id(1), task_id(2)]);
 }
 
-pub async fn groups_show_their_sessions<F: Fixture>() {
+pub async fn groups_summarise_their_sessions<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let of = |session: &str, number: u32| TaskSpec { session_id: session.parse().unwrap(), ..spec(number) };
-    // The older task is written later: it is still the group's first.
+    // The older task is written later, and is still the group's first.
     write(&store, create(of("b", 5), &[])).await;
     write(&store, create(TaskSpec { description: " ".to_owned(), ..of("a", 2) }, &[])).await;
     write(&store, create(of("b", 3), &[])).await;
@@ -137,10 +137,10 @@ pub async fn groups_show_their_sessions<F: Fixture>() {
     let names: Vec<&str> = first.items.iter().map(|group| group.session.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     let (a, b) = (&first.items[0], &first.items[1]);
-    assert_eq!(a.status_counts, BTreeMap::from([(Status::Complete, 1)]));
-    assert_eq!((a.task_count, a.latest_status, a.first_prompt.as_str()), (1, Status::Complete, "Task 2"));
+    assert_eq!(a.status_counts, BTreeMap::from([(TaskStatus::Complete, 1)]));
+    assert_eq!((a.task_count, a.latest_status, a.first_prompt.as_str()), (1, TaskStatus::Complete, "Task 2"));
     assert_eq!((a.created_at, a.latest_updated_at), (at(2), at(10_000_000)));
-    assert_eq!(b.status_counts, BTreeMap::from([(Status::Queued, 2)]));
+    assert_eq!(b.status_counts, BTreeMap::from([(TaskStatus::Queued, 2)]));
     assert_eq!((b.created_at, b.first_prompt.as_str()), (at(3), "Do what task 3 asks."));
     assert_eq!(b.latest_updated_at, at(5));
     let rest = store.task_groups(first.next, 2).await.unwrap();
@@ -166,7 +166,7 @@ pub async fn a_prefix_finds_tasks<F: Fixture>() {
     }
 }
 
-pub async fn questions_wait_oldest_first<F: Fixture>() {
+pub async fn questions_are_listed_oldest_first<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -186,7 +186,7 @@ pub async fn questions_wait_oldest_first<F: Fixture>() {
 
     let waiting = load(&store, task_id(3)).await;
     let question = waiting.value.state().pending_question().unwrap().id;
-    let answered_by = baton_core::answer_source::AnsweredBy::human("mia");
+    let answered_by = baton_core::ask::answer_source::AnsweredBy::human("mia");
     let reply = Command::Reply { question, answer: NonBlank::new("This one").unwrap(), answered_by };
     write(&store, transition(&waiting, reply, &human(2_000))).await;
     assert_eq!(store.questions(&QuestionFilter::pending(), None, 9).await.unwrap().items.len(), 2);

@@ -1,26 +1,26 @@
-//! Small makers of what the tests write: tasks, changes, requests, ends of attempts.
+//! Builders for tasks, changes, requests and attempt results.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use baton_core::actor::Actor;
-use baton_core::approval::Approval;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::schedule::{Capacity, Fit, Limits};
+use baton_core::base::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{AgentName, NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Versioned};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
+use baton_core::schedule::{Capacity, LimitsByKey, WorkerFit};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{AgentName, NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
+use baton_store::model::commit::{Commit, Conflict};
 
-/// When the tests' stories begin. The exact moment does not matter; that it is fixed does.
+/// A fixed start time.
 pub const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 pub fn at(ms: i64) -> Timestamp {
@@ -43,7 +43,7 @@ pub fn agent(name: &str) -> AgentName {
     name.parse().unwrap()
 }
 
-/// A task whose output is its deliverable, so that one settle makes it done.
+/// A task whose output is its deliverable, so that one settle completes it.
 pub fn spec(number: u32) -> TaskSpec {
     TaskSpec {
         description: format!("Do what task {number} asks."),
@@ -63,20 +63,20 @@ pub fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
     Change::create(Task::create(spec), depends_on, event)
 }
 
-/// The same, asked for by somebody.
+/// The same, requested by an actor.
 pub fn created_by(spec: TaskSpec, by: &Actor) -> Change {
     let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
     let event = Event { at: spec.created_at, by: by.clone(), body };
-    Change::create(Task::create(spec).asked_by(by.person()), &[], event)
+    Change::create(Task::create(spec).with_requester(by.person()), &[], event)
 }
 
-/// A task that waits on others, by their numbers.
+/// A task with dependencies, by their numbers.
 pub fn created(number: u32, depends_on: &[u32]) -> Change {
     let depends_on: Vec<TaskId> = depends_on.iter().copied().map(task_id).collect();
     create(spec(number), &depends_on)
 }
 
-/// Ids that are used once in the whole test run.
+/// Unique in the test run.
 pub fn fresh_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -86,33 +86,33 @@ pub fn attempt_ids(count: u32) -> Vec<AttemptId> {
     (0..count).map(|_| AttemptId::from_bits(fresh_number())).collect()
 }
 
-pub fn context(actor: Actor, ms: i64) -> Context {
+pub fn context(actor: Actor, ms: i64) -> CommandContext {
     let number = u32::try_from(fresh_number()).unwrap();
-    let fresh = Fresh {
+    let fresh = FreshIds {
         question: QuestionId::from_bits(number),
-        // Far from the small numbers the tests give their own tasks.
+        // Far from the small ids of the tests' own tasks.
         breakdown: task_id(0x8000_0000 + number),
     };
-    Context { now: at(ms), actor, fresh }
+    CommandContext { now: at(ms), actor, fresh }
 }
 
-pub fn human(ms: i64) -> Context {
+pub fn human(ms: i64) -> CommandContext {
     context(Actor::human("mia"), ms)
 }
 
-/// Limits nobody reaches.
+/// Limits that are never reached.
 pub fn no_limits() -> Capacity {
     Capacity {
         total_max: u32::MAX,
-        per_role: Limits::all(u32::MAX),
-        per_agent: Limits::all(u32::MAX),
+        per_role: LimitsByKey::all(u32::MAX),
+        per_agent: LimitsByKey::all(u32::MAX),
         unaccepted_max: u32::MAX,
-        per_project: Limits::none(),
-        per_person: Limits::none(),
+        per_project: LimitsByKey::none(),
+        per_person: LimitsByKey::none(),
     }
 }
 
-/// Asks for up to `count` tasks of the role `implement`.
+/// Requests up to `count` tasks of the role `implement`.
 pub fn request(worker: &str, count: u32) -> ClaimRequest {
     ClaimRequest {
         agents: BTreeMap::from([(Role::implement(), agent("claude"))]),
@@ -121,25 +121,25 @@ pub fn request(worker: &str, count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         capacity: no_limits(),
         intakes: BTreeMap::new(),
-        fit: Fit::default(),
+        fit: WorkerFit::default(),
         actor: Actor::Baton,
     }
 }
 
-/// The agent answered and is through.
+/// A successful attempt.
 pub fn complete() -> AttemptEnd {
     AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "Here is the answer."),
+        reported: AttemptReport::new(AttemptResult::Complete, "Here is the answer."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     }
 }
 
-pub fn settled(claimed: &Claimed, end: AttemptEnd, ms: i64) -> Change {
+pub fn settled(claimed: &ClaimedTask, end: AttemptEnd, ms: i64) -> Change {
     let command = Command::Settle { attempt: claimed.lease.attempt, end };
     transition(&claimed.task, command, &context(Actor::Baton, ms))
 }
 
-pub fn transition(task: &Stored<Task>, command: Command, context: &Context) -> Change {
+pub fn transition(task: &Versioned<Task>, command: Command, context: &CommandContext) -> Change {
     Change::transition(task.version, task.value.apply(command, context).unwrap())
 }
 
@@ -157,14 +157,14 @@ pub async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
     }
 }
 
-/// Claims one task, which must be there.
-pub async fn claim_one<S: Backend>(store: &S) -> Claimed {
+/// Claims one task, which must exist.
+pub async fn claim_one<S: Backend>(store: &S) -> ClaimedTask {
     let mut claimed = store.claim(request("worker", 1)).await.unwrap();
     assert_eq!(claimed.len(), 1, "one task was to be claimed");
     claimed.remove(0)
 }
 
-/// Claims the next task and settles it as done.
+/// Claims the next task and completes it.
 pub async fn finish_one<S: Backend>(store: &S) -> TaskId {
     let claimed = claim_one(store).await;
     write(store, settled(&claimed, complete(), 10_000_000)).await;
@@ -175,7 +175,7 @@ pub async fn ready_ids<S: Backend>(store: &S) -> Vec<TaskId> {
     store.ready(10_000).await.unwrap().iter().map(|stored| stored.value.id()).collect()
 }
 
-/// Creates as many tasks as there are in `edges`, many to a commit: task `n` waits on `edges[n]`.
+/// Creates a task for each entry of `edges`, many per commit: task `n` depends on `edges[n]`.
 pub async fn create_all<S: Backend>(store: &S, first: u32, edges: &[Vec<u32>]) {
     const PER_COMMIT: usize = 250;
     let numbered: Vec<(u32, &Vec<u32>)> = (first..).zip(edges).collect();
@@ -192,10 +192,10 @@ pub fn with_commits() -> AttemptEnd {
     end
 }
 
-/// The agent used up its turns and has nothing to show.
+/// The agent used up its turns without a result.
 pub fn burned_out() -> AttemptEnd {
     AttemptEnd {
-        reported: Reported::new(AttemptResult::TurnLimit, ""),
+        reported: AttemptReport::new(AttemptResult::TurnLimit, ""),
         verified: Evidence { turns: 50, turns_max: 50, ..Evidence::default() },
     }
 }
@@ -204,7 +204,7 @@ pub fn coding(number: u32) -> TaskSpec {
     TaskSpec { task_type: TaskType::Implementation, ..spec(number) }
 }
 
-pub async fn load<S: Backend>(store: &S, id: TaskId) -> Stored<Task> {
+pub async fn load<S: Backend>(store: &S, id: TaskId) -> Versioned<Task> {
     store.task(id).await.unwrap().unwrap()
 }
 
@@ -220,8 +220,8 @@ pub async fn recycle<S: Backend>(store: &S, number: u32) -> TaskId {
     context.fresh.breakdown
 }
 
-/// The approval of a plan of `subtasks` for a recycled task: each waits on the one before it, so the last is
-/// the only leaf.
+/// The approval of a plan of `subtasks` for a recycled task: each depends on the one before it, so the last is the
+/// only leaf.
 pub async fn approval<S: Backend>(
     store: &S,
     replaced: TaskId,
@@ -229,7 +229,7 @@ pub async fn approval<S: Backend>(
     subtasks: &[TaskId],
 ) -> Change {
     let mut planned = load(store, breakdown).await;
-    if planned.value.state().name() == baton_core::state::StateName::Breakdown {
+    if planned.value.state().name() == baton_core::task::state::StateName::Breakdown {
         write(store, transition(&planned, Command::SubmitPlan, &human(2_000))).await;
         planned = load(store, breakdown).await;
     }

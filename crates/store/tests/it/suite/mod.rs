@@ -1,7 +1,9 @@
-//! One suite, every backend. A backend is a [`Fixture`]; `conformance!(MyFixture)` makes a test of each function here.
+//! The conformance suite. A backend provides a [`Fixture`]; `conformance!(MyFixture)` creates a test for each
+//! function here.
 //!
-//! A function is generic over the fixture and knows nothing of SQL. What it finds on one backend is a test on all.
+//! The functions are generic over the fixture and contain no SQL.
 
+pub mod bulk;
 pub mod claims;
 pub mod edges;
 pub mod events;
@@ -19,7 +21,7 @@ pub mod workers;
 
 pub use fixture::Fixture;
 
-/// Runs one test of the suite on a small runtime of its own.
+/// Runs one test on its own small runtime.
 pub fn run<F: Future<Output = ()>>(test: F) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -29,7 +31,7 @@ pub fn run<F: Future<Output = ()>>(test: F) {
         .block_on(test);
 }
 
-/// The same for a test of one backend, which says so loudly when it cannot run.
+/// The same for one backend; reports it if the backend is missing.
 #[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that passed")]
 pub fn run_on<P: Fixture>(test: impl Future<Output = ()>) {
     match P::missing() {
@@ -42,56 +44,63 @@ pub fn run_on<P: Fixture>(test: impl Future<Output = ()>) {
 macro_rules! conformance {
     ($fixture:ty) => {
         $crate::suite::conformance! { @each $fixture:
-            rows::every_kind_of_row_comes_back_as_it_was_written,
-            rows::a_receipt_is_given_once,
-            rows::every_guard_is_held,
+            rows::every_kind_of_row_round_trips,
+            rows::a_receipt_is_written_once,
+            rows::every_guard_is_checked,
             rows::a_conflict_changes_nothing,
-            rows::two_places_know_nothing_of_each_other,
-            rows::a_closed_store_says_so,
-            claims::the_first_in_order_is_claimed_first,
+            rows::two_stores_are_isolated,
+            rows::a_closed_store_returns_closed,
+            bulk::many_tasks_are_read_at_once,
+            bulk::edges_of_many_tasks_are_read_at_once,
+            bulk::attempts_of_many_tasks_are_read_at_once,
+            bulk::questions_of_many_tasks_are_read_at_once,
+            bulk::matches_are_counted_up_to_a_bound,
+            bulk::the_last_messages_are_read_without_the_first,
+            bulk::recent_groups_come_first_and_their_prompts_are_cut,
+            claims::claims_follow_the_order,
             claims::a_worker_gets_only_the_roles_it_serves,
-            claims::limits_are_counted_over_everything_that_runs,
-            claims::a_paused_agent_gets_nothing,
-            claims::unaccepted_work_holds_back_new_work_but_not_resumed_work,
-            claims::a_claim_is_written_whole,
+            claims::limits_count_everything_that_is_running,
+            claims::a_paused_agent_claims_nothing,
+            claims::backpressure_stops_new_work_but_not_resumed_work,
+            claims::a_claim_is_atomic,
             claims::sixteen_claimers_share_ten_thousand_tasks,
             edges::a_dependent_is_ready_when_its_last_blocker_is_done,
             edges::an_edge_to_a_done_task_is_met,
-            edges::an_edge_to_nothing_is_a_conflict,
-            edges::a_circle_is_a_conflict_that_shows_the_way_round,
-            edges::a_replaced_task_passes_its_dependents_on,
-            edges::a_wide_fan_is_told_in_steps_and_after_a_restart,
-            edges::dependents_come_in_pages,
-            events::numbers_have_no_gaps_for_any_reader,
+            edges::an_edge_to_an_unknown_task_is_a_conflict,
+            edges::a_cycle_is_a_conflict_with_its_path,
+            edges::dependents_of_a_replaced_task_are_rewired,
+            edges::a_wide_fan_out_is_unblocked_in_steps_and_after_a_restart,
+            edges::dependents_are_paged,
+            events::event_numbers_have_no_gaps,
             events::a_commit_wakes_every_handle,
-            events::a_task_has_its_own_history,
-            events::old_history_is_forgotten_but_not_of_open_tasks,
-            leases::a_lease_ends_by_the_stores_clock,
-            leases::a_renewed_lease_lives_on_and_a_lost_one_is_named,
+            events::events_are_listed_per_task,
+            events::old_events_are_pruned_except_of_open_tasks,
+            leases::leases_expire_by_the_stores_clock,
+            leases::renewing_returns_the_lost_leases,
             leases::the_result_of_a_lost_attempt_is_not_written,
-            leases::the_workers_of_many_attempts_are_known_at_once,
-            lists::pages_hold_while_rows_come_and_go,
-            lists::filters_hold_together,
-            lists::a_revised_task_is_found_by_its_new_title_and_in_its_new_place,
-            lists::groups_show_their_sessions,
+            leases::workers_of_many_attempts_are_read_at_once,
+            lists::pages_are_stable_while_rows_change,
+            lists::filters_combine,
+            lists::a_revision_updates_title_and_order,
+            lists::groups_summarise_their_sessions,
             lists::a_prefix_finds_tasks,
-            lists::questions_wait_oldest_first,
-            outbox::effects_come_out_in_order_until_they_are_finished,
-            races::a_dependent_made_while_its_blocker_completes_is_not_stranded,
-            races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
-            races::of_two_who_change_one_task_one_is_told,
-            races::a_conflict_half_way_takes_no_neighbour_with_it,
-            sharing::a_project_and_a_person_have_only_so_many_at_once,
-            sharing::a_projects_own_limit_is_kept_with_it_and_stands_over_the_settings,
-            sharing::every_end_of_an_attempt_gives_its_place_back,
-            sharing::a_full_project_at_the_head_starves_nobody,
-            sharing::what_does_not_fit_takes_no_place,
+            lists::questions_are_listed_oldest_first,
+            outbox::effects_are_listed_in_order_until_finished,
+            races::a_dependent_created_while_its_blocker_completes_becomes_ready,
+            races::a_dependent_created_while_its_blocker_is_replaced_is_rewired,
+            races::one_of_two_concurrent_changes_conflicts,
+            races::a_conflict_does_not_affect_its_batch,
+            sharing::limits_per_project_and_person_are_enforced,
+            sharing::a_projects_own_limit_overrides_the_settings,
+            sharing::every_end_of_an_attempt_frees_its_place,
+            sharing::a_full_project_does_not_starve_others,
+            sharing::tasks_that_do_not_fit_use_no_capacity,
             sharing::shares_follow_what_is_ready,
             sharing::sixteen_claimers_never_exceed_a_limit,
-            workers::a_worker_is_known_from_its_first_beat_until_it_leaves,
-            workers::a_lock_has_one_holder_until_it_is_let_go_or_runs_out,
-            workers::a_worker_gets_only_what_fits_it,
-            workers::what_does_not_fit_is_stepped_over_however_much_of_it_there_is,
+            workers::a_worker_is_listed_from_first_heartbeat_until_forgotten,
+            workers::a_lock_has_one_holder_until_released_or_expired,
+            workers::a_worker_claims_only_tasks_that_fit,
+            workers::any_number_of_unfit_tasks_is_skipped,
             histories::random_histories_match_the_model,
         }
     };

@@ -1,23 +1,23 @@
-//! The store as a few maps: what any history must come to.
+//! The store as a few maps: the expected result of any history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::change::{Change, EdgeChange, Record, Stored};
-use baton_core::event::Event;
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::graph::Standing;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::records::change::{Change, EdgeChange, Record, Versioned};
+use baton_core::records::event::Event;
 use baton_core::schedule::ClaimOrder;
 use baton_core::task::Task;
 
 #[derive(Debug, Default)]
 pub struct Model {
-    pub tasks: BTreeMap<TaskId, Stored<Task>>,
-    /// Who waits on whom, met or not.
+    pub tasks: BTreeMap<TaskId, Versioned<Task>>,
+    /// Edges, and whether they are met.
     pub edges: BTreeSet<(TaskId, TaskId)>,
     pub events: Vec<Event>,
     pub effects: usize,
     pub leases: BTreeSet<AttemptId>,
-    pub pending_questions: BTreeSet<baton_core::id::QuestionId>,
+    pub pending_questions: BTreeSet<baton_core::base::id::QuestionId>,
 }
 
 impl Model {
@@ -48,7 +48,7 @@ impl Model {
         match record {
             Record::Task(task) => {
                 let version = self.tasks.get(&task.id()).map_or(1, |stored| stored.version + 1);
-                self.tasks.insert(task.id(), Stored { version, value: (**task).clone() });
+                self.tasks.insert(task.id(), Versioned { version, value: (**task).clone() });
             }
             Record::Attempt(attempt) => {
                 if attempt.closing.is_none() {
@@ -58,7 +58,7 @@ impl Model {
                 }
             }
             Record::Question(record) => {
-                use baton_core::question_record::QuestionState;
+                use baton_core::ask::question_record::QuestionState;
                 match record.state {
                     QuestionState::Pending => self.pending_questions.insert(record.question.id),
                     QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => {

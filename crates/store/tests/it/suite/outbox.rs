@@ -1,18 +1,18 @@
-//! Effects wait until they are carried out, in the order they were caused.
+//! Effects stay in the outbox, in order, until they are carried out.
 
-use baton_core::id::EffectId;
+use baton_core::base::id::EffectId;
 use baton_store::Backend;
 
 use super::Fixture;
 use super::make::{claim_one, conflict, created, write};
 
-pub async fn effects_come_out_in_order_until_they_are_finished<F: Fixture>() {
+pub async fn effects_are_listed_in_order_until_finished<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
         write(&store, created(number, &[])).await;
         claim_one(&store).await;
-        // Undone with its effects, and with their ids.
+        // Rolled back with its effects and their ids.
         conflict(&store, created(number, &[])).await;
     }
     let ids = |limit| {

@@ -1,9 +1,9 @@
-//! The races that strand tasks elsewhere, run over and over.
+//! Races that could leave a task blocked forever, run many times.
 
-use baton_core::change::Change;
-use baton_core::command::Command;
+use baton_core::records::change::Change;
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 use tokio::task::JoinSet;
 
 use super::Fixture;
@@ -12,9 +12,9 @@ use super::make::{
     settled, task_id, transition, write,
 };
 
-/// Several races at a time, through two handles: a change may meet the other one before, after or inside the
-/// transaction it shares with its neighbours.
-pub async fn a_dependent_made_while_its_blocker_completes_is_not_stranded<F: Fixture>() {
+/// Several races at a time through two handles, so that a change runs before, after or in the same transaction as the
+/// other.
+pub async fn a_dependent_created_while_its_blocker_completes_becomes_ready<F: Fixture>() {
     const ROUNDS: u32 = 300;
     const RACES: u32 = 10;
     let place = F::fresh().await;
@@ -44,7 +44,7 @@ pub async fn a_dependent_made_while_its_blocker_completes_is_not_stranded<F: Fix
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements<F: Fixture>() {
+pub async fn a_dependent_created_while_its_blocker_is_replaced_is_rewired<F: Fixture>() {
     const ROUNDS: u32 = 200;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -67,7 +67,7 @@ pub async fn a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replace
     }
 }
 
-pub async fn of_two_who_change_one_task_one_is_told<F: Fixture>() {
+pub async fn one_of_two_concurrent_changes_conflicts<F: Fixture>() {
     const ROUNDS: u32 = 200;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -87,9 +87,9 @@ pub async fn of_two_who_change_one_task_one_is_told<F: Fixture>() {
     }
 }
 
-/// Some write a row before they conflict at the next one, in the midst of others who settle, create and claim:
-/// only what those wrote is there, and every number is counted on from it.
-pub async fn a_conflict_half_way_takes_no_neighbour_with_it<F: Fixture>() {
+/// Some changes write a row and then conflict, in the middle of others that settle, create and claim: only the writes
+/// of the latter are stored, and all counters agree.
+pub async fn a_conflict_does_not_affect_its_batch<F: Fixture>() {
     const ROUNDS: u32 = 40;
     const EACH: u32 = 8;
     let place = F::fresh().await;
@@ -126,9 +126,9 @@ pub async fn a_conflict_half_way_takes_no_neighbour_with_it<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 0);
     let events = store.events_after(0, u32::MAX).await.unwrap();
     assert!((1..).zip(&events).all(|(seq, event)| event.seq == seq), "numbers without a gap");
-    // Created, claimed, its attempt ended, done: of two tasks in each place.
+    // Created, claimed, attempt ended, done: for two tasks in each place.
     assert_eq!(events.len(), (ROUNDS * EACH * 2 * 4) as usize);
-    // What runs is counted as nothing: the smallest limit lets one in.
+    // Nothing counts as running: the smallest limit admits one.
     write(&store, created(u32::MAX, &[])).await;
     let mut one = request("worker", 1);
     one.capacity.total_max = 1;

@@ -1,29 +1,30 @@
-//! Rows come back as they were written, and a change is written whole or not at all.
+//! Rows round-trip, and a change is atomic.
 
-use baton_core::access_token::AccessToken;
-use baton_core::actor::Actor;
-use baton_core::attempt::Attempt;
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::hold::{Hold, HoldReason};
-use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::person_role::PersonRole;
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::plan_record::PlanRecord;
-use baton_core::priority::Priority;
-use baton_core::project::Project;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::limits::spending::{Spending, SpendingAccount, SpendingAmount};
+use baton_core::people::access_token::AccessToken;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::people::role::PersonRole;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::recipe::run::Run;
 use baton_core::recipe::{Recipe, RecipeDraft};
-use baton_core::run::Run;
-use baton_core::session::{Posted, Request, Session};
-use baton_core::spending::{Account, Amount, Spending};
-use baton_core::task_type::TaskType;
-use baton_store::commit::Conflict;
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::{PostedMessage, Session, TaskRequest};
+use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
+use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::task::attempt::Attempt;
+use baton_core::task::attempt_record::AttemptRecord;
+use baton_core::transition::command::Command;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 use baton_store::{Backend, StoreError};
 use serde_json::json;
 
@@ -45,7 +46,7 @@ fn project(number: u32) -> Project {
     }
 }
 
-/// One that says itself how many of its tasks may run at once.
+/// A project with its own limit.
 pub fn limited_project() -> Project {
     Project { at_once_max: Some(2), ..project(2) }
 }
@@ -54,8 +55,8 @@ fn session_id() -> SessionId {
     "chat".parse().unwrap()
 }
 
-fn posted(session: &Session, number: u32) -> Posted {
-    let request = Request {
+fn posted(session: &Session, number: u32) -> PostedMessage {
+    let request = TaskRequest {
         task_id: task_id(number),
         task_type: TaskType::ReadInfo,
         priority: Priority::P2,
@@ -79,7 +80,7 @@ fn attempt() -> AttemptRecord {
 
 fn question() -> QuestionRecord {
     let question =
-        Draft::new(QuestionKind::Clarification, text("Which one?")).with_id(QuestionId::from_bits(9));
+        QuestionDraft::new(QuestionKind::Clarification, text("Which one?")).with_id(QuestionId::from_bits(9));
     QuestionRecord {
         question,
         session_id: session_id(),
@@ -89,8 +90,8 @@ fn question() -> QuestionRecord {
     }
 }
 
-const fn first_of<T>(value: T) -> Stored<T> {
-    Stored { version: 1, value }
+const fn first_of<T>(value: T) -> Versioned<T> {
+    Versioned { version: 1, value }
 }
 
 fn hold() -> Hold {
@@ -111,7 +112,10 @@ pub fn token() -> AccessToken {
 }
 
 fn spending() -> Spending {
-    Spending { account: Account::Day(5), amount: Amount { turns: 7, ..Amount::default() } }
+    Spending {
+        account: SpendingAccount::Day(5),
+        amount: SpendingAmount { turns: 7, ..SpendingAmount::default() },
+    }
 }
 
 fn plan() -> PlanRecord {
@@ -135,19 +139,19 @@ fn recipe_run() -> Run {
 
 /// A message with its task, and one row of every other kind but a receipt.
 pub fn one_of_each() -> Change {
-    Change::posted(None, posted(&Session::open(session_id(), None, at(2)), 1))
-        .put(Record::Project(project(1)), Guard::New)
-        .put(Record::Attempt(attempt()), Guard::Owned)
-        .put(Record::Question(question()), Guard::Owned)
-        .put(Record::Plan(plan()), Guard::New)
-        .put(Record::Run(Box::new(recipe_run())), Guard::New)
-        .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), Guard::New)
-        .put(Record::Hold(hold()), Guard::New)
-        .put(Record::Spending(spending()), Guard::New)
-        .put(Record::AccessToken(Box::new(token())), Guard::New)
+    Change::post_message(None, posted(&Session::open(session_id(), None, at(2)), 1))
+        .put(Record::Project(project(1)), WriteGuard::New)
+        .put(Record::Attempt(attempt()), WriteGuard::Owned)
+        .put(Record::Question(question()), WriteGuard::Owned)
+        .put(Record::Plan(plan()), WriteGuard::New)
+        .put(Record::Run(Box::new(recipe_run())), WriteGuard::New)
+        .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), WriteGuard::New)
+        .put(Record::Hold(hold()), WriteGuard::New)
+        .put(Record::Spending(spending()), WriteGuard::New)
+        .put(Record::AccessToken(Box::new(token())), WriteGuard::New)
 }
 
-pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
+pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let posted = posted(&Session::open(session_id(), None, at(2)), 1);
@@ -157,10 +161,10 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     store.close().await.unwrap();
 
     let store = place.open().await;
-    let first = |value| Some(Stored { version: 1, value });
+    let first = |value| Some(Versioned { version: 1, value });
     assert_eq!(
         store.project(ProjectId::from_bits(1)).await.unwrap(),
-        Some(Stored { version: 1, value: project(1) })
+        Some(Versioned { version: 1, value: project(1) })
     );
     assert_eq!(store.session(&session_id()).await.unwrap().map(|row| row.value), Some(posted.session));
     assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [posted.message]);
@@ -174,51 +178,51 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     );
     assert_eq!(store.plan(task_id(7)).await.unwrap().map(|row| row.value), Some(plan()));
     assert_eq!(store.run(RunId::from_bits(3)).await.unwrap().map(|row| row.value), Some(run.clone()));
-    assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
+    assert_eq!(store.open_runs().await.unwrap(), [Versioned { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
-    assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
-    assert_eq!(store.access_tokens().await.unwrap(), [Stored { version: 1, value: token() }]);
+    assert_eq!(store.holds().await.unwrap(), [Versioned { version: 1, value: hold() }]);
+    assert_eq!(store.access_tokens().await.unwrap(), [Versioned { version: 1, value: token() }]);
     let found = store.access_token(&token().name).await.unwrap();
     assert_eq!(found.map(|row| row.value), Some(token()));
     assert_eq!(store.access_token(&"nobody".parse().unwrap()).await.unwrap(), None);
-    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), Some(first_of(spending())));
-    assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
+    assert_eq!(store.spending(SpendingAccount::Day(5)).await.unwrap(), Some(first_of(spending())));
+    assert_eq!(store.spending(SpendingAccount::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
     assert_eq!(events, posted.events);
 }
 
-fn receipt(posted: &Posted) -> Receipt {
+fn receipt(posted: &PostedMessage) -> Receipt {
     Receipt {
-        key: ReceiptKey::of_chat(ProjectId::from_bits(1), "once").unwrap(),
+        key: ReceiptKey::for_chat(ProjectId::from_bits(1), "once").unwrap(),
         session_id: posted.session.id.clone(),
         message: Some(posted.message.number),
         task_id: posted.task.id(),
-        wanted: Wanted::default(),
+        wanted: RequestedWork::default(),
         at: at(6),
     }
 }
 
-/// That of the message in [`one_of_each`].
+/// The receipt of the message in [`one_of_each`].
 pub fn first_receipt() -> Receipt {
     receipt(&posted(&Session::open(session_id(), None, at(2)), 1))
 }
 
-/// The receipt and what it is the receipt of stand or fall together: sent twice, a message is there once.
-pub async fn a_receipt_is_given_once<F: Fixture>() {
+/// A receipt and its message are written together: a message sent twice is stored once.
+pub async fn a_receipt_is_written_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let open = Session::open(session_id(), None, at(2));
     let first = posted(&open, 1);
-    let send = |posted: &Posted, version| {
-        Change::posted(version, posted.clone()).put(Record::Receipt(receipt(posted)), Guard::New)
+    let send = |posted: &PostedMessage, version| {
+        Change::post_message(version, posted.clone()).put(Record::Receipt(receipt(posted)), WriteGuard::New)
     };
     write(&store, send(&first, None)).await;
     let second = posted(&first.session, 2);
     let expected = Conflict::Moved {
-        kind: "receipt",
+        kind: RecordKind::Receipt,
         key: "chat/PROJ-00000001/once".to_owned(),
-        expected: Guard::New,
+        expected: WriteGuard::New,
         found: Some(1),
     };
     assert_eq!(conflict(&store, send(&second, Some(1))).await, expected);
@@ -228,27 +232,27 @@ pub async fn a_receipt_is_given_once<F: Fixture>() {
     assert_eq!(store.receipt(&receipt(&first).key).await.unwrap(), Some(receipt(&first)));
     assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [first.message]);
     assert_eq!(store.task(task_id(2)).await.unwrap(), None, "the second task was not made");
-    let other = ReceiptKey::of_chat(ProjectId::from_bits(2), "once").unwrap();
+    let other = ReceiptKey::for_chat(ProjectId::from_bits(2), "once").unwrap();
     assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
-pub async fn every_guard_is_held<F: Fixture>() {
+pub async fn every_guard_is_checked<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |guard| Change::new().put(Record::Project(project(1)), guard);
     let moved = |expected, found| Conflict::Moved {
-        kind: "project",
+        kind: RecordKind::Project,
         key: "PROJ-00000001".to_owned(),
         expected,
         found,
     };
 
-    assert_eq!(conflict(&store, put(Guard::Version(1))).await, moved(Guard::Version(1), None));
-    write(&store, put(Guard::New)).await;
-    assert_eq!(conflict(&store, put(Guard::New)).await, moved(Guard::New, Some(1)));
-    assert_eq!(conflict(&store, put(Guard::Version(2))).await, moved(Guard::Version(2), Some(1)));
-    write(&store, put(Guard::Version(1))).await;
-    write(&store, put(Guard::Owned)).await;
+    assert_eq!(conflict(&store, put(WriteGuard::Version(1))).await, moved(WriteGuard::Version(1), None));
+    write(&store, put(WriteGuard::New)).await;
+    assert_eq!(conflict(&store, put(WriteGuard::New)).await, moved(WriteGuard::New, Some(1)));
+    assert_eq!(conflict(&store, put(WriteGuard::Version(2))).await, moved(WriteGuard::Version(2), Some(1)));
+    write(&store, put(WriteGuard::Version(1))).await;
+    write(&store, put(WriteGuard::Owned)).await;
     let found = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap();
     assert_eq!(found.version, 3, "each write is one more");
 }
@@ -263,9 +267,9 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
 
     let late = created(2, &[]).and(cancel()).and(created(3, &[2]));
     let expected = Conflict::Moved {
-        kind: "task",
+        kind: RecordKind::Task,
         key: "TASK-00000001".to_owned(),
-        expected: Guard::Version(1),
+        expected: WriteGuard::Version(1),
         found: Some(2),
     };
     assert_eq!(conflict(&store, late).await, expected);
@@ -275,7 +279,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
     assert_eq!(write(&store, created(2, &[])).await, 3, "and no number is lost");
 }
 
-pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
+pub async fn two_stores_are_isolated<F: Fixture>() {
     let (place, other) = (F::fresh().await, F::fresh().await);
     let (store, stranger) = (place.open().await, other.open().await);
     write(&store, created(1, &[])).await;
@@ -287,7 +291,7 @@ pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn a_closed_store_says_so<F: Fixture>() {
+pub async fn a_closed_store_returns_closed<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let clone = store.clone();

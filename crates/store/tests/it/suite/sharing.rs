@@ -1,18 +1,18 @@
-//! Limits for projects and people: never exceeded, whoever claims at once, and nobody else held up by them.
+//! Limits per project and person: never exceeded by concurrent claims, and never blocking others.
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::project::Project;
-use baton_core::schedule::{Capacity, Limits};
-use baton_core::state::StateName;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::project::Project;
+use baton_core::schedule::{Capacity, LimitsByKey};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::task::state::StateName;
 use baton_core::task::{Task, TaskSpec};
+use baton_core::transition::command::Command;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::task::JoinSet;
 
 use super::Fixture;
@@ -36,32 +36,32 @@ fn project(number: u32, at_once_max: Option<u32>) -> Project {
     }
 }
 
-/// A task of a project, or of none where that is 0, that somebody asked for.
+/// A task of a project (none if 0), requested by a person.
 fn task(number: u32, of_project: u32, person: &str) -> Change {
     let project_id = (of_project > 0).then(|| ProjectId::from_bits(of_project));
     created_by(TaskSpec { project_id, ..spec(number) }, &Actor::human(person))
 }
 
 fn per_project(max: u32) -> Capacity {
-    Capacity { per_project: Limits::all(max), ..no_limits() }
+    Capacity { per_project: LimitsByKey::all(max), ..no_limits() }
 }
 
 fn per_person(max: u32) -> Capacity {
-    Capacity { per_person: Limits::all(max), ..no_limits() }
+    Capacity { per_person: LimitsByKey::all(max), ..no_limits() }
 }
 
-async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<Claimed> {
+async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<ClaimedTask> {
     let wanted = ClaimRequest { capacity: capacity.clone(), ..request("worker", count) };
     store.claim(wanted).await.unwrap()
 }
 
 const NOTHING: [u32; 0] = [];
 
-fn ids(claimed: &[Claimed]) -> Vec<u32> {
+fn ids(claimed: &[ClaimedTask]) -> Vec<u32> {
     claimed.iter().map(|one| one.lease.task.bits()).collect()
 }
 
-pub async fn a_project_and_a_person_have_only_so_many_at_once<F: Fixture>() {
+pub async fn limits_per_project_and_person_are_enforced<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for (number, of_project, person) in
@@ -90,12 +90,12 @@ pub async fn a_project_and_a_person_have_only_so_many_at_once<F: Fixture>() {
     assert_eq!(ids(&claim(&store, &per_person(4), 9).await), [7]);
 }
 
-pub async fn a_projects_own_limit_is_kept_with_it_and_stands_over_the_settings<F: Fixture>() {
+pub async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |project, guard| Change::new().put(Record::Project(project), guard);
-    write(&store, put(project(1, Some(1)), Guard::New)).await;
-    write(&store, put(project(2, None), Guard::New)).await;
+    write(&store, put(project(1, Some(1)), WriteGuard::New)).await;
+    write(&store, put(project(2, None), WriteGuard::New)).await;
     for number in 1..=8 {
         write(&store, task(number, 1 + number % 2, "mia")).await;
     }
@@ -109,18 +109,18 @@ pub async fn a_projects_own_limit_is_kept_with_it_and_stands_over_the_settings<F
         [5],
         "who sets no limit is held by the projects' own"
     );
-    write(&store, put(project(1, Some(3)), Guard::Version(1))).await;
+    write(&store, put(project(1, Some(3)), WriteGuard::Version(1))).await;
     assert_eq!(ids(&claim(&store, &per_project(0), 9).await), [4, 6]);
-    write(&store, put(project(1, None), Guard::Version(2))).await;
+    write(&store, put(project(1, None), WriteGuard::Version(2))).await;
     assert_eq!(ids(&claim(&store, &per_project(0), 9).await), NOTHING);
-    write(&store, put(project(2, Some(0)), Guard::Version(1))).await;
+    write(&store, put(project(2, Some(0)), WriteGuard::Version(1))).await;
     assert_eq!(ids(&claim(&store, &no_limits(), 9).await), [8]);
-    write(&store, put(project(2, None), Guard::Version(2))).await;
+    write(&store, put(project(2, None), WriteGuard::Version(2))).await;
     assert_eq!(ids(&claim(&store, &no_limits(), 9).await), [7]);
 }
 
-/// Whatever ends an attempt gives its place to the next.
-pub async fn every_end_of_an_attempt_gives_its_place_back<F: Fixture>() {
+/// Every end of an attempt frees its place.
+pub async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=6 {
@@ -141,7 +141,7 @@ pub async fn every_end_of_an_attempt_gives_its_place_back<F: Fixture>() {
 
     let asking = next(3).await;
     let end = AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "Shall I go on?"),
+        reported: AttemptReport::new(AttemptResult::Complete, "Shall I go on?"),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     };
     write(&store, settled(&asking, end, 10_000)).await;
@@ -159,8 +159,8 @@ pub async fn every_end_of_an_attempt_gives_its_place_back<F: Fixture>() {
     next(4).await;
 }
 
-/// The head of the queue is all one full project's. That is stepped over, however much of it there is.
-pub async fn a_full_project_at_the_head_starves_nobody<F: Fixture>() {
+/// A full project at the head of the queue is skipped, however many tasks it has.
+pub async fn a_full_project_does_not_starve_others<F: Fixture>() {
     const MANY: u32 = 5_000;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -176,15 +176,15 @@ pub async fn a_full_project_at_the_head_starves_nobody<F: Fixture>() {
     }
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 1, MANY + 2, MANY + 3]);
     assert_eq!(
-        ids(&claim(&store, &Capacity { per_person: Limits::all(3), ..three.clone() }, 3).await),
+        ids(&claim(&store, &Capacity { per_person: LimitsByKey::all(3), ..three.clone() }, 3).await),
         NOTHING
     );
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 4]);
     assert_eq!(store.ready_count().await.unwrap(), u64::from(MANY) - 3);
 }
 
-/// What the worker cannot do takes no place in its project from what it can.
-pub async fn what_does_not_fit_takes_no_place<F: Fixture>() {
+/// Tasks the worker cannot run take no capacity from those it can.
+pub async fn tasks_that_do_not_fit_use_no_capacity<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=33 {
@@ -195,23 +195,23 @@ pub async fn what_does_not_fit_takes_no_place<F: Fixture>() {
     assert_eq!(ids(&claim(&store, &per_project(2), 5).await), [31, 32]);
     assert_eq!(ids(&claim(&store, &per_project(2), 5).await), NOTHING);
     assert_eq!(ids(&claim(&store, &per_project(4), 5).await), [33]);
-    // The same for the limits that have nothing to do with projects.
+    // The same for limits that have nothing to do with projects.
     let other = F::fresh().await;
     let store = other.open().await;
     for number in 1..=5 {
         let needs = if number <= 4 { ["gpu".parse().unwrap()].into() } else { BTreeSet::new() };
         write(&store, created_by(TaskSpec { needs, ..spec(number) }, &Actor::human("mia"))).await;
     }
-    let one_of_a_role = Capacity { per_role: Limits::all(1), ..no_limits() };
+    let one_of_a_role = Capacity { per_role: LimitsByKey::all(1), ..no_limits() };
     assert_eq!(ids(&claim(&store, &one_of_a_role, 9).await), [5]);
 }
 
-/// What is ready by whose it is stays in step with what is ready, through every way in and out.
+/// The index of ready tasks by share matches the ready tasks after every change.
 pub async fn shares_follow_what_is_ready<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let two = per_project(2);
-    // Ready before there was a limit, and after.
+    // Ready before and after the limit was set.
     write(&store, task(1, 1, "mia")).await;
     write(&store, task(2, 1, "mia")).await;
     let first = claim(&store, &two, 1).await;
@@ -232,12 +232,12 @@ pub async fn shares_follow_what_is_ready<F: Fixture>() {
     let again: Task = claim(&store, &two, 9).await.remove(0).task.value;
     assert_eq!(again.id(), task_id(3), "it came back");
     assert_eq!(ids(&claim(&store, &two, 9).await), NOTHING);
-    // Without a limit the same queue is the same.
+    // Without a limit the queue is the same.
     write(&store, task(4, 1, "mia")).await;
     assert_eq!(claim_one(&store).await.lease.task, task_id(4));
 }
 
-/// Sixteen through two handles; the last moment before each end is when the count is at its highest.
+/// Sixteen claimers through two handles; the count is highest just before each end.
 pub async fn sixteen_claimers_never_exceed_a_limit<F: Fixture>() {
     const PROJECTS: u32 = 3;
     const TASKS: u32 = 300;
@@ -246,17 +246,17 @@ pub async fn sixteen_claimers_never_exceed_a_limit<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let beside = place.open().await;
-    write(&store, Change::new().put(Record::Project(project(1, Some(1))), Guard::New)).await;
+    write(&store, Change::new().put(Record::Project(project(1, Some(1))), WriteGuard::New)).await;
     let mut all = Change::new();
     for number in 1..=TASKS {
         all = all.and(task(number, 1 + number % PROJECTS, if number % 2 == 0 { "mia" } else { "noor" }));
     }
     write(&store, all).await;
     let capacity = Capacity {
-        per_project: Limits::all(u32::try_from(AT_ONCE).unwrap()),
-        per_person: Limits {
+        per_project: LimitsByKey::all(u32::try_from(AT_ONCE).unwrap()),
+        per_person: LimitsByKey {
             own_max: [(text("mia"), u32::try_from(MIA_AT_ONCE).unwrap())].into(),
-            ..Limits::none()
+            ..LimitsByKey::none()
         },
         ..no_limits()
     };

@@ -1,14 +1,14 @@
-//! Many workers on one store: who is there, what only one may do, and who gets which work.
+//! Many workers on one store: heartbeats, locks and matching tasks to workers.
 
 use std::collections::BTreeSet;
 
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::schedule::Fit;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::{Label, Role};
+use baton_core::schedule::WorkerFit;
+use baton_core::schedule::worker::{Worker, WorkerDuty};
 use baton_core::task::TaskSpec;
-use baton_core::text::{Label, Role};
-use baton_core::worker::{Duty, Worker};
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 
 use super::Fixture;
 use super::make::{at, create, request, spec, task_id, write};
@@ -17,7 +17,7 @@ pub fn worker(name: &str) -> Worker {
     Worker {
         name: name.to_owned(),
         host: "build-7".to_owned(),
-        duty: Duty::Worker,
+        duty: WorkerDuty::Worker,
         version: "0.1.0".to_owned(),
         roles: [Role::implement()].into(),
         agents: ["claude".parse().unwrap()].into(),
@@ -29,7 +29,7 @@ pub fn worker(name: &str) -> Worker {
     }
 }
 
-pub async fn a_worker_is_known_from_its_first_beat_until_it_leaves<F: Fixture>() {
+pub async fn a_worker_is_listed_from_first_heartbeat_until_forgotten<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert_eq!(store.workers().await.unwrap(), []);
@@ -54,7 +54,7 @@ pub async fn a_worker_is_known_from_its_first_beat_until_it_leaves<F: Fixture>()
     assert_eq!(store.workers().await.unwrap(), &again[..1]);
 }
 
-pub async fn a_lock_has_one_holder_until_it_is_let_go_or_runs_out<F: Fixture>() {
+pub async fn a_lock_has_one_holder_until_released_or_expired<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert!(store.lock("merge", "a", 300).await.unwrap());
@@ -83,14 +83,14 @@ fn labels(names: &[&str]) -> BTreeSet<Label> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-async fn claimed<S: Backend>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
+async fn claimed<S: Backend>(store: &S, count: u32, fit: WorkerFit) -> Vec<TaskId> {
     let claimed = store.claim(ClaimRequest { fit, ..request("worker", count) }).await.unwrap();
     let mut ids: Vec<TaskId> = claimed.iter().map(|one| one.lease.task).collect();
     ids.sort();
     ids
 }
 
-pub async fn a_worker_gets_only_what_fits_it<F: Fixture>() {
+pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let project = ProjectId::from_bits(1);
@@ -100,18 +100,18 @@ pub async fn a_worker_gets_only_what_fits_it<F: Fixture>() {
     write(&store, create(TaskSpec { project_id: Some(project), ..spec(3) }, &[])).await;
     write(&store, create(spec(4), &[])).await;
 
-    let homeless = Fit { elsewhere: [project].into(), has_home: false, ..Fit::default() };
+    let homeless = WorkerFit { elsewhere: [project].into(), has_home: false, ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, homeless).await, []);
-    let away = Fit { elsewhere: [project].into(), ..Fit::default() };
+    let away = WorkerFit { elsewhere: [project].into(), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, away).await, [task_id(4)]);
-    let gpu = Fit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
+    let gpu = WorkerFit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
     assert_eq!(claimed(&store, 9, gpu).await, [task_id(1), task_id(3)]);
-    assert_eq!(claimed(&store, 9, Fit::default()).await, []);
-    let both = Fit { labels: labels(&["gpu", "mac"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 9, WorkerFit::default()).await, []);
+    let both = WorkerFit { labels: labels(&["gpu", "mac"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, both).await, [task_id(2)]);
 }
 
-pub async fn what_does_not_fit_is_stepped_over_however_much_of_it_there_is<F: Fixture>() {
+pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=40 {
@@ -120,9 +120,9 @@ pub async fn what_does_not_fit_is_stepped_over_however_much_of_it_there_is<F: Fi
     for number in 41..=43 {
         write(&store, create(spec(number), &[])).await;
     }
-    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(41), task_id(42)]);
-    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(43)]);
-    assert_eq!(claimed(&store, 2, Fit::default()).await, []);
-    let gpu = Fit { labels: labels(&["gpu"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(41), task_id(42)]);
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(43)]);
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, []);
+    let gpu = WorkerFit { labels: labels(&["gpu"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 2, gpu).await, [task_id(1), task_id(2)]);
 }

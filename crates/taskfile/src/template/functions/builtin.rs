@@ -1,14 +1,13 @@
-//! Go's own functions. `slice` is not here, since sprig's has its name; `and` and `or` are carried out
-//! where arguments are evaluated, because they need not look at all of them.
+//! Go's own functions. `slice` is sprig's; `and` and `or` short-circuit and are evaluated by the renderer.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use super::super::print;
-use super::super::val::{Outcome, Val};
-use super::Type::{Any, Reflect, Str};
-use super::{Call, Function, arg, fixed, rest, text, variadic};
-use crate::escape::is_print;
+use super::super::val::{Result, Val};
+use super::ParamType::{Any, Reflect, Str};
+use super::{Function, FunctionContext, arg, fixed, rest, text, variadic};
+use crate::go::escape::is_printable;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("and", &[Reflect], Reflect, |_, args| Ok(arg(args, 0).clone())),
@@ -26,23 +25,23 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("print", &[], Any, |_, args| print::print(args).map(Val::text)),
     variadic("println", &[], Any, |_, args| print::println(args).map(Val::text)),
     variadic("printf", &[Str], Any, |_, args| print::printf(text(args, 0), rest(args, 1)).map(Val::text)),
-    variadic("html", &[], Any, |_, args| Ok(Val::text(html(&joined(args)?)))),
-    variadic("js", &[], Any, |_, args| Ok(Val::text(js(&joined(args)?)))),
+    variadic("html", &[], Any, |_, args| Ok(Val::text(html(&join_args(args)?)))),
+    variadic("js", &[], Any, |_, args| Ok(Val::text(js(&join_args(args)?)))),
     variadic("urlquery", &[], Any, |_, args| {
-        Ok(Val::text(super::urls::escape(&joined(args)?, super::urls::Part::Query)))
+        Ok(Val::text(super::urls::escape(&join_args(args)?, super::urls::UrlPart::Query)))
     }),
 ];
 
-fn joined(args: &[Val]) -> Outcome<String> {
+fn join_args(args: &[Val]) -> Result<String> {
     if let [Val::Str(text)] = args {
         return Ok(text.to_string());
     }
-    // What is not there prints as such, before it is escaped.
+    // A missing value is printed as "no value" before escaping.
     let shown = |value: &Val| if matches!(value, Val::Nil) { Val::Invalid } else { value.clone() };
     print::print(&args.iter().map(shown).collect::<Vec<_>>())
 }
 
-fn len(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn len(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let count = match arg(args, 0) {
         Val::Str(text) => text.len(),
         Val::List(list) => list.items.len(),
@@ -54,7 +53,7 @@ fn len(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     i64::try_from(count).map(Val::Int).map_err(|_| "too long".to_owned())
 }
 
-fn index(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn index(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut item = arg(args, 0).clone();
     if matches!(item, Val::Invalid | Val::Nil) {
         return Err("index of untyped nil".to_owned());
@@ -81,7 +80,7 @@ fn index(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(item)
 }
 
-fn position(key: &Val, count: usize) -> Outcome<usize> {
+fn position(key: &Val, count: usize) -> Result<usize> {
     let wanted = match key {
         Val::Int(n) | Val::Int64(n) => *n,
         Val::Byte(n) => i64::from(*n),
@@ -94,14 +93,14 @@ fn position(key: &Val, count: usize) -> Outcome<usize> {
         .ok_or_else(|| format!("index out of range: {wanted}"))
 }
 
-fn call(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn call(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     match arg(args, 0) {
         Val::Invalid | Val::Nil => Err("call of nil".to_owned()),
         other => Err(format!("non-function {} of type {}", call.callee, other.type_name())),
     }
 }
 
-/// What can be compared with what.
+/// The comparable kinds.
 #[derive(PartialEq, Eq)]
 enum Basic {
     Bool,
@@ -129,14 +128,14 @@ fn whole_number(value: &Val) -> i64 {
     }
 }
 
-fn eq(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn eq(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     if args.len() < 2 {
         return Err("missing argument for comparison".to_owned());
     }
     equal_any(arg(args, 0), rest(args, 1)).map(Val::Bool)
 }
 
-fn equal_any(first: &Val, others: &[Val]) -> Outcome<bool> {
+fn equal_any(first: &Val, others: &[Val]) -> Result<bool> {
     for other in others {
         if equal(first, other)? {
             return Ok(true);
@@ -145,7 +144,7 @@ fn equal_any(first: &Val, others: &[Val]) -> Outcome<bool> {
     Ok(false)
 }
 
-fn equal(a: &Val, b: &Val) -> Outcome<bool> {
+fn equal(a: &Val, b: &Val) -> Result<bool> {
     let nothing = |value: &Val| matches!(value, Val::Invalid | Val::Nil);
     if basic(a) != basic(b) {
         return if nothing(a) || nothing(b) {
@@ -168,7 +167,7 @@ fn equal(a: &Val, b: &Val) -> Outcome<bool> {
     }
 }
 
-fn compare(args: &[Val], wanted: fn(Ordering) -> bool) -> Outcome<Val> {
+fn compare(args: &[Val], wanted: fn(Ordering) -> bool) -> Result<Val> {
     let (a, b) = (arg(args, 0), arg(args, 1));
     if basic(a) == Basic::None || basic(b) == Basic::None {
         return Err("invalid type for comparison".to_owned());
@@ -178,7 +177,7 @@ fn compare(args: &[Val], wanted: fn(Ordering) -> bool) -> Outcome<Val> {
     }
     let order = match (a, b) {
         (Val::Str(a), Val::Str(b)) => a.cmp(b),
-        // Against NaN nothing is less, equal or greater.
+        // Comparisons with NaN are false.
         (Val::Float(a), Val::Float(b)) => match a.partial_cmp(b) {
             Some(order) => order,
             None => return Ok(Val::Bool(false)),
@@ -213,7 +212,7 @@ fn js(text: &str) -> String {
             '\'' => out.push_str("\\'"),
             '"' => out.push_str("\\\""),
             '<' | '>' | '&' | '=' => _ = write!(out, "\\u{:04X}", u32::from(c)),
-            c if is_print(c) => out.push(c),
+            c if is_printable(c) => out.push(c),
             c => _ = write!(out, "\\u{:04X}", u32::from(c)),
         }
     }

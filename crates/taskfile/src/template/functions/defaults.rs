@@ -1,8 +1,8 @@
-//! sprig's functions for what may be empty.
+//! sprig's functions for defaults and emptiness.
 
-use super::super::val::{Outcome, Val};
-use super::Type::{Any, Bool};
-use super::{Call, Function, arg, fixed, rest, variadic};
+use super::super::val::{Result, Val};
+use super::ParamType::{Any, Bool};
+use super::{Function, FunctionContext, arg, fixed, rest, variadic};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("default", &[Any], Any, |_, args| {
@@ -17,6 +17,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("ternary", &[Any, Any, Bool], ternary),
 ];
 
-fn ternary(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn ternary(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(arg(args, usize::from(!arg(args, 2).truth())).clone())
 }

@@ -1,14 +1,13 @@
-//! sprig's functions for maps, and go-task's `merge`. Maps are shared: `set` and `unset` change the one
-//! they are given.
+//! sprig's functions for maps, and go-task's `merge`. Maps are shared: `set` and `unset` modify their argument.
 
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
 use super::super::limits::NESTED_SETS_MAX;
-use super::super::val::{Dict, Outcome, Val};
-use super::Type::{Any, Dict as DictType, Str};
-use super::{Call, Function, arg, fixed, rest, strval, text, variadic};
+use super::super::val::{Result, Val, ValDict};
+use super::ParamType::{Any, Dict as DictType, Str};
+use super::{Function, FunctionContext, arg, fixed, rest, strval, text, variadic};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("dict", &[], Any, dict),
@@ -25,8 +24,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     variadic("pluck", &[Str], DictType, pluck),
     variadic("keys", &[], DictType, keys),
-    variadic("pick", &[DictType], Str, |_, args| filtered(args, true)),
-    variadic("omit", &[DictType], Str, |_, args| filtered(args, false)),
+    variadic("pick", &[DictType], Str, |_, args| filter_entries(args, true)),
+    variadic("omit", &[DictType], Str, |_, args| filter_entries(args, false)),
     fixed("values", &[DictType], |_, args| {
         Val::list(entries(arg(args, 0))?.sorted().into_iter().map(|(_, value)| value).collect())
     }),
@@ -34,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("merge", &[DictType], DictType, merge),
 ];
 
-fn entries(value: &Val) -> Outcome<&Rc<Dict>> {
+fn entries(value: &Val) -> Result<&Rc<ValDict>> {
     match value {
         Val::Dict(dict) => Ok(dict),
         other => Err(format!(
@@ -44,7 +43,7 @@ fn entries(value: &Val) -> Outcome<&Rc<Dict>> {
     }
 }
 
-fn dict(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn dict(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut made = IndexMap::new();
     for pair in args.chunks(2) {
         let key = strval(arg(pair, 0))?;
@@ -53,7 +52,7 @@ fn dict(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::dict(made)
 }
 
-fn set(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn set(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let value = arg(args, 2).clone();
     if value.is_container() {
         *call.nested_sets += 1;
@@ -65,7 +64,7 @@ fn set(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(arg(args, 0).clone())
 }
 
-fn pluck(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn pluck(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut found = Vec::new();
     for value in rest(args, 1) {
         found.extend(entries(value)?.get(text(args, 0)));
@@ -73,8 +72,8 @@ fn pluck(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::list(found)
 }
 
-/// Go gives the keys in any order; here they are sorted, so that the same template renders the same.
-fn keys(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+/// Go returns the keys in random order; sorting makes rendering deterministic.
+fn keys(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut names = Vec::new();
     for value in args {
         names.extend(entries(value)?.sorted().into_iter().map(|(key, _)| key));
@@ -82,7 +81,7 @@ fn keys(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::strings(names)
 }
 
-fn filtered(args: &[Val], keep: bool) -> Outcome<Val> {
+fn filter_entries(args: &[Val], keep: bool) -> Result<Val> {
     let named = |key: &str| (1..args.len()).any(|i| text(args, i) == key);
     let dict = entries(arg(args, 0))?;
     let entries = dict.entries.borrow();
@@ -95,8 +94,8 @@ fn filtered(args: &[Val], keep: bool) -> Outcome<Val> {
     )
 }
 
-fn dig(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
-    let [keys @ .., otherwise, dict] = args else {
+fn dig(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
+    let [keys @ .., else_body, dict] = args else {
         return Err("dig needs at least three arguments".to_owned());
     };
     if keys.is_empty() {
@@ -109,13 +108,13 @@ fn dig(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
         };
         match entries(&place)?.get(key) {
             Some(inner) => place = inner,
-            None => return Ok(otherwise.clone()),
+            None => return Ok(else_body.clone()),
         }
     }
     Ok(place)
 }
 
-fn merge(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn merge(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut merged = IndexMap::new();
     for value in args {
         let dict = entries(value)?;

@@ -1,32 +1,23 @@
 //! Base64, base32 and checksums.
 
-use std::fmt::Write as _;
-
 use sha1::Digest as _;
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text};
+use crate::go::escape::hex;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("b64enc", &[Str], |_, args| Ok(Val::text(BASE64.encode(text(args, 0).as_bytes())))),
-    fixed("b64dec", &[Str], |_, args| decoded(&BASE64, text(args, 0))),
+    fixed("b64dec", &[Str], |_, args| decode_to_text(&BASE64, text(args, 0))),
     fixed("b32enc", &[Str], |_, args| Ok(Val::text(BASE32.encode(text(args, 0).as_bytes())))),
-    fixed("b32dec", &[Str], |_, args| decoded(&BASE32, text(args, 0))),
+    fixed("b32dec", &[Str], |_, args| decode_to_text(&BASE32, text(args, 0))),
     fixed("sha1sum", &[Str], |_, args| Ok(Val::text(hex(&sha1::Sha1::digest(text(args, 0)))))),
     fixed("sha256sum", &[Str], |_, args| Ok(Val::text(hex(&sha2::Sha256::digest(text(args, 0)))))),
     fixed("adler32sum", &[Str], adler32),
 ];
 
-fn hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        _ = write!(out, "{byte:02x}");
-    }
-    out
-}
-
-fn adler32(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn adler32(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     const MODULUS: u32 = 65_521;
     let (mut low, mut high) = (1_u32, 0_u32);
     for byte in text(args, 0).bytes() {
@@ -36,7 +27,7 @@ fn adler32(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(format!("{}", (high << 16) | low)))
 }
 
-/// An alphabet of so many bits to a letter, padded with `=` to whole groups.
+/// An encoding with `bits` bits per letter, padded with `=` to whole groups.
 struct Alphabet {
     name: &'static str,
     letters: &'static [u8],
@@ -78,7 +69,7 @@ impl Alphabet {
         out
     }
 
-    /// The bytes, or where the text is wrong. Line ends are passed over, as Go does.
+    /// The decoded bytes, or the position of the error. Newlines are skipped, as in Go.
     fn decode(&self, whole: &str) -> Result<Vec<u8>, usize> {
         let letters: Vec<(usize, u8)> =
             whole.bytes().enumerate().filter(|(_, byte)| !matches!(byte, b'\r' | b'\n')).collect();
@@ -99,15 +90,15 @@ impl Alphabet {
         let left_over = used % self.group;
         let impossible = matches!((self.group, left_over), (4, 1) | (8, 1 | 3 | 6));
         if impossible || !letters.len().is_multiple_of(self.group) || padding >= self.group {
-            // Go names the start of the group that is not whole.
+            // Go reports the start of the incomplete group.
             return Err(letters.get(used - left_over).map_or(whole.len(), |(place, _)| *place));
         }
         Ok(out)
     }
 }
 
-/// sprig gives the complaint as the result.
-fn decoded(alphabet: &Alphabet, whole: &str) -> Outcome<Val> {
+/// sprig returns the error message as the result.
+fn decode_to_text(alphabet: &Alphabet, whole: &str) -> Result<Val> {
     Ok(Val::text(match alphabet.decode(whole) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(place) => format!("illegal {} data at input byte {place}", alphabet.name),

@@ -1,13 +1,13 @@
 //! JSON as Go's encoding/json writes it: keys sorted, `<`, `>` and `&` escaped unless asked otherwise.
 
-use super::super::clock;
-use super::super::float;
 use super::super::limits::TEXT_MAX;
-use super::super::literal;
-use super::super::val::{Outcome, Val};
-use super::Type::{Any, Str};
+use super::super::val::{Result, Val};
+use super::ParamType::{Any, Str};
 use super::{Function, arg, fixed, text};
-use crate::escape::push_json;
+use crate::go::escape::push_json;
+use crate::go::float;
+use crate::go::literal;
+use crate::go::time;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("fromJson", &[Str], |_, args| Ok(parse(text(args, 0)).unwrap_or(Val::Nil))),
@@ -20,13 +20,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("mustToRawJson", &[Any], |_, args| to_json(arg(args, 0), &RAW)),
 ];
 
-fn parse(whole: &str) -> Outcome<Val> {
-    let parsed: serde_json::Value = serde_json::from_str(whole).map_err(|error| complaint(whole, &error))?;
+fn parse(whole: &str) -> Result<Val> {
+    let parsed: serde_json::Value = serde_json::from_str(whole).map_err(|error| message(whole, &error))?;
     convert(parsed)
 }
 
-/// Go's two commonest complaints; the rest in the words of our reader.
-fn complaint(whole: &str, error: &serde_json::Error) -> String {
+/// Go's two most common messages; the rest are `serde_json`'s.
+fn message(whole: &str, error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
     }
@@ -42,38 +42,36 @@ fn complaint(whole: &str, error: &serde_json::Error) -> String {
     }
 }
 
-fn convert(value: serde_json::Value) -> Outcome<Val> {
+fn convert(value: serde_json::Value) -> Result<Val> {
     Ok(match value {
         serde_json::Value::Null => Val::Nil,
         serde_json::Value::Bool(b) => Val::Bool(b),
         serde_json::Value::Number(number) => Val::Float(number.as_f64().unwrap_or(f64::NAN)),
         serde_json::Value::String(text) => Val::text(text),
-        serde_json::Value::Array(items) => {
-            Val::list(items.into_iter().map(convert).collect::<Outcome<_>>()?)?
-        }
+        serde_json::Value::Array(items) => Val::list(items.into_iter().map(convert).collect::<Result<_>>()?)?,
         serde_json::Value::Object(entries) => Val::dict(
-            entries.into_iter().map(|(key, value)| Ok((key, convert(value)?))).collect::<Outcome<_>>()?,
+            entries.into_iter().map(|(key, value)| Ok((key, convert(value)?))).collect::<Result<_>>()?,
         )?,
     })
 }
 
-struct Style {
-    /// Two spaces for each level; all on one line without.
+struct JsonStyle {
+    /// Indent by two spaces instead of writing one line.
     indented: bool,
     escape_html: bool,
 }
 
-const COMPACT: Style = Style { indented: false, escape_html: true };
-const PRETTY: Style = Style { indented: true, escape_html: true };
-const RAW: Style = Style { indented: false, escape_html: false };
+const COMPACT: JsonStyle = JsonStyle { indented: false, escape_html: true };
+const PRETTY: JsonStyle = JsonStyle { indented: true, escape_html: true };
+const RAW: JsonStyle = JsonStyle { indented: false, escape_html: false };
 
-fn to_json(value: &Val, style: &Style) -> Outcome<Val> {
+fn to_json(value: &Val, style: &JsonStyle) -> Result<Val> {
     let mut out = String::new();
     write(&mut out, value, style, 0)?;
     Ok(Val::text(out))
 }
 
-fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<()> {
+fn write(out: &mut String, value: &Val, style: &JsonStyle, depth: usize) -> Result<()> {
     if out.len() > TEXT_MAX {
         return Err(format!("a text of more than {TEXT_MAX} bytes"));
     }
@@ -87,7 +85,7 @@ fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<
         }
         Val::Float(f) => out.push_str(&number(*f)),
         Val::Str(text) => push_json(out, text, style.escape_html),
-        Val::Time(time) => push_json(out, &clock::rfc3339(time), style.escape_html),
+        Val::Time(time) => push_json(out, &time::rfc3339(time), style.escape_html),
         Val::List(list) => {
             out.push('[');
             for (i, item) in list.items.iter().enumerate() {
@@ -113,7 +111,7 @@ fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<
     Ok(())
 }
 
-fn separate(out: &mut String, i: usize, style: &Style, depth: usize) {
+fn separate(out: &mut String, i: usize, style: &JsonStyle, depth: usize) {
     if i > 0 {
         out.push(',');
     }
@@ -123,14 +121,14 @@ fn separate(out: &mut String, i: usize, style: &Style, depth: usize) {
     }
 }
 
-fn close(out: &mut String, empty: bool, style: &Style, depth: usize) {
+fn close(out: &mut String, empty: bool, style: &JsonStyle, depth: usize) {
     if style.indented && !empty {
         out.push('\n');
         out.push_str(&"  ".repeat(depth));
     }
 }
 
-/// As ECMAScript has it: plain digits from 1e-6 up to 1e21, an exponent without zeros before it elsewhere.
+/// As in ECMAScript: plain digits from 1e-6 to 1e21, otherwise an exponent without leading zeros.
 fn number(f: f64) -> String {
     let magnitude = f.abs();
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {

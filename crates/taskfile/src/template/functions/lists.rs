@@ -1,12 +1,12 @@
-//! sprig's functions for lists. Each has a twin whose name starts with `must`; the one without has the
-//! same complaint, since Go's templates turn its panic into an error.
+//! sprig's functions for lists. The `must` variants give the same errors, because Go's templates turn the panics of the
+//! others into errors.
 
 use std::rc::Rc;
 
-use super::super::val::{Elem, List, Outcome, Val};
-use super::Type::{Any, Int, Str};
+use super::super::val::{Elem, Result, Val, ValList};
+use super::ParamType::{Any, Int, Str};
 use super::math::to_int;
-use super::{Call, Function, arg, check_text, fixed, int, rest, strval, text, variadic};
+use super::{Function, FunctionContext, arg, check_text, fixed, int, rest, strval, text, variadic};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("list", &[], Any, |_, args| Val::list(args.to_vec())),
@@ -49,18 +49,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("mustChunk", &[Int, Any], chunk),
 ];
 
-fn items<'v>(value: &'v Val, complaint: &str) -> Outcome<&'v Rc<List>> {
+fn items<'v>(value: &'v Val, message: &str) -> Result<&'v Rc<ValList>> {
     match value {
         Val::List(list) => Ok(list),
         Val::Invalid | Val::Nil => {
             Err("runtime error: invalid memory address or nil pointer dereference".to_owned())
         }
-        other => Err(format!("{complaint} {}", other.kind_name())),
+        other => Err(format!("{message} {}", other.kind_name())),
     }
 }
 
-/// sprig's `strslice`: what is in a list and not nil, as texts; anything else as a list of one.
-pub(super) fn strings(value: &Val) -> Outcome<Vec<String>> {
+/// sprig's `strslice`: the non-nil items of a list as strings; anything else as a list of one.
+pub(super) fn strings(value: &Val) -> Result<Vec<String>> {
     match value {
         Val::List(list) => {
             list.items.iter().filter(|item| !matches!(item, Val::Nil | Val::Invalid)).map(strval).collect()
@@ -70,7 +70,7 @@ pub(super) fn strings(value: &Val) -> Outcome<Vec<String>> {
     }
 }
 
-fn join(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn join(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let separator = text(args, 0);
     let parts = strings(arg(args, 1))?;
     let length: usize = parts.iter().map(String::len).sum();
@@ -78,45 +78,45 @@ fn join(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(parts.join(separator)))
 }
 
-fn push(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn push(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut longer = items(arg(args, 0), "Cannot push on type")?.items.clone();
     longer.push(arg(args, 1).clone());
     Val::list(longer)
 }
 
-fn prepend(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn prepend(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "Cannot prepend on type")?;
     Val::list(std::iter::once(arg(args, 1)).chain(&list.items).cloned().collect())
 }
 
-fn first(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn first(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(items(arg(args, 0), "Cannot find first on type")?.items.first().cloned().unwrap_or(Val::Nil))
 }
 
-fn last(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn last(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(items(arg(args, 0), "Cannot find last on type")?.items.last().cloned().unwrap_or(Val::Nil))
 }
 
-fn without_first(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn without_first(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Val::list(items(arg(args, 0), "Cannot find rest on type")?.items.iter().skip(1).cloned().collect())
 }
 
-fn initial(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn initial(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "Cannot find initial on type")?;
     Val::list(list.items.iter().take(list.items.len().saturating_sub(1)).cloned().collect())
 }
 
-fn reverse(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn reverse(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Val::list(items(arg(args, 0), "Cannot find reverse on type")?.items.iter().rev().cloned().collect())
 }
 
-fn compact(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn compact(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "Cannot compact on type")?;
     Val::list(list.items.iter().filter(|item| item.truth()).cloned().collect())
 }
 
-/// Go's `DeepEqual` over a list for each of its items, so the product is bounded, not only the list.
-fn check_comparisons(one: usize, other: usize) -> Outcome<()> {
+/// Bounds the number of `DeepEqual` comparisons, which is quadratic.
+fn check_comparisons(one: usize, other: usize) -> Result<()> {
     const COMPARISONS_MAX: usize = 10_000_000;
     if one.saturating_mul(other) > COMPARISONS_MAX {
         return Err(format!("more than {COMPARISONS_MAX} comparisons"));
@@ -124,7 +124,7 @@ fn check_comparisons(one: usize, other: usize) -> Outcome<()> {
     Ok(())
 }
 
-fn uniq(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn uniq(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "Cannot find uniq on type")?;
     let mut kept: Vec<Val> = Vec::new();
     for item in &list.items {
@@ -136,29 +136,29 @@ fn uniq(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::list(kept)
 }
 
-fn without(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn without(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "Cannot find without on type")?;
     let omitted = rest(args, 1);
     check_comparisons(list.items.len(), omitted.len())?;
     Val::list(list.items.iter().filter(|item| !omitted.contains(item)).cloned().collect())
 }
 
-fn has(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn has(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     if matches!(arg(args, 1), Val::Nil | Val::Invalid) {
         return Ok(Val::Bool(false));
     }
     Ok(Val::Bool(items(arg(args, 1), "Cannot find has on type")?.items.contains(arg(args, 0))))
 }
 
-fn slice(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn slice(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 0), "list should be type of slice or array but")?;
     let count = list.items.len();
     if count == 0 {
         return Ok(Val::Nil);
     }
-    let bound = |i: usize, otherwise: usize| match rest(args, 1).get(i) {
+    let bound = |i: usize, else_body: usize| match rest(args, 1).get(i) {
         Some(value) => usize::try_from(to_int(value)).ok(),
-        None => Some(otherwise),
+        None => Some(else_body),
     };
     let part = match (bound(0, 0), bound(1, count)) {
         (Some(start), Some(end)) => list.items.get(start..end),
@@ -170,7 +170,7 @@ fn slice(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     }
 }
 
-fn concat(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn concat(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut all = Vec::new();
     for list in args {
         let kind = list.kind_name();
@@ -180,12 +180,12 @@ fn concat(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::list(all)
 }
 
-fn chunk(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn chunk(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let list = items(arg(args, 1), "Cannot chunk type")?;
     let size = usize::try_from(int(args, 0)).unwrap_or(0);
     if size == 0 {
         return Err("runtime error: makeslice: len out of range".to_owned());
     }
-    let chunks = list.items.chunks(size).map(|part| Val::list(part.to_vec())).collect::<Outcome<_>>()?;
+    let chunks = list.items.chunks(size).map(|part| Val::list(part.to_vec())).collect::<Result<_>>()?;
     Val::list_of(Elem::Lists, chunks)
 }

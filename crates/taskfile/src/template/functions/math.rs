@@ -1,10 +1,10 @@
-//! sprig's arithmetic. Whole numbers wrap around, as Go's do; what arithmetic gives is an `int64`.
+//! sprig's arithmetic. Integers wrap around as in Go; results are `int64`.
 
-use super::super::float;
 use super::super::limits::ITEMS_MAX;
-use super::super::val::{Elem, Outcome, Val};
-use super::Type::{Any, Float, Int, Str};
-use super::{Call, Function, arg, fixed, int, rest, strval, text, variadic};
+use super::super::val::{Elem, Result, Val};
+use super::ParamType::{Any, Float, Int, Str};
+use super::{Function, FunctionContext, arg, fixed, int, rest, strval, text, variadic};
+use crate::go::float;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("atoi", &[Str], |_, args| Ok(Val::Int(text(args, 0).parse().unwrap_or(0)))),
@@ -29,10 +29,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     fixed("randInt", &[Int, Int], |call, args| {
         let span = int(args, 1).wrapping_sub(int(args, 0));
-        Ok(Val::Int(below(call, span, "invalid argument to Intn")?.wrapping_add(int(args, 0))))
+        Ok(Val::Int(random_below(call, span, "invalid argument to Intn")?.wrapping_add(int(args, 0))))
     }),
     fixed("randIntN", &[Int], |call, args| {
-        below(call, int(args, 0), "invalid argument to IntN").map(Val::Int)
+        random_below(call, int(args, 0), "invalid argument to IntN").map(Val::Int)
     }),
     variadic("biggest", &[Any], Any, max),
     variadic("max", &[Any], Any, max),
@@ -48,15 +48,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("round", &[Any, Int], Float, round),
     fixed("until", &[Int], |_, args| {
         let count = int(args, 0);
-        counted(&steps(0, count, if count < 0 { -1 } else { 1 })?)
+        int_list(&steps(0, count, if count < 0 { -1 } else { 1 })?)
     }),
     fixed("untilStep", &[Int, Int, Int], |_, args| {
-        counted(&steps(int(args, 0), int(args, 1), int(args, 2))?)
+        int_list(&steps(int(args, 0), int(args, 1), int(args, 2))?)
     }),
     variadic("seq", &[], Int, seq),
 ];
 
-/// sprig's `toInt64`: what is no number is 0.
+/// sprig's `toInt64`: anything but a number is 0.
 #[expect(clippy::cast_possible_truncation, reason = "as Go's int64(f): the fraction is dropped")]
 pub(super) fn to_int(value: &Val) -> i64 {
     match value {
@@ -78,7 +78,7 @@ fn to_float(value: &Val) -> f64 {
     }
 }
 
-fn divide(args: &[Val], operation: fn(i64, i64) -> i64) -> Outcome<Val> {
+fn divide(args: &[Val], operation: fn(i64, i64) -> i64) -> Result<Val> {
     let divisor = to_int(arg(args, 1));
     if divisor == 0 {
         return Err("runtime error: integer divide by zero".to_owned());
@@ -86,18 +86,18 @@ fn divide(args: &[Val], operation: fn(i64, i64) -> i64) -> Outcome<Val> {
     Ok(Val::Int64(operation(to_int(arg(args, 0)), divisor)))
 }
 
-fn max(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn max(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::Int64(args.iter().map(to_int).max().unwrap_or(0)))
 }
 
-fn below(call: &Call<'_>, count: i64, complaint: &str) -> Outcome<i64> {
+fn random_below(call: &FunctionContext<'_>, count: i64, message: &str) -> Result<i64> {
     match u64::try_from(count) {
-        Ok(count) if count > 0 => i64::try_from(call.host.random() % count).map_err(|_| complaint.to_owned()),
-        _ => Err(complaint.to_owned()),
+        Ok(count) if count > 0 => i64::try_from(call.host.random() % count).map_err(|_| message.to_owned()),
+        _ => Err(message.to_owned()),
     }
 }
 
-fn round(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn round(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let round_on = match rest(args, 2).first() {
         Some(Val::Float(round_on)) => *round_on,
         _ => 0.5,
@@ -109,8 +109,8 @@ fn round(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::Float(rounded / scale))
 }
 
-/// From `start` on, before `end`, by `step`; empty where the step leads away.
-fn steps(start: i64, end: i64, step: i64) -> Outcome<Vec<i64>> {
+/// The numbers from `start` to before `end`; empty if the step leads away from `end`.
+fn steps(start: i64, end: i64, step: i64) -> Result<Vec<i64>> {
     let leads = if end < start { step < 0 } else { step > 0 };
     if !leads {
         return Ok(Vec::new());
@@ -123,11 +123,11 @@ fn steps(start: i64, end: i64, step: i64) -> Outcome<Vec<i64>> {
     Ok((0..count).filter_map(|i| i64::try_from(i128::from(start) + i * i128::from(step)).ok()).collect())
 }
 
-fn counted(numbers: &[i64]) -> Outcome<Val> {
+fn int_list(numbers: &[i64]) -> Result<Val> {
     Val::list_of(Elem::Int, numbers.iter().map(|n| Val::Int(*n)).collect())
 }
 
-fn seq(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn seq(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let numbers: Vec<i64> = args.iter().map(to_int).collect();
     let towards = |start: i64, end: i64| if end < start { -1 } else { 1 };
     let (start, step, end) = match *numbers.as_slice() {

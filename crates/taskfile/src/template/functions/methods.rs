@@ -1,4 +1,4 @@
-//! What Go's times and durations can be asked: `{{now.Year}}`, `{{now.Format "2006"}}`.
+//! Methods of Go's times and durations: `{{now.Year}}`, `{{now.Format "2006"}}`.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Zoned};
 
-use super::super::clock;
-use super::super::val::{Outcome, Val};
-use super::Type::{Int, Str, Time};
-use super::{Call, Function, arg, fixed, int, text};
+use super::super::val::{Result, Val};
+use super::ParamType::{Int, Str, Time};
+use super::{Function, FunctionContext, arg, fixed, int, text};
+use crate::go::time;
 
 /// The method of a value's type; its receiver is the first argument.
 pub(crate) fn find(value: &Val, name: &str) -> Option<&'static Function> {
@@ -26,7 +26,7 @@ const TIME: &[Function] = &[
     fixed("Year", &[], |_, args| number(args, |time| i64::from(time.year()))),
     fixed("Month", &[], |_, args| {
         Ok(time(args).map_or(Val::Nil, |time| {
-            Val::Named("time.Month", i64::from(time.month()), clock::month_name(time))
+            Val::Named("time.Month", i64::from(time.month()), time::month_name(time))
         }))
     }),
     fixed("Day", &[], |_, args| number(args, |time| i64::from(time.day()))),
@@ -38,7 +38,7 @@ const TIME: &[Function] = &[
     fixed("Weekday", &[], |_, args| {
         Ok(time(args).map_or(Val::Nil, |time| {
             let day = i64::from(time.weekday().to_sunday_zero_offset());
-            Val::Named("time.Weekday", day, clock::weekday_name(time))
+            Val::Named("time.Weekday", day, time::weekday_name(time))
         }))
     }),
     fixed("Unix", &[], |_, args| number64(args, |time| time.timestamp().as_second())),
@@ -48,15 +48,15 @@ const TIME: &[Function] = &[
         number64(args, |time| i64::try_from(time.timestamp().as_nanosecond()).unwrap_or(0))
     }),
     fixed("Format", &[Str], |_, args| {
-        Ok(time(args).map_or(Val::Nil, |time| Val::text(clock::format(text(args, 1), time))))
+        Ok(time(args).map_or(Val::Nil, |time| Val::text(time::format(text(args, 1), time))))
     }),
-    fixed("String", &[], |_, args| Ok(time(args).map_or(Val::Nil, |time| Val::text(clock::display(time))))),
-    fixed("UTC", &[], |_, args| moved(args, |time| time.with_time_zone(TimeZone::UTC))),
+    fixed("String", &[], |_, args| Ok(time(args).map_or(Val::Nil, |time| Val::text(time::display(time))))),
+    fixed("UTC", &[], |_, args| shift_time(args, |time| time.with_time_zone(TimeZone::UTC))),
     fixed("Local", &[], |call, args| {
         let zone = call.host.now().time_zone().clone();
-        moved(args, |time| time.with_time_zone(zone))
+        shift_time(args, |time| time.with_time_zone(zone))
     }),
-    fixed("IsZero", &[], |_, args| Ok(Val::Bool(time(args) == Some(&clock::zero())))),
+    fixed("IsZero", &[], |_, args| Ok(Val::Bool(time(args) == Some(&time::zero())))),
     fixed("AddDate", &[Int, Int, Int], add_date),
     fixed("Before", &[Time], |_, args| Ok(Val::Bool(time(args) < time(&args[1..])))),
     fixed("After", &[Time], |_, args| Ok(Val::Bool(time(args) > time(&args[1..])))),
@@ -76,7 +76,7 @@ const DURATION: &[Function] = &[
     fixed("Seconds", &[], |_, args| parts(args, 1e9)),
     fixed("Milliseconds", &[], |_, args| Ok(Val::Int64(nanos(args) / 1_000_000))),
     fixed("Nanoseconds", &[], |_, args| Ok(Val::Int64(nanos(args)))),
-    fixed("String", &[], |_, args| Ok(Val::text(clock::duration(nanos(args))))),
+    fixed("String", &[], |_, args| Ok(Val::text(time::format_duration(nanos(args))))),
 ];
 
 const NAMED: &[Function] = &[fixed("String", &[], |_, args| match arg(args, 0) {
@@ -91,21 +91,20 @@ fn time(args: &[Val]) -> Option<&Zoned> {
     }
 }
 
-fn number(args: &[Val], read: fn(&Zoned) -> i64) -> Outcome<Val> {
+fn number(args: &[Val], read: fn(&Zoned) -> i64) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Int(read(time))))
 }
 
-fn number64(args: &[Val], read: fn(&Zoned) -> i64) -> Outcome<Val> {
+fn number64(args: &[Val], read: fn(&Zoned) -> i64) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Int64(read(time))))
 }
 
-fn moved(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Outcome<Val> {
+fn shift_time(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Time(Rc::new(change(time)))))
 }
 
-/// Go takes a day that its month does not have into the next month; the last of a month plus one month
-/// may so be a day of the month after.
-fn add_date(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+/// Like Go, normalizes an invalid day into the next month: January 31 plus one month is in March.
+fn add_date(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let Some(time) = time(args) else { return Ok(Val::Nil) };
     let out_of_range = || "the date is out of range".to_owned();
     let months = i64::from(time.year())
@@ -130,6 +129,6 @@ fn nanos(args: &[Val]) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "as Go's Duration.Seconds")]
-fn parts(args: &[Val], unit: f64) -> Outcome<Val> {
+fn parts(args: &[Val], unit: f64) -> Result<Val> {
     Ok(Val::Float(nanos(args) as f64 / unit))
 }

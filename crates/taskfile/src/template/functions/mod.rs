@@ -1,5 +1,5 @@
-//! The functions a template may call: Go's own, go-task's and slim-sprig's, each with its Go signature,
-//! since Go's complaints about arguments follow from it.
+//! The functions a template may call: Go's own, go-task's and slim-sprig's. Each has its Go signature, from
+//! which Go's error messages about arguments follow.
 
 mod builtin;
 mod dates;
@@ -21,13 +21,13 @@ mod urls;
 mod yaml;
 
 use super::host::Host;
-use super::val::{Outcome, Val};
+use super::val::{Result, Val};
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum ParamType {
     Any,
-    /// Go's `reflect.Value`: anything, and nothing too.
+    /// Go's `reflect.Value`: anything, including a missing value.
     Reflect,
     Str,
     Int,
@@ -37,52 +37,57 @@ pub(crate) enum Type {
     Time,
 }
 
-impl Type {
+impl ParamType {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Type::Any => "interface {}",
-            Type::Reflect => "reflect.Value",
-            Type::Str => "string",
-            Type::Int => "int",
-            Type::Float => "float64",
-            Type::Bool => "bool",
-            Type::Dict => "map[string]interface {}",
-            Type::Time => "time.Time",
+            ParamType::Any => "interface {}",
+            ParamType::Reflect => "reflect.Value",
+            ParamType::Str => "string",
+            ParamType::Int => "int",
+            ParamType::Float => "float64",
+            ParamType::Bool => "bool",
+            ParamType::Dict => "map[string]interface {}",
+            ParamType::Time => "time.Time",
         }
     }
 }
 
 /// What a function may use besides its arguments.
-pub(crate) struct Call<'a> {
+pub(crate) struct FunctionContext<'a> {
     pub(crate) host: &'a dyn Host,
-    /// The first argument of `call` as it is written.
+    /// The first argument of `call` as written.
     pub(crate) callee: String,
-    /// How often this rendering has `set` a list or map into a map.
+    /// How often this rendering stored a list or map in a map with `set`.
     pub(crate) nested_sets: &'a mut usize,
 }
 
-pub(crate) type Run = fn(&mut Call<'_>, &[Val]) -> Outcome<Val>;
+pub(crate) type FunctionBody = fn(&mut FunctionContext<'_>, &[Val]) -> Result<Val>;
 
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    pub(crate) params: &'static [Type],
-    /// The type of any number of arguments more.
-    pub(crate) rest: Option<Type>,
-    pub(crate) run: Run,
+    pub(crate) params: &'static [ParamType],
+    /// The type of variadic arguments.
+    pub(crate) rest: Option<ParamType>,
+    pub(crate) run: FunctionBody,
 }
 
 /// A function of exactly these parameters.
-const fn fixed(name: &'static str, params: &'static [Type], run: Run) -> Function {
+const fn fixed(name: &'static str, params: &'static [ParamType], run: FunctionBody) -> Function {
     Function { name, params, rest: None, run }
 }
 
 /// A function that takes any number of arguments after these.
-const fn variadic(name: &'static str, params: &'static [Type], rest: Type, run: Run) -> Function {
+const fn variadic(
+    name: &'static str,
+    params: &'static [ParamType],
+    rest: ParamType,
+    run: FunctionBody,
+) -> Function {
     Function { name, params, rest: Some(rest), run }
 }
 
-/// Where a name is in two groups, the first has it: go-task's before sprig's before Go's own.
+/// If two groups define a name, the first wins: go-task's before sprig's before Go's own.
 const GROUPS: [&[Function]; 17] = [
     defaults::FUNCTIONS,
     strings::FUNCTIONS,
@@ -127,13 +132,13 @@ fn arg(args: &[Val], i: usize) -> &Val {
     args.get(i).unwrap_or(&Val::Nil)
 }
 
-/// What of the arguments is left after the first `i`.
+/// The arguments after the first `i`.
 fn rest(args: &[Val], i: usize) -> &[Val] {
     args.get(i..).unwrap_or(&[])
 }
 
-/// sprig's `strval`: a text as it is, anything else as Go prints it.
-fn strval(value: &Val) -> Outcome<String> {
+/// sprig's `strval`: a string as it is, anything else as Go prints it.
+fn strval(value: &Val) -> Result<String> {
     match value {
         Val::Str(text) => Ok(text.to_string()),
         Val::Invalid | Val::Nil => Ok("<nil>".to_owned()),
@@ -141,8 +146,8 @@ fn strval(value: &Val) -> Outcome<String> {
     }
 }
 
-/// A text of so many bytes is refused before it is made.
-fn check_text(bytes: u128) -> Outcome<()> {
+/// Rejects an oversized string before it is built.
+fn check_text(bytes: u128) -> Result<()> {
     let limit = super::limits::TEXT_MAX;
     if bytes > limit as u128 { Err(format!("a text of more than {limit} bytes")) } else { Ok(()) }
 }

@@ -1,8 +1,8 @@
-//! Paths. Go's `path` and, on the systems this runs on, its `path/filepath` read them alike.
+//! Functions for paths. On Unix, Go's `path` and `path/filepath` agree.
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text, variadic};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text, variadic};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("base", &[Str], |_, args| Ok(Val::text(base(text(args, 0))))),
@@ -32,17 +32,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("absPath", &[Str], |call, args| Ok(Val::text(absolute(call, text(args, 0))))),
 ];
 
-fn from_slash(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn from_slash(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let path = text(args, 0);
     Ok(Val::text(if call.host.os() == "windows" { path.replace('/', "\\") } else { path.to_owned() }))
 }
 
-fn to_slash(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn to_slash(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let path = text(args, 0);
     Ok(Val::text(if call.host.os() == "windows" { path.replace('\\', "/") } else { path.to_owned() }))
 }
 
-/// Go's `path.Clean`: no `.`, no `..` that could be left out, no slash too many.
+/// Go's `path.Clean`: removes `.`, redundant `..` and extra slashes.
 pub(super) fn clean(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -89,7 +89,7 @@ fn ext(path: &str) -> String {
     name.rfind('.').map_or(String::new(), |dot| name[dot..].to_owned())
 }
 
-fn absolute(call: &Call<'_>, path: &str) -> String {
+fn absolute(call: &FunctionContext<'_>, path: &str) -> String {
     if path.starts_with('/') {
         return clean(path);
     }
@@ -97,11 +97,11 @@ fn absolute(call: &Call<'_>, path: &str) -> String {
 }
 
 /// Go's `filepath.Rel`.
-fn relative(from: &str, to: &str) -> Outcome<String> {
+fn relative(from: &str, to: &str) -> Result<String> {
     let (from_clean, to_clean) = (clean(from), clean(to));
-    let complaint = || format!("Rel: can't make {to} relative to {from}");
+    let message = || format!("Rel: can't make {to} relative to {from}");
     if from_clean.starts_with('/') != to_clean.starts_with('/') {
-        return Err(complaint());
+        return Err(message());
     }
     let parts = |path: &str| -> Vec<String> {
         path.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect()
@@ -109,7 +109,7 @@ fn relative(from: &str, to: &str) -> Outcome<String> {
     let (from_parts, to_parts) = (parts(&from_clean), parts(&to_clean));
     let shared = from_parts.iter().zip(&to_parts).take_while(|(a, b)| a == b).count();
     if from_parts.get(shared).is_some_and(|part| part == "..") {
-        return Err(complaint());
+        return Err(message());
     }
     let up = std::iter::repeat_n("..", from_parts.len() - shared);
     let path: Vec<&str> = up.chain(to_parts[shared..].iter().map(String::as_str)).collect();

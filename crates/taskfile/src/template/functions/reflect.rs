@@ -1,7 +1,7 @@
-//! sprig's functions that ask what a value is.
+//! sprig's functions for types and kinds.
 
 use super::super::val::Val;
-use super::Type::{Any, Str};
+use super::ParamType::{Any, Str};
 use super::{Function, arg, fixed, text};
 
 pub(super) const FUNCTIONS: &[Function] = &[

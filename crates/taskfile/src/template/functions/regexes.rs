@@ -1,15 +1,15 @@
-//! sprig's functions for regular expressions. Go's syntax (RE2) and that of the `regex` crate differ in
-//! a few places; [`translate`] goes from one to the other.
+//! sprig's functions for regular expressions. [`translate`] bridges the differences between Go's syntax (RE2) and the
+//! `regex` crate's.
 
 use regex::{Regex, RegexBuilder};
 
-use super::super::val::{Outcome, Val};
-use super::Type::{Int, Str};
-use super::{Call, Function, check_text, fixed, int, text};
+use super::super::val::{Result, Val};
+use super::ParamType::{Int, Str};
+use super::{Function, FunctionContext, check_text, fixed, int, text};
 
-/// Bytes a compiled expression may take.
+/// The size limit of a compiled expression, in bytes.
 const COMPILED_MAX: usize = 4 << 20;
-/// Groups in groups.
+/// The nesting limit of groups.
 const GROUPS_MAX: u32 = 100;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -19,37 +19,39 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("mustRegexMatch", &[Str, Str], |_, args| {
         Ok(Val::Bool(compile(text(args, 0))?.is_match(text(args, 1))))
     }),
-    fixed("regexFind", &[Str, Str], |_, args| find(&must(text(args, 0))?, args)),
+    fixed("regexFind", &[Str, Str], |_, args| find(&compile_named(text(args, 0))?, args)),
     fixed("mustRegexFind", &[Str, Str], |_, args| find(&compile(text(args, 0))?, args)),
-    fixed("regexFindAll", &[Str, Str, Int], |_, args| find_all(&must(text(args, 0))?, args)),
+    fixed("regexFindAll", &[Str, Str, Int], |_, args| find_all(&compile_named(text(args, 0))?, args)),
     fixed("mustRegexFindAll", &[Str, Str, Int], |_, args| find_all(&compile(text(args, 0))?, args)),
-    fixed("regexReplaceAll", &[Str, Str, Str], |_, args| replace(&must(text(args, 0))?, args)),
+    fixed("regexReplaceAll", &[Str, Str, Str], |_, args| replace(&compile_named(text(args, 0))?, args)),
     fixed("mustRegexReplaceAll", &[Str, Str, Str], |_, args| replace(&compile(text(args, 0))?, args)),
-    fixed("regexReplaceAllLiteral", &[Str, Str, Str], |_, args| replace_literal(&must(text(args, 0))?, args)),
+    fixed("regexReplaceAllLiteral", &[Str, Str, Str], |_, args| {
+        replace_literal(&compile_named(text(args, 0))?, args)
+    }),
     fixed("mustRegexReplaceAllLiteral", &[Str, Str, Str], |_, args| {
         replace_literal(&compile(text(args, 0))?, args)
     }),
-    fixed("regexSplit", &[Str, Str, Int], |_, args| split(&must(text(args, 0))?, args)),
+    fixed("regexSplit", &[Str, Str, Int], |_, args| split(&compile_named(text(args, 0))?, args)),
     fixed("mustRegexSplit", &[Str, Str, Int], |_, args| split(&compile(text(args, 0))?, args)),
     fixed("regexQuoteMeta", &[Str], quote_meta),
 ];
 
-fn compile(pattern: &str) -> Outcome<Regex> {
+fn compile(pattern: &str) -> Result<Regex> {
     check_repetitions(pattern)?;
     RegexBuilder::new(&translate(pattern))
         .size_limit(COMPILED_MAX)
         .nest_limit(GROUPS_MAX)
         .build()
-        .map_err(|error| complaint(pattern, &error.to_string()))
+        .map_err(|error| message(pattern, &error.to_string()))
 }
 
-/// Where sprig panics instead of giving an error, the complaint names the expression too.
-fn must(pattern: &str) -> Outcome<Regex> {
-    compile(pattern).map_err(|complaint| format!("regexp: Compile(`{pattern}`): {complaint}"))
+/// Where sprig panics instead of returning an error, the message includes the expression.
+fn compile_named(pattern: &str) -> Result<Regex> {
+    compile(pattern).map_err(|message| format!("regexp: Compile(`{pattern}`): {message}"))
 }
 
-/// Go refuses what the `regex` crate takes: a repetition of a repetition, and one of more than a thousand.
-fn check_repetitions(pattern: &str) -> Outcome<()> {
+/// Rejects what Go rejects but the `regex` crate accepts: nested repetitions and counts over a thousand.
+fn check_repetitions(pattern: &str) -> Result<()> {
     const REPEAT_MAX: usize = 1000;
     let mut in_class = false;
     let mut repeated: Option<usize> = None;
@@ -61,7 +63,7 @@ fn check_repetitions(pattern: &str) -> Outcome<()> {
             '[' => in_class = true,
             ']' => in_class = false,
             '*' | '+' | '?' if in_class => {}
-            // Behind a repetition this makes it lazy.
+            // After a repetition, `?` makes it lazy.
             '?' if before.is_some() => {}
             '*' | '+' if before.is_some() => {
                 let shown = &pattern[before.unwrap_or(at)..=at];
@@ -83,8 +85,8 @@ fn check_repetitions(pattern: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The complaint in Go's words, where the mistake is one that Go has words for.
-fn complaint(pattern: &str, error: &str) -> String {
+/// The error in Go's words, if Go has a message for it.
+fn message(pattern: &str, error: &str) -> String {
     let (what, shown) = if pattern.ends_with('\\') && !pattern.ends_with("\\\\") {
         ("trailing backslash at end of expression", "")
     } else if error.contains("unclosed character class") {
@@ -111,7 +113,7 @@ fn complaint(pattern: &str, error: &str) -> String {
     format!("error parsing regexp: {what}: `{shown}`")
 }
 
-/// Go's classes are ASCII; in Go a brace or bracket that opens nothing stands for itself.
+/// Go's classes are ASCII, and an unmatched brace or bracket is literal.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut in_class = false;
@@ -145,7 +147,7 @@ fn translate(pattern: &str) -> String {
                 let negated = after.strip_prefix('^');
                 out.push_str(if negated.is_some() { "^" } else { "" });
                 rest = negated.unwrap_or(after);
-                // A closing bracket that comes first stands for itself.
+                // A leading closing bracket is literal.
                 if let Some(after_bracket) = rest.strip_prefix(']') {
                     out.push_str("\\]");
                     rest = after_bracket;
@@ -182,7 +184,7 @@ fn escape(escaped: Option<char>) -> String {
     }
 }
 
-/// `3}`, `3,}` or `3,4}` behind a brace.
+/// `3}`, `3,}` or `3,4}` after a brace.
 fn is_repetition(after: &str) -> bool {
     let Some((counts, _)) = after.split_once('}') else { return false };
     let (least, most) = counts.split_once(',').unwrap_or((counts, "0"));
@@ -190,20 +192,20 @@ fn is_repetition(after: &str) -> bool {
     !least.is_empty() && digits(least) && digits(most)
 }
 
-/// How many matches an argument asks for: all of them when it is negative.
+/// The number of matches to return; a negative argument means all.
 fn count(args: &[Val], i: usize) -> usize {
     usize::try_from(int(args, i)).unwrap_or(usize::MAX)
 }
 
-fn find(regex: &Regex, args: &[Val]) -> Outcome<Val> {
+fn find(regex: &Regex, args: &[Val]) -> Result<Val> {
     Ok(Val::text(regex.find(text(args, 1)).map_or("", |found| found.as_str())))
 }
 
-fn find_all(regex: &Regex, args: &[Val]) -> Outcome<Val> {
+fn find_all(regex: &Regex, args: &[Val]) -> Result<Val> {
     Val::strings(regex.find_iter(text(args, 1)).take(count(args, 2)).map(|found| found.as_str()))
 }
 
-fn replace(regex: &Regex, args: &[Val]) -> Outcome<Val> {
+fn replace(regex: &Regex, args: &[Val]) -> Result<Val> {
     let (whole, new) = (text(args, 1), text(args, 2));
     let mut out = String::new();
     let mut last = 0;
@@ -218,14 +220,14 @@ fn replace(regex: &Regex, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(out))
 }
 
-fn replace_literal(regex: &Regex, args: &[Val]) -> Outcome<Val> {
+fn replace_literal(regex: &Regex, args: &[Val]) -> Result<Val> {
     let (whole, new) = (text(args, 1), text(args, 2));
     check_text(whole.len() as u128 + regex.find_iter(whole).count() as u128 * new.len() as u128)?;
     Ok(Val::text(regex.replace_all(whole, regex::NoExpand(new)).into_owned()))
 }
 
-/// Go's `Regexp.Split`: nothing before an empty match at the start, nothing behind one at the end.
-fn split(regex: &Regex, args: &[Val]) -> Outcome<Val> {
+/// Go's `Regexp.Split`: no empty part before an empty match at the start or after one at the end.
+fn split(regex: &Regex, args: &[Val]) -> Result<Val> {
     let (whole, count) = (text(args, 1), count(args, 2));
     if count == 0 {
         return Val::strings(Vec::<&str>::new());
@@ -251,7 +253,7 @@ fn split(regex: &Regex, args: &[Val]) -> Outcome<Val> {
     Val::strings(parts)
 }
 
-fn quote_meta(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn quote_meta(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut out = String::new();
     for c in text(args, 0).chars() {
         if "\\.+*?()|[]{}^$".contains(c) {

@@ -1,8 +1,8 @@
-//! Quoting for the shell, and cutting a command line into its words.
+//! Shell quoting, and splitting a command line into words.
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text};
 use crate::shell;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -11,8 +11,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("splitArgs", &[Str], |call, args| Val::strings(words(call, text(args, 0))?)),
 ];
 
-/// A word that bash reads back as the text.
-fn quote(whole: &str) -> Outcome<String> {
+/// Quotes a string for bash.
+fn quote(whole: &str) -> Result<String> {
     match whole.find('\0') {
         Some(place) => {
             Err(format!("cannot quote character at byte {place}: shell strings cannot contain null bytes"))
@@ -21,19 +21,19 @@ fn quote(whole: &str) -> Outcome<String> {
     }
 }
 
-/// The words of a command line, with quotes, variables, the home folder and braces resolved as a shell would.
-fn words(call: &Call<'_>, whole: &str) -> Outcome<Vec<String>> {
+/// Splits a command line into words, resolving quotes, variables, `~` and braces as a shell does.
+fn words(call: &FunctionContext<'_>, whole: &str) -> Result<Vec<String>> {
     let mut splitter = Splitter { call, whole, rest: whole, words: Vec::new(), word: None };
     splitter.run()?;
     Ok(splitter.words)
 }
 
 struct Splitter<'a> {
-    call: &'a Call<'a>,
+    call: &'a FunctionContext<'a>,
     whole: &'a str,
     rest: &'a str,
     words: Vec<String>,
-    /// The word being read; a quoted one is a word also when it is empty.
+    /// The word being read; an empty quoted word is a word too.
     word: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Splitter<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Line and column of the character read last.
+    /// Line and column, `back` bytes before the current position.
     fn place(&self, back: usize) -> String {
         let before = &self.whole[..self.whole.len() - self.rest.len() - back];
         let line = 1 + before.matches('\n').count();
@@ -60,7 +60,7 @@ impl Splitter<'_> {
         format!("{line}:{column}")
     }
 
-    fn run(&mut self) -> Outcome<()> {
+    fn run(&mut self) -> Result<()> {
         while let Some(c) = self.take() {
             match c {
                 ' ' | '\t' | '\n' | '\r' => self.end_word(),
@@ -97,7 +97,7 @@ impl Splitter<'_> {
         format!("{}: `{shown}` is not a valid word", self.place(1))
     }
 
-    fn single_quoted(&mut self) -> Outcome<()> {
+    fn single_quoted(&mut self) -> Result<()> {
         let Some(end) = self.rest.find('\'') else {
             return Err(format!("{}: reached EOF without closing quote `'`", self.place(1)));
         };
@@ -107,7 +107,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    fn double_quoted(&mut self) -> Outcome<()> {
+    fn double_quoted(&mut self) -> Result<()> {
         let opened = self.place(1);
         self.push("");
         loop {
@@ -129,7 +129,7 @@ impl Splitter<'_> {
         }
     }
 
-    fn dollar(&mut self, quoted: bool) -> Outcome<()> {
+    fn dollar(&mut self, quoted: bool) -> Result<()> {
         if self.rest.starts_with('(') {
             return Err(format!("unexpected command substitution at {}", self.place(1)));
         }
@@ -146,7 +146,7 @@ impl Splitter<'_> {
             let (name, operation) = inner.split_at(name_end);
             let value = self.call.host.env(name).unwrap_or_default();
             let value = match operation.strip_prefix(":-").or_else(|| operation.strip_prefix('-')) {
-                Some(otherwise) if value.is_empty() => otherwise.to_owned(),
+                Some(else_body) if value.is_empty() => else_body.to_owned(),
                 _ => value,
             };
             self.insert(&value, quoted);
@@ -163,7 +163,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// A variable outside of quotes may be several words, or none.
+    /// An unquoted variable may expand to several words, or none.
     fn insert(&mut self, value: &str, quoted: bool) {
         if quoted {
             return self.push(value);
@@ -182,7 +182,7 @@ impl Splitter<'_> {
         }
     }
 
-    fn ansi_quoted(&mut self) -> Outcome<()> {
+    fn ansi_quoted(&mut self) -> Result<()> {
         let opened = self.place(1);
         self.take();
         self.push("");
@@ -208,7 +208,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// `{a,b}`: a word for each; anything else that starts with a brace stands for itself.
+    /// `{a,b}` gives a word for each; any other brace is literal.
     fn braces(&mut self) -> bool {
         let Some(end) = self.rest.find('}') else { return false };
         let inner = &self.rest[..end];

@@ -1,13 +1,13 @@
-//! go-task's `spew`: a value with its types, for looking at it.
+//! go-task's `spew`: dumps a value with its types.
 
 use std::fmt::Write as _;
 
-use super::super::float;
 use super::super::limits::TEXT_MAX;
-use super::super::literal;
-use super::super::val::{Outcome, Val};
-use super::Type::Any;
+use super::super::val::{Result, Val};
+use super::ParamType::Any;
 use super::{Function, arg, fixed};
+use crate::go::float;
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[fixed("spew", &[Any], |_, args| {
     let mut out = String::new();
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[fixed("spew", &[Any], |_, args| {
     Ok(Val::text(out))
 })];
 
-fn dump(out: &mut String, value: &Val, depth: usize) -> Outcome<()> {
+fn dump(out: &mut String, value: &Val, depth: usize) -> Result<()> {
     if out.len() > TEXT_MAX {
         return Err(format!("a text of more than {TEXT_MAX} bytes"));
     }

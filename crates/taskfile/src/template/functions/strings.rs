@@ -1,9 +1,9 @@
-//! sprig's functions for texts, and go-task's for lines.
+//! sprig's functions for strings, and go-task's for lines.
 
-use super::super::literal;
-use super::super::val::{Outcome, Val};
-use super::Type::{Any, Int, Str};
-use super::{Call, Function, arg, check_text, fixed, int, strval, text, variadic};
+use super::super::val::{Result, Val};
+use super::ParamType::{Any, Int, Str};
+use super::{Function, FunctionContext, arg, check_text, fixed, int, strval, text, variadic};
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("hello", &[], |_, _| Ok(Val::text("Hello!"))),
@@ -29,9 +29,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("contains", &[Str, Str], |_, args| Ok(Val::Bool(text(args, 1).contains(text(args, 0))))),
     fixed("hasPrefix", &[Str, Str], |_, args| Ok(Val::Bool(text(args, 1).starts_with(text(args, 0))))),
     fixed("hasSuffix", &[Str, Str], |_, args| Ok(Val::Bool(text(args, 1).ends_with(text(args, 0))))),
-    variadic("quote", &[], Any, |_, args| each_present(args, |shown| literal::quote(&shown))),
-    variadic("squote", &[], Any, |_, args| each_present(args, |shown| format!("'{shown}'"))),
-    variadic("cat", &[], Any, |_, args| each_present(args, |shown| shown)),
+    variadic("quote", &[], Any, |_, args| map_present(args, |shown| literal::quote(&shown))),
+    variadic("squote", &[], Any, |_, args| map_present(args, |shown| format!("'{shown}'"))),
+    variadic("cat", &[], Any, |_, args| map_present(args, |shown| shown)),
     fixed("indent", &[Int, Str], |_, args| Ok(Val::text(indent(int(args, 0), text(args, 1))?))),
     fixed("nindent", &[Int, Str], |_, args| {
         Ok(Val::text(format!("\n{}", indent(int(args, 0), text(args, 1))?)))
@@ -39,7 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("replace", &[Str, Str, Str], replace),
     fixed("plural", &[Str, Str, Int], |_, args| Ok(arg(args, usize::from(int(args, 2) != 1)).clone())),
     fixed("toString", &[Any], |_, args| strval(arg(args, 0)).map(Val::text)),
-    fixed("split", &[Str, Str], |_, args| numbered(split(text(args, 1), text(args, 0)))),
+    fixed("split", &[Str, Str], |_, args| numbered_dict(split(text(args, 1), text(args, 0)))),
     fixed("splitList", &[Str, Str], |_, args| Val::strings(split(text(args, 1), text(args, 0)))),
     fixed("splitn", &[Str, Int, Str], splitn),
     fixed("fail", &[Str], |_, args| Err(text(args, 0).to_owned())),
@@ -56,14 +56,14 @@ fn trunc(count: i64, whole: &str) -> String {
     }
 }
 
-/// Go cuts texts between bytes; half a character shows as the sign for one that is broken.
+/// Go slices strings by bytes; a split character becomes U+FFFD.
 fn bytes(whole: &str, from: i64, to: i64) -> String {
     let from = usize::try_from(from).unwrap_or(0);
     let to = usize::try_from(to).unwrap_or(0);
     String::from_utf8_lossy(whole.as_bytes().get(from..to).unwrap_or(&[])).into_owned()
 }
 
-fn substr(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn substr(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let (start, end, whole) = (int(args, 0), int(args, 1), text(args, 2));
     let length = i64::try_from(whole.len()).unwrap_or(i64::MAX);
     let (from, to) = match (start, end) {
@@ -83,7 +83,7 @@ fn substr(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(bytes(whole, from, to)))
 }
 
-fn repeat(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn repeat(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let part = text(args, 1);
     let Ok(count) = usize::try_from(int(args, 0)) else {
         return Err("strings: negative Repeat count".to_owned());
@@ -92,12 +92,12 @@ fn repeat(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(part.repeat(count)))
 }
 
-fn trim_all(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn trim_all(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let cut = text(args, 0);
     Ok(Val::text(text(args, 1).trim_matches(|c| cut.contains(c))))
 }
 
-/// Go changes letters one by one; a letter that would become several stays.
+/// Go maps letters one by one; a letter that would become several is kept.
 fn upper(c: char) -> char {
     single(c, c.to_uppercase())
 }
@@ -129,13 +129,13 @@ fn title(whole: &str) -> String {
         .collect()
 }
 
-fn each_present(args: &[Val], show: fn(String) -> String) -> Outcome<Val> {
+fn map_present(args: &[Val], show: fn(String) -> String) -> Result<Val> {
     let present = args.iter().filter(|value| !matches!(value, Val::Nil | Val::Invalid));
-    let shown: Vec<String> = present.map(|value| strval(value).map(show)).collect::<Outcome<_>>()?;
+    let shown: Vec<String> = present.map(|value| strval(value).map(show)).collect::<Result<_>>()?;
     Ok(Val::text(shown.join(" ")))
 }
 
-fn indent(spaces: i64, whole: &str) -> Outcome<String> {
+fn indent(spaces: i64, whole: &str) -> Result<String> {
     let Ok(spaces) = usize::try_from(spaces) else {
         return Err("strings: negative Repeat count".to_owned());
     };
@@ -145,14 +145,14 @@ fn indent(spaces: i64, whole: &str) -> Outcome<String> {
     Ok(format!("{pad}{}", whole.replace('\n', &format!("\n{pad}"))))
 }
 
-fn replace(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn replace(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let (old, new, whole) = (text(args, 0), text(args, 1), text(args, 2));
     let found = if new.len() > old.len() { whole.matches(old).count() } else { 0 };
     check_text(whole.len() as u128 + found as u128 * new.len() as u128)?;
     Ok(Val::text(whole.replace(old, new)))
 }
 
-/// Go's `strings.Split`: an empty separator cuts between all characters.
+/// Go's `strings.Split`: an empty separator splits into characters.
 pub(super) fn split(whole: &str, separator: &str) -> Vec<String> {
     if separator.is_empty() {
         whole.chars().map(String::from).collect()
@@ -161,22 +161,22 @@ pub(super) fn split(whole: &str, separator: &str) -> Vec<String> {
     }
 }
 
-fn splitn(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn splitn(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let (separator, count, whole) = (text(args, 0), int(args, 1), text(args, 2));
-    let Ok(count) = usize::try_from(count) else { return numbered(split(whole, separator)) };
+    let Ok(count) = usize::try_from(count) else { return numbered_dict(split(whole, separator)) };
     if separator.is_empty() && count > 0 {
         let mut parts: Vec<String> = whole.chars().take(count - 1).map(String::from).collect();
         let last: String = whole.chars().skip(count - 1).collect();
         if !last.is_empty() {
             parts.push(last);
         }
-        return numbered(parts);
+        return numbered_dict(parts);
     }
-    numbered(whole.splitn(count, separator).map(str::to_owned).collect())
+    numbered_dict(whole.splitn(count, separator).map(str::to_owned).collect())
 }
 
 /// sprig's map of parts: `_0`, `_1`, …
-fn numbered(parts: Vec<String>) -> Outcome<Val> {
+fn numbered_dict(parts: Vec<String>) -> Result<Val> {
     let entries = parts.into_iter().enumerate().map(|(i, part)| (format!("_{i}"), Val::text(part))).collect();
     Val::dict_of(super::super::val::Elem::Str, entries)
 }

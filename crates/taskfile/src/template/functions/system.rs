@@ -1,8 +1,8 @@
-//! What a template may ask of the machine, all of it through the host.
+//! Functions that query the machine, all through the host.
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("OS", &[], |call, _| Ok(Val::text(call.host.os()))),
@@ -20,12 +20,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("uuid", &[], |call, _| Ok(Val::text(uuid(call)))),
 ];
 
-fn exe_ext(call: &mut Call<'_>, _: &[Val]) -> Outcome<Val> {
+fn exe_ext(call: &mut FunctionContext<'_>, _: &[Val]) -> Result<Val> {
     Ok(Val::text(if call.host.os() == "windows" { ".exe" } else { "" }))
 }
 
-/// Go's `os.ExpandEnv`: `$name` and `${name}`; a variable that is not set is empty.
-fn expand(call: &Call<'_>, whole: &str) -> String {
+/// Go's `os.ExpandEnv`: `$name` and `${name}`; unset variables are empty.
+fn expand(call: &FunctionContext<'_>, whole: &str) -> String {
     let mut out = String::with_capacity(whole.len());
     let mut rest = whole;
     while let Some(dollar) = rest.find('$') {
@@ -34,7 +34,7 @@ fn expand(call: &Call<'_>, whole: &str) -> String {
         let (name, after) = variable(rest);
         match name {
             Some(name) => out.push_str(&call.host.env(name).unwrap_or_default()),
-            // A dollar that names nothing stays.
+            // A dollar without a name is kept.
             None if after.len() == rest.len() => out.push('$'),
             None => {}
         }
@@ -44,7 +44,7 @@ fn expand(call: &Call<'_>, whole: &str) -> String {
     out
 }
 
-/// The name behind a dollar, and the text behind the name.
+/// The variable name after a dollar, and the text after the name.
 fn variable(rest: &str) -> (Option<&str>, &str) {
     const SPECIAL: &str = "*#$@!?-0123456789";
     if let Some(braced) = rest.strip_prefix('{') {
@@ -62,7 +62,7 @@ fn variable(rest: &str) -> (Option<&str>, &str) {
 }
 
 /// A random (version 4) UUID.
-fn uuid(call: &Call<'_>) -> String {
+fn uuid(call: &FunctionContext<'_>) -> String {
     let high = call.host.random() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000;
     let low = call.host.random() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000;
     format!(

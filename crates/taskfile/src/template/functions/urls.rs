@@ -1,13 +1,13 @@
-//! URLs, taken apart and put together as Go's net/url does.
+//! Parses and builds URLs as Go's net/url does.
 
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::super::literal;
-use super::super::val::{Outcome, Val};
-use super::Type::{Dict, Str};
-use super::{Call, Function, arg, fixed, paths, text, variadic};
+use super::super::val::{Result, Val};
+use super::ParamType::{Dict, Str};
+use super::{Function, FunctionContext, arg, fixed, paths, text, variadic};
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("urlParse", &[Str], url_parse),
@@ -15,35 +15,35 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("joinUrl", &[], Str, join_url),
 ];
 
-/// Which characters may stand as they are.
+/// The part of a URL, which decides which characters need no escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum UrlPart {
     Path,
     Query,
     Fragment,
     User,
 }
 
-impl Part {
+impl UrlPart {
     fn keeps(self, byte: u8) -> bool {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             return true;
         }
         match self {
-            Part::Path => b"$&+,/:;=@".contains(&byte),
-            Part::Query => false,
-            Part::Fragment => b"$&+,/:;=?@!()*".contains(&byte),
-            Part::User => b"$&+,;=".contains(&byte),
+            UrlPart::Path => b"$&+,/:;=@".contains(&byte),
+            UrlPart::Query => false,
+            UrlPart::Fragment => b"$&+,/:;=?@!()*".contains(&byte),
+            UrlPart::User => b"$&+,;=".contains(&byte),
         }
     }
 }
 
-pub(super) fn escape(whole: &str, part: Part) -> String {
+pub(super) fn escape(whole: &str, part: UrlPart) -> String {
     let mut out = String::with_capacity(whole.len());
     for byte in whole.bytes() {
         if part.keeps(byte) {
             out.push(char::from(byte));
-        } else if byte == b' ' && part == Part::Query {
+        } else if byte == b' ' && part == UrlPart::Query {
             out.push('+');
         } else {
             _ = write!(out, "%{byte:02X}");
@@ -52,7 +52,7 @@ pub(super) fn escape(whole: &str, part: Part) -> String {
     out
 }
 
-fn unescape(whole: &str) -> Outcome<String> {
+fn unescape(whole: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(whole.len());
     let mut rest = whole.as_bytes();
     while let [first, after @ ..] = rest {
@@ -73,7 +73,7 @@ fn unescape(whole: &str) -> Outcome<String> {
 }
 
 #[derive(Default)]
-struct Url {
+struct GoUrl {
     scheme: String,
     opaque: String,
     user: Option<String>,
@@ -83,16 +83,16 @@ struct Url {
     fragment: String,
 }
 
-impl Url {
-    fn parse(whole: &str) -> Outcome<Url> {
-        Url::read(whole).map_err(|complaint| format!("parse {}: {complaint}", literal::quote(whole)))
+impl GoUrl {
+    fn parse(whole: &str) -> Result<GoUrl> {
+        GoUrl::read(whole).map_err(|message| format!("parse {}: {message}", literal::quote(whole)))
     }
 
-    fn read(whole: &str) -> Outcome<Url> {
+    fn read(whole: &str) -> Result<GoUrl> {
         if whole.chars().any(|c| c.is_ascii_control()) {
             return Err("net/url: invalid control character in URL".to_owned());
         }
-        let mut url = Url::default();
+        let mut url = GoUrl::default();
         let (rest, fragment) = whole.split_once('#').unwrap_or((whole, ""));
         url.fragment = unescape(fragment)?;
         let (scheme, rest) = split_scheme(rest)?;
@@ -125,7 +125,7 @@ impl Url {
         Ok(url)
     }
 
-    fn authority(&mut self, authority: &str) -> Outcome<()> {
+    fn authority(&mut self, authority: &str) -> Result<()> {
         let (user, host) = match authority.rsplit_once('@') {
             Some((user, host)) => (Some(user), host),
             None => (None, authority),
@@ -166,13 +166,13 @@ impl Url {
                 out.push_str("//");
                 if let Some(user) = user {
                     let parts: Vec<String> =
-                        user.splitn(2, ':').map(|part| escape(part, Part::User)).collect();
+                        user.splitn(2, ':').map(|part| escape(part, UrlPart::User)).collect();
                     out.push_str(&parts.join(":"));
                     out.push('@');
                 }
                 out.push_str(&self.host);
             }
-            let path = escape(&self.path, Part::Path);
+            let path = escape(&self.path, UrlPart::Path);
             if !path.is_empty() && !path.starts_with('/') && !self.host.is_empty() {
                 out.push('/');
             }
@@ -186,13 +186,13 @@ impl Url {
         }
         if !self.fragment.is_empty() {
             out.push('#');
-            out.push_str(&escape(&self.fragment, Part::Fragment));
+            out.push_str(&escape(&self.fragment, UrlPart::Fragment));
         }
         out
     }
 }
 
-fn split_scheme(rest: &str) -> Outcome<(&str, &str)> {
+fn split_scheme(rest: &str) -> Result<(&str, &str)> {
     let scheme_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
     match scheme_end {
         Some(0) if rest.starts_with(':') => Err("missing protocol scheme".to_owned()),
@@ -203,11 +203,11 @@ fn split_scheme(rest: &str) -> Outcome<(&str, &str)> {
     }
 }
 
-fn url_parse(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
-    let url = Url::parse(text(args, 0)).map_err(|complaint| format!("unable to parse url: {complaint}"))?;
+fn url_parse(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
+    let url = GoUrl::parse(text(args, 0)).map_err(|message| format!("unable to parse url: {message}"))?;
     let hostname = url.hostname().to_owned();
     let user = url.user.as_deref().map_or(String::new(), |user| {
-        user.splitn(2, ':').map(|part| escape(part, Part::User)).collect::<Vec<_>>().join(":")
+        user.splitn(2, ':').map(|part| escape(part, UrlPart::User)).collect::<Vec<_>>().join(":")
     });
     let entries = [
         ("scheme", url.scheme),
@@ -222,7 +222,7 @@ fn url_parse(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::dict(entries.into_iter().map(|(key, value)| (key.to_owned(), Val::text(value))).collect())
 }
 
-fn url_join(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn url_join(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let entries: IndexMap<String, Val> = match arg(args, 0) {
         Val::Dict(dict) => dict.entries.borrow().clone(),
         _ => IndexMap::new(),
@@ -235,7 +235,7 @@ fn url_join(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
         }
     };
     let user = part("userinfo")?;
-    let url = Url {
+    let url = GoUrl {
         scheme: part("scheme")?,
         opaque: part("opaque")?,
         user: if user.is_empty() { None } else { Some(unescape(&user)?) },
@@ -247,12 +247,12 @@ fn url_join(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::text(url.text()))
 }
 
-/// Go's `url.JoinPath`: the path is cleaned, a slash at its end stays, the query too.
-fn join_url(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+/// Go's `url.JoinPath`: cleans the path; keeps a trailing slash and the query.
+fn join_url(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     if args.is_empty() {
         return Ok(Val::text(""));
     }
-    let mut url = Url::parse(text(args, 0))?;
+    let mut url = GoUrl::parse(text(args, 0))?;
     let relative = !url.path.starts_with('/');
     let base = if relative { format!("/{}", url.path) } else { url.path.clone() };
     let parts: Vec<&str> =

@@ -1,15 +1,15 @@
-//! Reads what stands between the braces: pipelines, commands and their words.
+//! Parses pipelines, commands and operands.
 
-use super::super::functions;
-use super::super::literal::{self, Number};
-use super::super::node::{Command, Expr, Pipe};
-use super::super::token::Kind;
-use super::{Parsed, Parser};
+use super::token::TokenKind;
+use super::{Parser, Result};
+use crate::go::literal::{self, Number};
+use crate::template::functions;
+use crate::template::node::{Expr, TemplateCommand, TemplatePipeline};
 
 impl Parser<'_> {
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
+    pub(super) fn pipeline(&mut self, context: &str, end: TokenKind) -> Result<TemplatePipeline> {
         let pos = self.peek_non_space().pos;
-        let mut pipe = Pipe { pos, assigns: false, variables: Vec::new(), commands: Vec::new() };
+        let mut pipe = TemplatePipeline { pos, assigns: false, variables: Vec::new(), commands: Vec::new() };
         self.declarations(&mut pipe, context)?;
         loop {
             let token = self.next_non_space();
@@ -18,19 +18,19 @@ impl Parser<'_> {
                     self.check_pipeline(&pipe, context)?;
                     return Ok(pipe);
                 }
-                Kind::Bool
-                | Kind::CharConstant
-                | Kind::Complex
-                | Kind::Dot
-                | Kind::Field
-                | Kind::Identifier
-                | Kind::Number
-                | Kind::Nil
-                | Kind::RawString
-                | Kind::String
-                | Kind::Variable
-                | Kind::LeftParen => {
-                    self.back(token);
+                TokenKind::Bool
+                | TokenKind::CharConstant
+                | TokenKind::Complex
+                | TokenKind::Dot
+                | TokenKind::Field
+                | TokenKind::Identifier
+                | TokenKind::Number
+                | TokenKind::Nil
+                | TokenKind::RawString
+                | TokenKind::String
+                | TokenKind::Variable
+                | TokenKind::LeftParen => {
+                    self.unread(token);
                     let command = self.command()?;
                     pipe.commands.push(command);
                 }
@@ -40,36 +40,37 @@ impl Parser<'_> {
     }
 
     /// `$x :=`, `$x =` and, in a range, `$i, $x :=` before the commands.
-    fn declarations(&mut self, pipe: &mut Pipe, context: &str) -> Parsed<()> {
-        while self.peek_non_space().kind == Kind::Variable {
+    fn declarations(&mut self, pipe: &mut TemplatePipeline, context: &str) -> Result<()> {
+        while self.peek_non_space().kind == TokenKind::Variable {
             let variable = self.next();
             let adjacent = self.next();
-            let spaced = adjacent.kind == Kind::Space;
+            let spaced = adjacent.kind == TokenKind::Space;
             let next = if spaced { self.next_non_space() } else { adjacent.clone() };
             match next.kind {
-                Kind::Assign | Kind::Declare => {
-                    pipe.assigns = next.kind == Kind::Assign;
+                TokenKind::Assign | TokenKind::Declare => {
+                    pipe.assigns = next.kind == TokenKind::Assign;
                     pipe.variables.push(variable.text.clone());
                     self.variables.push(variable.text);
                     return Ok(());
                 }
-                Kind::Char if next.text == "," => {
+                TokenKind::Char if next.text == "," => {
                     pipe.variables.push(variable.text.clone());
                     self.variables.push(variable.text);
                     if context != "range" || pipe.variables.len() >= 2 {
                         return Err(self.error(format!("too many declarations in {context}")));
                     }
                     let follows = self.peek_non_space().kind;
-                    if !matches!(follows, Kind::Variable | Kind::RightDelim | Kind::RightParen) {
+                    if !matches!(follows, TokenKind::Variable | TokenKind::RightDelim | TokenKind::RightParen)
+                    {
                         return Err(self.error("range can only initialize variables"));
                     }
                 }
                 _ => {
-                    self.back(next);
+                    self.unread(next);
                     if spaced {
-                        self.back(adjacent);
+                        self.unread(adjacent);
                     }
-                    self.back(variable);
+                    self.unread(variable);
                     return Ok(());
                 }
             }
@@ -77,7 +78,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_pipeline(&self, pipe: &Pipe, context: &str) -> Parsed<()> {
+    fn check_pipeline(&self, pipe: &TemplatePipeline, context: &str) -> Result<()> {
         if pipe.commands.is_empty() {
             return Err(self.error(format!("missing value for {context}")));
         }
@@ -99,8 +100,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn command(&mut self) -> Parsed<Command> {
-        let mut command = Command { pos: self.peek_non_space().pos, args: Vec::new() };
+    fn command(&mut self) -> Result<TemplateCommand> {
+        let mut command = TemplateCommand { pos: self.peek_non_space().pos, args: Vec::new() };
         loop {
             self.peek_non_space();
             if let Some(operand) = self.operand()? {
@@ -108,9 +109,9 @@ impl Parser<'_> {
             }
             let token = self.next();
             match token.kind {
-                Kind::Space => continue,
-                Kind::RightDelim | Kind::RightParen => self.back(token),
-                Kind::Pipe => {}
+                TokenKind::Space => continue,
+                TokenKind::RightDelim | TokenKind::RightParen => self.unread(token),
+                TokenKind::Pipe => {}
                 _ => return Err(self.unexpected(&token, "operand")),
             }
             break;
@@ -121,15 +122,15 @@ impl Parser<'_> {
         Ok(command)
     }
 
-    /// A term and the fields behind it.
-    fn operand(&mut self) -> Parsed<Option<Expr>> {
+    /// A term and the fields that follow it.
+    fn operand(&mut self) -> Result<Option<Expr>> {
         let Some(term) = self.term()? else { return Ok(None) };
-        if self.peek() != Kind::Field {
+        if self.peek() != TokenKind::Field {
             return Ok(Some(term));
         }
         let mut fields = Vec::new();
         let mut first = None;
-        while self.peek() == Kind::Field {
+        while self.peek() == TokenKind::Field {
             let token = self.next();
             first.get_or_insert(token.pos);
             fields.push(token.text.trim_start_matches('.').to_owned());
@@ -152,45 +153,47 @@ impl Parser<'_> {
         }))
     }
 
-    fn term(&mut self) -> Parsed<Option<Expr>> {
+    fn term(&mut self) -> Result<Option<Expr>> {
         let token = self.next_non_space();
         let pos = token.pos;
         Ok(Some(match token.kind {
-            Kind::Identifier => {
+            TokenKind::Identifier => {
                 let Some(function) = functions::find(&token.text) else {
                     return Err(self.error(format!("function {} not defined", literal::quote(&token.text))));
                 };
                 Expr::Function { pos, function }
             }
-            Kind::Dot => Expr::Dot { pos },
-            Kind::Nil => Expr::Nil { pos },
-            Kind::Variable => {
+            TokenKind::Dot => Expr::Dot { pos },
+            TokenKind::Nil => Expr::Nil { pos },
+            TokenKind::Variable => {
                 if !self.variables.contains(&token.text) {
                     return Err(self.error(format!("undefined variable {}", literal::quote(&token.text))));
                 }
                 Expr::Variable { pos, path: vec![token.text] }
             }
-            Kind::Field => Expr::Field { pos, path: vec![token.text.trim_start_matches('.').to_owned()] },
-            Kind::Bool => Expr::Bool { pos, value: token.text == "true" },
-            Kind::CharConstant => {
-                let number = Number::character(&token.text).map_err(|complaint| self.error(complaint))?;
+            TokenKind::Field => {
+                Expr::Field { pos, path: vec![token.text.trim_start_matches('.').to_owned()] }
+            }
+            TokenKind::Bool => Expr::Bool { pos, value: token.text == "true" },
+            TokenKind::CharConstant => {
+                let number = Number::character(&token.text).map_err(|message| self.error(message))?;
                 Expr::Number { pos, number }
             }
-            Kind::Complex | Kind::Number => {
-                let number = Number::parse(&token.text).map_err(|complaint| self.error(complaint))?;
+            TokenKind::Complex | TokenKind::Number => {
+                let number = Number::parse(&token.text).map_err(|message| self.error(message))?;
                 Expr::Number { pos, number }
             }
-            Kind::LeftParen => {
+            TokenKind::LeftParen => {
                 let pipe =
-                    self.deeper(|parser| parser.pipeline("parenthesized pipeline", Kind::RightParen))?;
+                    self.nested(|parser| parser.pipeline("parenthesized pipeline", TokenKind::RightParen))?;
                 Expr::Pipe(Box::new(pipe))
             }
-            Kind::String | Kind::RawString => {
+            TokenKind::String | TokenKind::RawString => {
                 let text = literal::unquote(&token.text).ok_or_else(|| self.error("invalid syntax"))?;
                 Expr::Str { pos, quoted: token.text, text: text.into() }
             }
             _ => {
-                self.back(token);
+                self.unread(token);
                 return Ok(None);
             }
         }))

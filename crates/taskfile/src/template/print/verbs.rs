@@ -1,21 +1,21 @@
-//! How each kind of value is written by each verb.
+//! How each verb formats each kind of value.
 
 use std::fmt::Write as _;
 
-use super::super::clock;
-use super::super::float;
-use super::super::literal;
-use super::super::val::{Outcome, Val};
-use super::{Flags, Output};
-use crate::escape::is_print;
+use super::super::val::{Result, Val};
+use super::{FormatFlags, LimitedText};
+use crate::go::escape::is_printable;
+use crate::go::float;
+use crate::go::literal;
+use crate::go::time;
 
 pub(super) fn write_value(
-    out: &mut Output,
+    out: &mut LimitedText,
     value: &Val,
     verb: char,
-    flags: &Flags,
+    flags: &FormatFlags,
     depth: usize,
-) -> Outcome<()> {
+) -> Result<()> {
     if verb == 'T' {
         return out.push(&pad(&value.type_name(), flags));
     }
@@ -40,14 +40,14 @@ pub(super) fn write_value(
             _ => write_int(out, value, *n, verb, flags),
         },
         Val::Duration(n) => match verb {
-            'v' | 's' => out.push(&pad(&clock::duration(*n), flags)),
+            'v' | 's' => out.push(&pad(&time::format_duration(*n), flags)),
             _ => write_int(out, value, *n, verb, flags),
         },
         Val::Float(f) => write_float(out, value, *f, verb, flags),
         Val::Str(text) => write_text(out, value, text, verb, flags),
         Val::Time(time) => match verb {
-            'v' | 's' => out.push(&pad(&clock::display(time), flags)),
-            'q' => out.push(&pad(&literal::quote(&clock::display(time)), flags)),
+            'v' | 's' => out.push(&pad(&time::display(time), flags)),
+            'q' => out.push(&pad(&literal::quote(&time::display(time)), flags)),
             _ => bad_verb(out, value, verb),
         },
         Val::List(list) => {
@@ -79,13 +79,13 @@ pub(super) fn write_value(
 }
 
 /// `%!d(string=x)`
-fn bad_verb(out: &mut Output, value: &Val, verb: char) -> Outcome<()> {
+fn bad_verb(out: &mut LimitedText, value: &Val, verb: char) -> Result<()> {
     out.push(&format!("%!{verb}({}=", value.type_name()))?;
-    write_value(out, value, 'v', &Flags::default(), 1)?;
+    write_value(out, value, 'v', &FormatFlags::default(), 1)?;
     out.push(")")
 }
 
-fn pad(text: &str, flags: &Flags) -> String {
+fn pad(text: &str, flags: &FormatFlags) -> String {
     let Some(width) = flags.width else { return text.to_owned() };
     let missing = width.saturating_sub(text.chars().count());
     if missing == 0 {
@@ -97,7 +97,7 @@ fn pad(text: &str, flags: &Flags) -> String {
     }
 }
 
-fn write_text(out: &mut Output, value: &Val, text: &str, verb: char, flags: &Flags) -> Outcome<()> {
+fn write_text(out: &mut LimitedText, value: &Val, text: &str, verb: char, flags: &FormatFlags) -> Result<()> {
     let cut: String = match flags.precision {
         Some(precision) => text.chars().take(precision).collect(),
         None => text.to_owned(),
@@ -105,7 +105,7 @@ fn write_text(out: &mut Output, value: &Val, text: &str, verb: char, flags: &Fla
     match verb {
         'v' if flags.sharp => out.push(&pad(&literal::quote(&cut), flags)),
         'v' | 's' => out.push(&pad(&cut, flags)),
-        'q' if flags.sharp && !cut.contains('`') && cut.chars().all(|c| is_print(c) || c == '\t') => {
+        'q' if flags.sharp && !cut.contains('`') && cut.chars().all(|c| is_printable(c) || c == '\t') => {
             out.push(&pad(&format!("`{cut}`"), flags))
         }
         'q' if flags.plus => out.push(&pad(&literal::quote_ascii(&cut), flags)),
@@ -118,7 +118,7 @@ fn write_text(out: &mut Output, value: &Val, text: &str, verb: char, flags: &Fla
     }
 }
 
-fn hex(bytes: &[u8], upper: bool, flags: &Flags) -> String {
+fn hex(bytes: &[u8], upper: bool, flags: &FormatFlags) -> String {
     let prefix = match (flags.sharp, upper) {
         (true, false) => "0x",
         (true, true) => "0X",
@@ -137,7 +137,7 @@ fn hex(bytes: &[u8], upper: bool, flags: &Flags) -> String {
     out
 }
 
-fn write_int(out: &mut Output, value: &Val, number: i64, verb: char, flags: &Flags) -> Outcome<()> {
+fn write_int(out: &mut LimitedText, value: &Val, number: i64, verb: char, flags: &FormatFlags) -> Result<()> {
     let character = || u32::try_from(number).ok().and_then(char::from_u32).unwrap_or('\u{FFFD}');
     let magnitude = number.unsigned_abs();
     let digits = match verb {
@@ -162,12 +162,12 @@ fn write_int(out: &mut Output, value: &Val, number: i64, verb: char, flags: &Fla
         Some(precision) => format!("{digits:0>precision$}"),
         None => digits,
     };
-    // A precision says how many digits there are, so zeros no longer fill the width.
-    let flags = Flags { zero: flags.zero && flags.precision.is_none(), ..*flags };
+    // As in Go, a precision disables zero padding.
+    let flags = FormatFlags { zero: flags.zero && flags.precision.is_none(), ..*flags };
     out.push(&signed(&digits, number < 0, &flags))
 }
 
-fn signed(digits: &str, negative: bool, flags: &Flags) -> String {
+fn signed(digits: &str, negative: bool, flags: &FormatFlags) -> String {
     let sign = match (negative, flags.plus, flags.space) {
         (true, _, _) => "-",
         (false, true, _) => "+",
@@ -176,19 +176,25 @@ fn signed(digits: &str, negative: bool, flags: &Flags) -> String {
     };
     if flags.zero && !sign.is_empty() {
         let width = flags.width.map(|width| width.saturating_sub(sign.len()));
-        return format!("{sign}{}", pad(digits, &Flags { width, ..*flags }));
+        return format!("{sign}{}", pad(digits, &FormatFlags { width, ..*flags }));
     }
     pad(&format!("{sign}{digits}"), flags)
 }
 
-fn write_float(out: &mut Output, value: &Val, number: f64, verb: char, flags: &Flags) -> Outcome<()> {
+fn write_float(
+    out: &mut LimitedText,
+    value: &Val,
+    number: f64,
+    verb: char,
+    flags: &FormatFlags,
+) -> Result<()> {
     if !matches!(verb, 'v' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G') {
         return bad_verb(out, value, verb);
     }
     if !number.is_finite() {
         let shown = if number.is_nan() { "NaN" } else { "Inf" };
         let plus = flags.plus || number == f64::INFINITY && !flags.space;
-        let flags = Flags { zero: false, plus: plus && !number.is_nan(), ..*flags };
+        let flags = FormatFlags { zero: false, plus: plus && !number.is_nan(), ..*flags };
         return out.push(&signed(shown, number == f64::NEG_INFINITY, &flags));
     }
     let magnitude = number.abs();

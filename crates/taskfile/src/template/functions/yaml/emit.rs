@@ -1,43 +1,43 @@
-//! Writes YAML in the style of the writer go-task uses: four spaces, keys sorted, texts quoted only
-//! where they would read back as something else.
+//! Writes YAML in go-yaml's style: four spaces, sorted keys, strings quoted only where they would otherwise be read as
+//! something else.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::super::super::clock;
-use super::super::super::float;
 use super::super::super::limits::TEXT_MAX;
-use super::super::super::val::{Outcome, Val};
+use super::super::super::val::{Result, Val};
 use super::scalar;
-use crate::escape::is_print;
+use crate::go::escape::is_printable;
+use crate::go::float;
+use crate::go::time;
 
 const INDENT: usize = 4;
 
-pub(super) fn document(value: &Val) -> Outcome<String> {
+pub(super) fn document(value: &Val) -> Result<String> {
     let mut out = String::new();
-    node(&mut out, value, 0, Place::Top)?;
+    node(&mut out, value, 0, YamlSlot::Top)?;
     if !out.ends_with('\n') {
         out.push('\n');
     }
     Ok(out)
 }
 
-/// Where a value stands, which says whether a list or map starts on the same line.
+/// Where a value is written, which decides whether a list or map starts on the same line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum YamlSlot {
     Top,
-    /// Behind a key and its colon.
+    /// After a key and its colon.
     Value,
-    /// Behind the dash of a list.
+    /// After the dash of a list item.
     Item,
 }
 
 /// The next multiple of the indentation.
-fn deeper(indent: usize) -> usize {
+fn next_indent(indent: usize) -> usize {
     INDENT * ((indent + INDENT) / INDENT)
 }
 
-fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<()> {
+fn node(out: &mut String, value: &Val, indent: usize, place: YamlSlot) -> Result<()> {
     if out.len() > TEXT_MAX {
         return Err(format!("a text of more than {TEXT_MAX} bytes"));
     }
@@ -45,11 +45,11 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
         Val::List(list) if !list.items.is_empty() => {
             let indent = start(out, indent, place);
             for (i, item) in list.items.iter().enumerate() {
-                if i > 0 || place != Place::Item {
+                if i > 0 || place != YamlSlot::Item {
                     out.push_str(&" ".repeat(indent));
                 }
                 out.push_str("- ");
-                node(out, item, indent, Place::Item)?;
+                node(out, item, indent, YamlSlot::Item)?;
                 end_line(out);
             }
         }
@@ -58,7 +58,7 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
             let mut entries = dict.sorted();
             entries.sort_by(|a, b| natural(&a.0, &b.0));
             for (i, (key, item)) in entries.iter().enumerate() {
-                if i > 0 || place != Place::Item {
+                if i > 0 || place != YamlSlot::Item {
                     out.push_str(&" ".repeat(indent));
                 }
                 out.push_str(&text(key, indent, true));
@@ -68,7 +68,7 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
                 if !block {
                     out.push(' ');
                 }
-                node(out, item, indent, Place::Value)?;
+                node(out, item, indent, YamlSlot::Value)?;
                 end_line(out);
             }
         }
@@ -77,14 +77,14 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
     Ok(())
 }
 
-/// Goes to where a list or map begins and says how far in its lines stand.
-fn start(out: &mut String, indent: usize, place: Place) -> usize {
+/// Starts a list or map and returns the indentation of its lines.
+fn start(out: &mut String, indent: usize, place: YamlSlot) -> usize {
     match place {
-        Place::Top => indent,
-        Place::Item => indent + 2,
-        Place::Value => {
+        YamlSlot::Top => indent,
+        YamlSlot::Item => indent + 2,
+        YamlSlot::Value => {
             out.push('\n');
-            deeper(indent)
+            next_indent(indent)
         }
     }
 }
@@ -100,13 +100,13 @@ fn scalar_text(value: &Val, indent: usize) -> String {
         Val::Invalid | Val::Nil | Val::Root => "null".to_owned(),
         Val::Bool(b) => b.to_string(),
         Val::Int(n) | Val::Int64(n) | Val::Named(_, n, _) => n.to_string(),
-        Val::Duration(n) => clock::duration(*n),
+        Val::Duration(n) => time::format_duration(*n),
         Val::Byte(n) => n.to_string(),
         Val::Float(f) if f.is_nan() => ".nan".to_owned(),
         Val::Float(f) if f.is_infinite() => if *f > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
         Val::Float(f) => float::display(*f),
         Val::Str(whole) => text(whole, indent, false),
-        Val::Time(time) => clock::rfc3339(time),
+        Val::Time(time) => time::rfc3339(time),
         Val::List(_) => "[]".to_owned(),
         Val::Dict(_) => "{}".to_owned(),
     }
@@ -117,7 +117,7 @@ fn text(whole: &str, indent: usize, key: bool) -> String {
         return double_quoted(whole);
     }
     if whole.contains('\n') && !key && !whole.chars().any(is_special) {
-        return literal_block(whole, deeper(indent));
+        return literal_block(whole, next_indent(indent));
     }
     if whole.chars().any(is_special) || whole.contains('\n') || whole.contains('\t') {
         return double_quoted(whole);
@@ -125,7 +125,7 @@ fn text(whole: &str, indent: usize, key: bool) -> String {
     if is_plain(whole) { whole.to_owned() } else { format!("'{}'", whole.replace('\'', "''")) }
 }
 
-/// Whether a plain text would be read as null, a boolean, a number or a date, now or by an older reader.
+/// Whether a plain string would be read as null, a boolean, a number or a date by a YAML 1.1 or 1.2 parser.
 fn reads_otherwise(whole: &str) -> bool {
     const OLD_BOOLEANS: [&str; 22] = [
         "y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF",
@@ -136,7 +136,7 @@ fn reads_otherwise(whole: &str) -> bool {
         || !matches!(scalar::resolve(whole, true, None), Val::Str(_))
 }
 
-/// `1:30`, a number of an older YAML.
+/// `1:30`, a number in YAML 1.1.
 fn is_base60(whole: &str) -> bool {
     let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
     let mut parts = digits.split(':');
@@ -153,7 +153,7 @@ fn is_base60(whole: &str) -> bool {
 }
 
 fn is_special(c: char) -> bool {
-    c != '\n' && c != '\t' && !is_print(c)
+    c != '\n' && c != '\t' && !is_printable(c)
 }
 
 fn is_plain(whole: &str) -> bool {
@@ -185,7 +185,7 @@ fn double_quoted(whole: &str) -> String {
             '\u{a0}' => out.push_str("\\_"),
             '\u{2028}' => out.push_str("\\L"),
             '\u{2029}' => out.push_str("\\P"),
-            c if is_print(c) => out.push(c),
+            c if is_printable(c) => out.push(c),
             c if u32::from(c) < 0x100 => _ = write!(out, "\\x{:02X}", u32::from(c)),
             c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c => _ = write!(out, "\\U{:08X}", u32::from(c)),
@@ -195,7 +195,7 @@ fn double_quoted(whole: &str) -> String {
     out
 }
 
-/// `|`, with how far it is indented when it starts with a space, and what happens to its last line ends.
+/// A literal block, with an indentation hint if it starts with a space, and its chomping indicator.
 fn literal_block(whole: &str, indent: usize) -> String {
     let hint = if whole.starts_with([' ', '\n']) { INDENT.to_string() } else { String::new() };
     let chomp = match (whole.ends_with('\n'), whole.ends_with("\n\n") || whole == "\n") {
@@ -215,7 +215,7 @@ fn literal_block(whole: &str, indent: usize) -> String {
     out
 }
 
-/// Numbers in keys sort as numbers: `a2` before `a10`.
+/// Natural order of keys: `a2` before `a10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {

@@ -1,14 +1,13 @@
-//! What a plain YAML scalar means, by the rules of the reader go-task uses: YAML 1.2 with the octal
-//! numbers and underscores of 1.1, but without its yes and no.
+//! Resolves YAML scalars for `fromYaml`: go-yaml's rules, plus timestamps.
 
 use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use super::super::super::clock;
-use super::super::super::float;
-use super::super::super::literal;
 use super::super::super::val::Val;
+use crate::go::time;
+use crate::go::{Value, float};
+use crate::yaml;
 
 pub(super) fn resolve(text: &str, plain: bool, tag: Option<&str>) -> Val {
     match tag {
@@ -21,29 +20,12 @@ pub(super) fn resolve(text: &str, plain: bool, tag: Option<&str>) -> Val {
         _ if !plain => return Val::text(text),
         _ => {}
     }
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Val::Nil,
-        "true" | "True" | "TRUE" => return Val::Bool(true),
-        "false" | "False" | "FALSE" => return Val::Bool(false),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Val::Float(f64::INFINITY),
-        "-.inf" | "-.Inf" | "-.INF" => return Val::Float(f64::NEG_INFINITY),
-        ".nan" | ".NaN" | ".NAN" => return Val::Float(f64::NAN),
-        _ => {}
-    }
-    if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
-        return Val::text(text);
-    }
-    if let Some(time) = timestamp(text) {
-        return time;
-    }
-    let digits = text.replace('_', "");
-    if let Some(number) = literal::parse_int(&digits) {
-        return Val::Int(number);
-    }
-    let decimal = digits.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
-    match float::parse(&digits) {
-        Some(number) if decimal && digits.contains(|c: char| c.is_ascii_digit()) => Val::Float(number),
-        _ => Val::text(text),
+    match yaml::resolve_plain(text) {
+        Value::Nil => Val::Nil,
+        Value::Bool(flag) => Val::Bool(flag),
+        Value::Int(number) => Val::Int(number),
+        Value::Float(number) => Val::Float(number),
+        _ => timestamp(text).unwrap_or_else(|| Val::text(text)),
     }
 }
 
@@ -60,6 +42,6 @@ fn timestamp(text: &str) -> Option<Val> {
     }
     LAYOUTS
         .iter()
-        .find_map(|layout| clock::parse(layout, text, &TimeZone::UTC).ok())
+        .find_map(|layout| time::parse(layout, text, &TimeZone::UTC).ok())
         .map(|time| Val::Time(Rc::new(time)))
 }

@@ -1,0 +1,33 @@
+//! What a driver is given once, for all its launches.
+
+use std::sync::Arc;
+
+use crate::asking::asker::{Asker, NoAsker};
+use crate::asking::permission::{PermissionDecision, PermissionPolicy};
+use crate::driver::RunClock;
+use crate::presets::preset::Preset;
+
+#[derive(Clone)]
+pub struct AgentSetup {
+    pub clock: RunClock,
+    pub preset: Preset,
+    pub permissions: Arc<dyn PermissionPolicy>,
+    pub asker: Arc<dyn Asker>,
+}
+
+impl AgentSetup {
+    /// The safe default: every permission needs a human, and no human is available.
+    pub fn new(clock: RunClock, preset: Preset) -> Self {
+        Self { clock, preset, permissions: Arc::new(PermissionDecision::AskHuman), asker: Arc::new(NoAsker) }
+    }
+
+    pub fn permissions(mut self, permissions: Arc<dyn PermissionPolicy>) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
+        self.asker = asker;
+        self
+    }
+}

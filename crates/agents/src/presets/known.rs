@@ -1,0 +1,202 @@
+//! The table of known agents.
+
+use crate::presets::kind::AgentKind;
+use crate::presets::preset::{ASK_HUMAN, Preset, ToolTransport, WritableRoots};
+use crate::report::usage::UsageKind;
+
+pub const PRESETS: [Preset; 15] = [
+    Preset {
+        name: "claude",
+        command: &["claude-agent-acp"],
+        version: &["claude-agent-acp", "--version"],
+        env: CLAUDE_ENV,
+        set_env: CLAUDE_SET_ENV,
+        error_begins: &["API Error:"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "codex",
+        command: &["codex-acp"],
+        version: &["codex-acp", "--version"],
+        env: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME", "OPENAI_BASE_URL"],
+        mode: Some("agent"),
+        writable_roots: WritableRoots::CodexConfig("CODEX_CONFIG"),
+        error_begins: &[
+            "exceeded retry limit",
+            "unexpected status",
+            "stream disconnected",
+            "stream error",
+            "We’re currently experiencing high demand",
+            "You've hit your usage limit",
+            "Quota exceeded",
+        ],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "gemini",
+        command: &["gemini", "--acp"],
+        version: &["gemini", "--version"],
+        env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"],
+        ends_on_close: false,
+        ask_tool: ASK_HUMAN,
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "opencode",
+        command: &["opencode", "acp"],
+        version: &["opencode", "--version"],
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT"],
+        set_env: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
+        token_kind: UsageKind::LastCall,
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "goose",
+        command: &["goose", "acp"],
+        version: &["goose", "--version"],
+        env: &[
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "OPENAI_HOST",
+            "GOOSE_PROVIDER",
+            "GOOSE_MODEL",
+            "GOOSE_MODE",
+        ],
+        // A keyring would wait for a password that nobody enters.
+        set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
+        token_kind: UsageKind::LastCall,
+        error_begins: &["Ran into this error:"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "qwen",
+        command: &["qwen", "--acp"],
+        version: &["qwen", "--version"],
+        env: &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "copilot",
+        command: &["copilot", "--acp"],
+        version: &["copilot", "--version"],
+        env: &["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
+        tool_transport: ToolTransport::Shim,
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "kimi",
+        command: &["kimi", "acp"],
+        version: &["kimi", "--version"],
+        env: &["KIMI_API_KEY", "KIMI_BASE_URL", "MOONSHOT_API_KEY"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "vibe",
+        command: &["vibe-acp"],
+        version: &["vibe-acp", "--version"],
+        env: &["MISTRAL_API_KEY", "VIBE_HOME"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "openhands",
+        command: &["openhands", "acp"],
+        version: &["openhands", "--version"],
+        env: &["LLM_API_KEY", "LLM_MODEL", "LLM_BASE_URL"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "fast-agent",
+        command: &["fast-agent-acp"],
+        version: &["fast-agent", "--version"],
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "pi",
+        command: &["pi-acp"],
+        version: &["pi", "--version"],
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "hermes",
+        command: &["hermes-acp"],
+        version: &["hermes", "--version"],
+        env: &["OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "claude-native",
+        kind: AgentKind::Claude,
+        command: &["claude"],
+        version: &["claude", "--version"],
+        env: CLAUDE_ENV,
+        set_env: CLAUDE_SET_ENV,
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "codex-native",
+        kind: AgentKind::Codex,
+        command: &["codex"],
+        version: &["codex", "--version"],
+        env: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"],
+        writable_roots: WritableRoots::CodexOptions,
+        token_kind: UsageKind::PerSession,
+        ..Preset::GENERIC
+    },
+];
+
+const CLAUDE_ENV: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_MODEL",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+];
+/// Ten retries with back-off look like a hung agent; Baton holds the account instead. Tool search finds Baton's tools too
+/// late, or never.
+const CLAUDE_SET_ENV: &[(&str, &str)] = &[
+    ("CLAUDE_CODE_MAX_RETRIES", "2"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("ENABLE_TOOL_SEARCH", "false"),
+];
+
+impl Preset {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// The preset for a command, by its program's name; generic for an unknown program.
+    pub fn for_command(kind: AgentKind, command: &[String]) -> Self {
+        let program = command.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+        let is_it = |preset: &&Self| preset.kind == kind && preset.command.first() == Some(&program);
+        PRESETS.iter().find(is_it).copied().unwrap_or(Self { kind, ..Self::GENERIC })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_preset_is_found_by_its_name_and_by_its_command() {
+        let names: BTreeSet<_> = PRESETS.iter().map(|preset| preset.name).collect();
+        assert_eq!(names.len(), PRESETS.len());
+        for preset in &PRESETS {
+            assert_eq!(Preset::by_name(preset.name), Some(preset));
+            let mut command: Vec<String> = preset.command.iter().map(|&word| word.to_owned()).collect();
+            command[0] = format!("/opt/agents/bin/{}", command[0]);
+            assert_eq!(&Preset::for_command(preset.kind, &command), preset);
+        }
+    }
+
+    #[test]
+    fn an_unknown_program_is_driven_by_the_protocol_alone() {
+        let preset = Preset::for_command(AgentKind::Acp, &["my-agent".to_owned()]);
+        assert_eq!(preset, Preset::GENERIC);
+        assert_eq!(Preset::for_command(AgentKind::Codex, &[]).kind, AgentKind::Codex);
+    }
+}

@@ -1,0 +1,15 @@
+//! Operating-system processes: starting one, owning its whole tree, and ending it.
+//!
+//! Everything that knows about pids, process groups, pipes, environments and `/proc` is here. What an agent says
+//! on its streams and what that means is not: see `run` and `protocols`.
+
+pub mod environment;
+pub mod exit;
+pub mod identity;
+pub mod one_shot;
+pub(crate) mod pipe;
+pub(crate) mod spawn;
+mod table;
+pub mod tree;
+pub(crate) mod waiting;
+pub mod watchdog;

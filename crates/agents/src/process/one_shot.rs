@@ -1,0 +1,150 @@
+//! Runs one command of the user to its end, isolated like an agent: checks and notifications.
+//!
+//! It has its own process group, only the given variables and input, a time limit and bounded output. However it ends,
+//! nothing of its tree is left. It carries the attempt id like the agent, so the watchdog and recovery find it too.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_core::base::id::AttemptId;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::output::excerpt::TextExcerpt;
+use crate::output::lines::{LineSplitter, OutputLine};
+use crate::process::environment::AgentEnvironment;
+use crate::process::exit::ProcessExit;
+use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
+use crate::process::waiting::cancelled;
+
+/// Between TERM and KILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The command to run, and its limits.
+#[derive(Debug, Clone)]
+pub struct OneShot {
+    pub attempt: AttemptId,
+    /// Program and arguments; no shell is involved.
+    pub command: Vec<String>,
+    pub folder: PathBuf,
+    pub environment: AgentEnvironment,
+    /// Written to standard input, which is then closed.
+    pub input: String,
+    pub timeout: Duration,
+    /// Limit for both streams together; the beginning and the end are kept.
+    pub output_bytes_max: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OneShotResult {
+    pub end: OneShotEnd,
+    /// Both streams, interleaved line by line.
+    pub output: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OneShotEnd {
+    Exited(ProcessExit),
+    /// Its exit status is unknown: it hangs in the kernel.
+    Unseen,
+    TimedOut,
+    /// The caller stopped it.
+    Stopped,
+    /// The reason, as a sentence.
+    NotStarted(String),
+}
+
+impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
+    fn from(one_shot: &'a OneShot) -> Self {
+        Self {
+            attempt: one_shot.attempt,
+            command: &one_shot.command,
+            folder: &one_shot.folder,
+            environment: &one_shot.environment,
+        }
+    }
+}
+
+/// Runs the command to its end. Setting `stop` to true ends it early; dropping the future kills its tree at once.
+pub async fn run(one_shot: &OneShot, stop: &mut watch::Receiver<bool>) -> OneShotResult {
+    let (mut process, ProcessPipes { stdin, stdout, stderr }) = match Process::start(one_shot) {
+        Ok(started) => started,
+        Err(error) => {
+            return OneShotResult { end: OneShotEnd::NotStarted(error.to_string()), output: String::new() };
+        }
+    };
+    let mut streams = OneShotOutput::new(stdout, stderr, one_shot.output_bytes_max);
+    let cut_short = tokio::select! {
+        () = cancelled(stop) => Some(OneShotEnd::Stopped),
+        () = sleep(one_shot.timeout) => Some(OneShotEnd::TimedOut),
+        // Ignored here: `end` returns the status.
+        _ = process.wait() => None,
+        _ = async { tokio::join!(feed(stdin, one_shot.input.clone()), streams.read_forever()) } => None,
+    };
+    let ended = tokio::select! {
+        ended = process.end(GRACE) => ended,
+        () = streams.read_forever() => (None, Ok(())),
+    };
+    // A process that still holds a pipe cannot be found; its output is not the command's.
+    let _ = timeout(DRAIN_PATIENCE, streams.read_to_end()).await;
+    let mut output = streams.into_text();
+    if let Err(leftover) = ended.1 {
+        output.push_str(&leftover.to_string());
+    }
+    let exited = ended.0.map_or(OneShotEnd::Unseen, |status| OneShotEnd::Exited(ProcessExit::from(status)));
+    OneShotResult { end: cut_short.unwrap_or(exited), output }
+}
+
+/// Both streams of a command, and the output kept.
+struct OneShotOutput {
+    stdout: OutputPipe<ChildStdout>,
+    stderr: OutputPipe<ChildStderr>,
+    from_stdout: LineSplitter,
+    from_stderr: LineSplitter,
+    kept: TextExcerpt,
+}
+
+impl OneShotOutput {
+    fn new(stdout: ChildStdout, stderr: ChildStderr, bytes_max: usize) -> Self {
+        Self {
+            stdout: OutputPipe::new(stdout),
+            stderr: OutputPipe::new(stderr),
+            from_stdout: LineSplitter::default(),
+            from_stderr: LineSplitter::default(),
+            kept: TextExcerpt::new(bytes_max),
+        }
+    }
+
+    /// Reads until both streams end.
+    async fn read_to_end(&mut self) {
+        let Self { stdout, stderr, from_stdout, from_stderr, kept } = self;
+        while stdout.is_open() || stderr.is_open() {
+            tokio::select! {
+                chunk = stdout.next() => from_stdout.push(chunk, |line| keep(kept, &line)),
+                chunk = stderr.next() => from_stderr.push(chunk, |line| keep(kept, &line)),
+            }
+        }
+    }
+
+    /// Reads until dropped.
+    async fn read_forever(&mut self) {
+        self.read_to_end().await;
+        std::future::pending::<()>().await;
+    }
+
+    fn into_text(mut self) -> String {
+        let kept = &mut self.kept;
+        self.from_stdout.finish(|line| keep(kept, &line));
+        self.from_stderr.finish(|line| keep(kept, &line));
+        self.kept.into_text()
+    }
+}
+
+fn keep(kept: &mut TextExcerpt, line: &OutputLine) {
+    kept.push(&line.text);
+    if !line.is_piece {
+        kept.push("\n");
+    }
+}

@@ -1,0 +1,262 @@
+//! Claude Code's native stream (`claude -p`, JSON in and out).
+//!
+//! The stream goes both ways, so Baton decides about permissions and can interrupt a turn. Neither exit code 0 nor
+//! `success` is trusted: a run in which every tool call was refused ends with both.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::asking::asker::AskReply;
+use crate::asking::pending::AskId;
+use crate::asking::permission::{Consent, PermissionRequest};
+use crate::driver::Launch;
+use crate::driver::tool_server::{TOKEN, ToolServer};
+use crate::protocols::native::{read, text_of, too_long};
+use crate::report::micro_usd;
+use crate::report::stop_reason::StopReason;
+use crate::report::tool_call::{ToolCall, ToolKind, ToolOutcome};
+use crate::report::usage::UsageKind;
+use crate::run::conversation::{Conversation, PermissionRuling};
+use crate::run::protocol::Protocol;
+
+/// Id of the only request Baton makes.
+const INTERRUPT_ID: &str = "baton-interrupt";
+
+pub(super) fn protocol(launch: &Launch) -> Box<dyn Protocol> {
+    Box::new(ClaudeProtocol { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
+}
+
+/// Arguments that select the stream, appended to the configured command.
+pub(super) fn arguments(launch: &Launch) -> Vec<String> {
+    let mut words: Vec<String> =
+        ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+            .into_iter()
+            .chain(["--permission-prompt-tool", "stdio"])
+            .map(str::to_owned)
+            .collect();
+    let session = &launch.session;
+    if let Some(tools) = &session.tools {
+        words.extend([
+            "--mcp-config".to_owned(),
+            mcp_config(tools, launch),
+            "--strict-mcp-config".to_owned(),
+        ]);
+        // Baton's own tools need no permission.
+        words.extend(["--allowedTools".to_owned(), format!("mcp__{}", tools.name)]);
+    }
+    if let Some(model) = &session.model {
+        words.extend(["--model".to_owned(), model.clone()]);
+    }
+    if let Some(resume) = &session.resume {
+        words.extend(["--resume".to_owned(), resume.agent_session.clone()]);
+    }
+    words
+}
+
+/// Refers to values by variable: every user can read a command line.
+fn mcp_config(tools: &ToolServer, launch: &Launch) -> String {
+    let server = match (&tools.url, tools.shim()) {
+        (Some(url), _) => {
+            json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer ${{{TOKEN}}}")}})
+        }
+        (None, Some((program, arguments))) => {
+            let names = tools.shim_environment(&launch.environment, "").into_iter().map(|(name, _)| name);
+            let variables: BTreeMap<String, String> =
+                names.map(|name| (name.clone(), format!("${{{name}}}"))).collect();
+            json!({"type": "stdio", "command": program, "args": arguments, "env": variables})
+        }
+        (None, None) => return json!({"mcpServers": {}}).to_string(),
+    };
+    json!({"mcpServers": {tools.name.clone(): server}}).to_string()
+}
+
+struct ClaudeProtocol {
+    prompt: String,
+    /// Waiting for a human.
+    pending: BTreeMap<AskId, PendingToolUse>,
+}
+
+struct PendingToolUse {
+    request_id: Value,
+    input: Value,
+    call_id: String,
+    title: String,
+}
+
+impl PendingToolUse {
+    fn allow(&self) -> String {
+        control(&self.request_id, &json!({"behavior": "allow", "updatedInput": self.input}))
+    }
+
+    fn deny(&self, message: &str, interrupt: bool) -> String {
+        control(&self.request_id, &json!({"behavior": "deny", "message": message, "interrupt": interrupt}))
+    }
+}
+
+fn control(request_id: &Value, response: &Value) -> String {
+    let response = json!({"subtype": "success", "request_id": request_id, "response": response});
+    json!({"type": "control_response", "response": response}).to_string()
+}
+
+impl ClaudeProtocol {
+    fn assistant(message: &Value, conversation: &mut Conversation) {
+        for block in message["content"].as_array().into_iter().flatten() {
+            match text_of(block, "type") {
+                "text" => {
+                    conversation.push_text(text_of(block, "text"));
+                    conversation.end_message();
+                }
+                "tool_use" => {
+                    conversation.announce_tool(&call(
+                        text_of(block, "id"),
+                        text_of(block, "name"),
+                        &block["input"],
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn user(message: &Value, conversation: &mut Conversation) {
+        for block in message["content"].as_array().into_iter().flatten() {
+            if text_of(block, "type") == "tool_result" {
+                let end = if block["is_error"] == true { ToolOutcome::Failed } else { ToolOutcome::Done };
+                conversation.end_tool(text_of(block, "tool_use_id"), end);
+            }
+        }
+    }
+
+    fn control_request(&mut self, line: &Value, conversation: &mut Conversation) {
+        let request = &line["request"];
+        if request["subtype"] != "can_use_tool" {
+            let error = json!({"subtype": "error", "request_id": line["request_id"], "error": "Baton does not support this request"});
+            return conversation.send(&json!({"type": "control_response", "response": error}).to_string());
+        }
+        let call = call(text_of(request, "tool_use_id"), text_of(request, "tool_name"), &request["input"]);
+        let pending = PendingToolUse {
+            request_id: line["request_id"].clone(),
+            input: request["input"].clone(),
+            call_id: call.id.clone(),
+            title: call.title.clone(),
+        };
+        let input = command_of(&request["input"]).unwrap_or_else(|| request["input"].to_string());
+        match conversation.request_permission(&PermissionRequest { call, input, can_be_remembered: false }) {
+            PermissionRuling::Allow => conversation.send(&pending.allow()),
+            PermissionRuling::Deny => {
+                conversation.send(&pending.deny("This is not allowed here. Continue without it.", false));
+            }
+            PermissionRuling::Void => conversation.send(&pending.deny("The turn is being ended.", true)),
+            PermissionRuling::Asked(ask) => drop(self.pending.insert(ask, pending)),
+        }
+    }
+
+    fn result(line: &Value, conversation: &mut Conversation) {
+        let usage = &line["usage"];
+        let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+        let input =
+            count("input_tokens") + count("cache_read_input_tokens") + count("cache_creation_input_tokens");
+        conversation.add_tokens(UsageKind::PerTurn, input, count("output_tokens"));
+        // Tokens cover this run, the cost covers the session.
+        if let Some(cost) = line["total_cost_usd"].as_f64().and_then(|usd| micro_usd(usd).ok()) {
+            conversation.add_cost(UsageKind::PerSession, cost);
+        }
+        for denial in line["permission_denials"].as_array().into_iter().flatten() {
+            let id = text_of(denial, "tool_use_id");
+            let call = call(id, text_of(denial, "tool_name"), &denial["tool_input"]);
+            conversation.record.refuse_call(id, &call.title);
+        }
+        if conversation.is_ending() {
+            return conversation.end_turn(StopReason::Cancelled);
+        }
+        let subtype = text_of(line, "subtype");
+        match (subtype, line["is_error"] == true) {
+            ("error_max_turns", _) => conversation.end_turn(StopReason::MaxTurns),
+            // An error of the provider is reported as `success` with `is_error`.
+            (_, true) | ("error_during_execution", _) => conversation.fail(error_of(line)),
+            ("success", false) => conversation.end_turn(match text_of(line, "stop_reason") {
+                "refusal" => StopReason::Refusal,
+                "max_tokens" => StopReason::MaxTokens,
+                _ => StopReason::EndTurn,
+            }),
+            (other, false) => conversation.end_turn(StopReason::Other(other.to_owned())),
+        }
+    }
+}
+
+fn error_of(line: &Value) -> String {
+    let errors: Vec<&str> =
+        line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let said = [text_of(line, "result"), &errors.join("\n")].join("\n").trim().to_owned();
+    if said.is_empty() { format!("the run ended with {}", text_of(line, "subtype")) } else { said }
+}
+
+fn command_of(input: &Value) -> Option<String> {
+    input["command"].as_str().or(input["file_path"].as_str()).map(str::to_owned)
+}
+
+fn call(id: &str, name: &str, input: &Value) -> ToolCall {
+    let title = command_of(input).map_or_else(|| name.to_owned(), |about| format!("{name}: {about}"));
+    let kind = match name {
+        "Bash" | "BashOutput" | "KillShell" => ToolKind::Execute,
+        "Read" | "NotebookRead" => ToolKind::Read,
+        "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,
+        "Grep" | "Glob" | "LS" | "ToolSearch" => ToolKind::Search,
+        "WebFetch" | "WebSearch" => ToolKind::Fetch,
+        "Task" | "TodoWrite" => ToolKind::Think,
+        _ => ToolKind::Other,
+    };
+    ToolCall { id: id.to_owned(), title, kind }
+}
+
+impl Protocol for ClaudeProtocol {
+    fn begin(&mut self, conversation: &mut Conversation) {
+        let text = std::mem::take(&mut self.prompt);
+        let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
+        conversation.send(&json!({"type": "user", "message": message}).to_string());
+    }
+
+    fn handle_line(&mut self, line: &str, conversation: &mut Conversation) {
+        let Some(line) = read(line, conversation) else { return };
+        match (text_of(&line, "type"), text_of(&line, "subtype")) {
+            ("system", "init") => {
+                conversation.set_session(text_of(&line, "session_id"));
+                conversation.mark_prompted();
+            }
+            ("system", "api_retry") => conversation.output.log_note(&format!("the agent retries: {line}")),
+            ("assistant", _) => Self::assistant(&line["message"], conversation),
+            ("user", _) => Self::user(&line["message"], conversation),
+            ("control_request", _) => self.control_request(&line, conversation),
+            ("result", _) => Self::result(&line, conversation),
+            _ => {}
+        }
+    }
+
+    fn handle_oversized_line(&mut self, beginning: &str, conversation: &mut Conversation) {
+        too_long(beginning, conversation);
+    }
+
+    fn deliver_answer(&mut self, ask: AskId, reply: AskReply, conversation: &mut Conversation) {
+        let AskReply::Answer(text) = reply else { return };
+        let Some(pending) = self.pending.remove(&ask) else { return };
+        match Consent::read(&text) {
+            Consent::Once | Consent::Always => conversation.send(&pending.allow()),
+            Consent::Refused(words) => {
+                conversation.record.refuse_call(&pending.call_id, &pending.title);
+                let words = words.unwrap_or_else(|| "The user refused.".to_owned());
+                conversation.send(&pending.deny(&words, false));
+            }
+        }
+    }
+
+    fn cancel(&mut self, conversation: &mut Conversation) {
+        let request = json!({"subtype": "interrupt"});
+        conversation.send(
+            &json!({"type": "control_request", "request_id": INTERRUPT_ID, "request": request}).to_string(),
+        );
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            conversation.send(&pending.deny("The turn is being ended.", true));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `baton loop`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct LoopArgs {
+    /// Phase to start in, if no loop is running [default: plan]
+    #[arg(long, value_enum)]
+    pub from: Option<LoopStartArg>,
+    /// File with one answer per line, used in order before the terminal is read
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// What happens to questions that nobody answers
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub unattended: Option<UnattendedArg>,
+    /// Session to run in
+    #[arg(long, default_value = "cli")]
+    pub session: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoopStartArg {
+    Plan,
+    Execute,
+    Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnattendedArg {
+    /// Use the question's default answer, if it has one
+    Default,
+    /// Stop the loop
+    Fail,
+    /// Notify a person and disable expiry
+    Escalate,
+    /// Wait for a person
+    Human,
+}

@@ -1,0 +1,95 @@
+//! `baton mcp`: MCP tools on standard input and output, forwarded to the running server or run on the store.
+
+pub(crate) mod remote_tools;
+
+use baton_engine::asking::{AgentGateway, BadSecret, Secret};
+use baton_engine::attempt::mailbox::Mailbox;
+use baton_engine::user_tasks::{Site, UserTasks};
+use baton_server::client::ServerAddress;
+use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, serve_stdio};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+
+use crate::commands::mcp::remote_tools::RemoteTools;
+use crate::context::server_file;
+use crate::context::{self, CliContext};
+use crate::error::{CliError, FAILED};
+use crate::options::GlobalOptions;
+
+/// Forwards calls to the server at `url`, with or without `/mcp` at its end.
+pub(crate) async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
+    let base = url.trim_end_matches('/').trim_end_matches("/mcp");
+    let address = ServerAddress::new(base, token)
+        .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
+    serve(RemoteTools::new(address)).await
+}
+
+pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Result<String, CliError> {
+    let place = context::find(options)?.0;
+    if let Some(address) = server_file::running(&place, token.clone()).await {
+        return serve(RemoteTools::new(address)).await;
+    }
+    let context = CliContext::open_at(place, options.json).await?;
+    let served = Box::pin(serve_store(&context, token)).await;
+    context.close().await?;
+    served
+}
+
+async fn serve_store(context: &CliContext, token: Option<String>) -> Result<String, CliError> {
+    let settings = context.settings()?;
+    let toolbox = Toolbox {
+        tasks: context.tasks.clone(),
+        gateway: AgentGateway::new(context.tasks.clone(), settings.asking.expires_after()),
+        mailbox: Mailbox::default(),
+        user_tasks: UserTasks::new(&context.place.state_dir, settings.user_tasks),
+        site: Site::of_person(&context.place.root),
+        person: context.person().to_owned(),
+        patience: settings.asking.patience(),
+    };
+    let caller = match token {
+        Some(token) => caller_of(&toolbox, &token).await?,
+        None => toolbox.person(),
+    };
+    serve(LocalTools { toolbox, caller }).await
+}
+
+async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
+    let secret: Secret = token.parse().map_err(|error: BadSecret| {
+        CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
+    })?;
+    toolbox.find_caller(secret).await?.ok_or_else(|| {
+        CliError::refused(
+            "the attempt of this token has ended",
+            "unset BATON_TOKEN to use the tools as yourself",
+        )
+    })
+}
+
+async fn serve(tools: impl ToolProvider) -> Result<String, CliError> {
+    serve_stdio(tools).await.map(|()| String::new()).map_err(|message| CliError {
+        message,
+        hint: "an MCP client starts this command and sends the first message".to_owned(),
+        code: FAILED,
+    })
+}
+
+/// Tools on the store, always for the same caller.
+#[derive(Clone)]
+struct LocalTools {
+    toolbox: Toolbox,
+    caller: Caller,
+}
+
+impl ToolProvider for LocalTools {
+    async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
+        self.toolbox.list_tools(&self.caller)
+    }
+
+    async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
+        self.toolbox.call_tool(&self.caller, name, arguments).await
+    }
+
+    fn changes(&self, _: Option<Caller>) -> watch::Receiver<u64> {
+        self.toolbox.changes(Some(self.caller.clone()))
+    }
+}

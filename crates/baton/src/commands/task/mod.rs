@@ -1,0 +1,251 @@
+//! `baton task …`
+
+pub(crate) mod edit;
+pub(crate) mod show;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use baton_core::base::id::{AttemptId, InvalidId, SessionId, TaskId};
+use baton_core::base::text::{InvalidName, RecipeId, nearest};
+use baton_core::base::words::pluralize;
+use baton_core::task::state::QueueName;
+use baton_engine::reports::view::{ReadyTask, TaskSummary, TaskView};
+use baton_server::client::with_query;
+use serde_json::{Value, json};
+
+use crate::cli::tasks::TaskCommand;
+use crate::commands::import::project_id;
+use crate::commands::task::show::render;
+use crate::context::CliContext;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
+use crate::output;
+
+pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
+    match command {
+        TaskCommand::Add {
+            title,
+            needs,
+            project,
+            description,
+            task_type,
+            priority,
+            depends_on,
+            session,
+            recipe,
+        } => {
+            let title = CliContext::non_blank(&title, "the title")?;
+            let project = project.map(|id| project_id(&id)).transpose()?;
+            let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
+            let session =
+                session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: InvalidId| {
+                    CliError::usage(error.to_string(), "choose another session name with --session")
+                })?;
+            let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
+            let mut waits_on = Vec::new();
+            for task in &depends_on {
+                waits_on.push(api.task_id(task).await?);
+            }
+            let new = json!({
+                "title": title,
+                "description": description,
+                "task_type": task_type,
+                "priority": priority,
+                "depends_on": waits_on,
+                "session_id": session,
+                "recipe": recipe,
+                "needs": needs,
+                "project_id": project,
+            });
+            let added: TaskView = api.post("/api/tasks", &new).await?;
+            let id = added.summary.task_id;
+            if api.is_json {
+                return output::json(&added);
+            }
+            output::line(&format!("Added {id}."));
+            if !api.is_served() {
+                output::next("No agents are running. Start them: baton up");
+            }
+            Ok(String::new())
+        }
+        TaskCommand::List { queue, limit, cursor } => {
+            list(api, queue.as_deref(), limit, cursor.as_deref()).await
+        }
+        TaskCommand::Show { task } => {
+            let view = api.task(api.task_id(&task).await?).await?;
+            if api.is_json { output::json(&view) } else { Ok(render(&view)) }
+        }
+        TaskCommand::Edit(asked) => edit::run(api, asked).await,
+        TaskCommand::Ready { limit } => ready(api, limit).await,
+        TaskCommand::Reply { task, text } => {
+            let answer = CliContext::non_blank(&text, "the reply")?;
+            let id = post_decision(api, &task, "reply", &json!({ "reply": answer })).await?;
+            api.confirm(id, &format!("Answered; {id} continues.\n")).await
+        }
+        TaskCommand::Cancel { task, reason } => {
+            let reason = reason.map(|reason| CliContext::non_blank(&reason, "the reason")).transpose()?;
+            let id = post_decision(api, &task, "cancel", &json!({ "reason": reason })).await?;
+            api.confirm(id, &format!("Cancelled {id}; its work is kept.\n")).await
+        }
+        TaskCommand::Retry { task } => {
+            let id = post_decision(api, &task, "retry", &json!({})).await?;
+            api.confirm(id, &format!("Requeued {id}.\n")).await
+        }
+        TaskCommand::Log { task } => log(api, api.task_id(&task).await?).await,
+        TaskCommand::Diff { task } => {
+            let id = api.task_id(&task).await?;
+            Ok(fetch_all(api, &format!("/api/tasks/{id}/diff")).await?.0)
+        }
+        TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
+    }
+}
+
+pub(crate) fn recipe_id(text: &str) -> Result<RecipeId, CliError> {
+    text.parse()
+        .map_err(|error: InvalidName| CliError::usage(error.to_string(), "list recipes: baton recipe list"))
+}
+
+/// Posts a decision about a task; returns its id.
+pub(crate) async fn post_decision(
+    api: &Api,
+    task: &str,
+    what: &str,
+    body: &Value,
+) -> Result<TaskId, CliError> {
+    let id = api.task_id(task).await?;
+    let _: Value = api.post(&format!("/api/tasks/{id}/{what}"), body).await?;
+    Ok(id)
+}
+
+async fn ready(api: &Api, limit: u32) -> Result<String, CliError> {
+    let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
+    let ready: Vec<ReadyTask> = crate::context::api::read(page["tasks"].take())?;
+    if api.is_json {
+        return output::json(&json!({ "tasks": ready }));
+    }
+    if ready.is_empty() {
+        return Ok("No tasks available. Add one: baton task add TITLE\n".to_owned());
+    }
+    let mark = |task: &ReadyTask| {
+        let code = task.not_started.as_ref().map(|reason| reason.code.replace('_', " "));
+        row(&task.summary, code.unwrap_or_default())
+    };
+    let mut text = output::table(HEADINGS, &ready.iter().map(mark).collect::<Vec<_>>());
+    let reasons: BTreeSet<&str> =
+        ready.iter().filter_map(|task| Some(task.not_started.as_ref()?.message.as_str())).collect();
+    for reason in reasons {
+        let _ = write!(text, "\nNot started: {reason}");
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Joins a paged text; also returns the first page.
+async fn fetch_all(api: &Api, path: &str) -> Result<(String, Value), CliError> {
+    let mut text = String::new();
+    let (mut offset, mut first) = (Some(0), None);
+    while let Some(at) = offset {
+        let page: Value = api.get(&with_query(path, &[("offset", &at.to_string())])).await?;
+        text.push_str(page["text"].as_str().unwrap_or_default());
+        offset = page["next_offset"].as_u64();
+        first.get_or_insert(page);
+    }
+    Ok((text, first.unwrap_or_default()))
+}
+
+/// The log of the last attempt that has one.
+async fn log(api: &Api, id: TaskId) -> Result<String, CliError> {
+    let (text, mut first) = fetch_all(api, &format!("/api/tasks/{id}/log")).await?;
+    if api.is_json {
+        (first["text"], first["next_offset"]) = (json!(text), Value::Null);
+        return output::json(&first);
+    }
+    if !first["attempt_id"].is_null() {
+        return Ok(text);
+    }
+    let why = if api.task(id).await?.attempts.is_empty() {
+        "no attempt has run yet"
+    } else {
+        "its attempts ran on another machine, or [retention] removed the logs"
+    };
+    Ok(format!("{id} has no log here: {why}.\n"))
+}
+
+/// Not through the server: the files are written here, with the permissions of this user.
+async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, CliError> {
+    let attempt: AttemptId = attempt.parse().map_err(|error: InvalidId| {
+        CliError::usage(error.to_string(), "list the attempts: baton task show TASK --json")
+    })?;
+    let context = api.context().await?;
+    let engine = context.engine(None).await?;
+    let restored = engine.shop.restore(attempt, into).await?;
+    Ok(format!(
+        "Restored {} of {attempt} to {}\n",
+        pluralize(u64::from(restored.files), "file"),
+        restored.folder.display()
+    ))
+}
+
+async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, CliError> {
+    let queue = queue.map(parse_queue).transpose()?;
+    let query: Vec<(&str, &str)> = queue.iter().map(|queue| ("queue", queue.as_str())).collect();
+    let tasks = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
+    let (tasks, next): (Vec<TaskSummary>, _) = api.list(&tasks, limit, cursor).await?;
+    if api.is_json {
+        return output::json(&json!({ "tasks": tasks, "next_cursor": next }));
+    }
+    let mut text = rows(&tasks, "No tasks. Add one: baton task add TITLE\n");
+    if let Some(next) = next {
+        let _ = writeln!(text, "\nMore: baton task list --cursor {next}");
+    }
+    Ok(text)
+}
+
+const QUEUES: [QueueName; 10] = [
+    QueueName::Incoming,
+    QueueName::Breakdown,
+    QueueName::Claimed,
+    QueueName::NeedsContinuation,
+    QueueName::Escalated,
+    QueueName::Provisional,
+    QueueName::Recycled,
+    QueueName::Done,
+    QueueName::Failed,
+    QueueName::Rejected,
+];
+
+fn parse_queue(text: &str) -> Result<QueueName, CliError> {
+    QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
+        let names = QUEUES.map(QueueName::as_str);
+        let hint = match nearest(text, names) {
+            Some(name) => format!("did you mean {name}?"),
+            None => format!("the queues are {}", names.join(", ")),
+        };
+        CliError::usage(format!("unknown queue \"{text}\""), hint)
+    })
+}
+
+fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
+    if tasks.is_empty() {
+        return nothing.to_owned();
+    }
+    let mark = |task: &TaskSummary| if task.show_reply_ui { "question" } else { "" };
+    let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();
+    output::table(HEADINGS, &rows)
+}
+
+const HEADINGS: [&str; 5] = ["ID", "QUEUE", "PRIO", "", "TITLE"];
+
+fn row(task: &TaskSummary, mark: String) -> [String; 5] {
+    [
+        task.task_id.to_string(),
+        task.queue.as_str().to_owned(),
+        task.priority.as_str().to_owned(),
+        mark,
+        task.title.to_string(),
+    ]
+}

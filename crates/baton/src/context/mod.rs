@@ -1,0 +1,192 @@
+//! What a command works with: the open store and its user ([`CliContext`]), or the API of a server or of the store
+//! ([`api::Api`]), and how both find each other ([`server_file`]).
+
+pub(crate) mod agent_endpoint;
+pub(crate) mod api;
+pub(crate) mod server_file;
+
+use std::env;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_engine::base::error::EngineError;
+use baton_engine::base::ids::Ids;
+use baton_engine::git::Watcher;
+use baton_engine::recipes::RecipeLibrary;
+use baton_engine::reports::survey::assumed;
+use baton_engine::services::engine::Engine;
+use baton_engine::settings::Settings;
+use baton_engine::settings::place::Place;
+use baton_engine::settings::store_address::StoreAddress;
+use baton_engine::tasks::service::TaskService;
+use baton_engine::workshop::Workshop;
+use baton_server::http::guard::HttpGuard;
+use baton_server::state::App;
+use tokio::sync::watch;
+
+use crate::error::CliError;
+use crate::options::GlobalOptions;
+use crate::output::{self, ProgressBar};
+
+#[derive(Clone)]
+pub(crate) struct CliContext {
+    pub tasks: TaskService,
+    pub place: Place,
+    pub is_json: bool,
+    /// Progress of long operations.
+    pub progress: ProgressBar,
+    person: String,
+}
+
+/// The repository to work on, and its settings.
+pub(crate) fn find(options: &GlobalOptions) -> Result<(Place, Settings), CliError> {
+    let folder = current_dir()?;
+    let mut place = Place::find(&folder, &options.place())?;
+    let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+    if options.store.is_none() {
+        place.store = settings.store.clone().unwrap_or_default();
+    }
+    Ok((place, settings))
+}
+
+pub(crate) fn current_dir() -> Result<PathBuf, CliError> {
+    env::current_dir().map_err(|error| {
+        CliError::usage(
+            format!("the current directory does not exist: {error}"),
+            "change to an existing directory",
+        )
+    })
+}
+
+/// The user: from `BATON_USER`, the settings, or the login name.
+pub(crate) fn user_name(settings: &Settings) -> String {
+    let variable = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
+    let from_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
+    variable("BATON_USER")
+        .or_else(from_settings)
+        .or_else(|| variable("USER"))
+        .or_else(|| variable("LOGNAME"))
+        .unwrap_or_else(|| "someone".to_owned())
+}
+
+impl CliContext {
+    pub(crate) async fn open(options: &GlobalOptions) -> Result<Self, CliError> {
+        Self::open_at(find(options)?.0, options.json).await
+    }
+
+    pub(crate) async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
+        // Agents know the store's address but not its password, so they need a server.
+        if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
+            return Err(CliError::unreachable(
+                "agents reach the shared store through a server, and none is running here",
+                "start baton up on this machine",
+            ));
+        }
+        let recipes = RecipeLibrary::of(&place.root);
+        let progress = ProgressBar::new(is_json);
+        let store = place.open_store_before(progress.onlooker()).await;
+        progress.end();
+        let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes);
+        let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+        let person = user_name(&settings);
+        Ok(Self { tasks, place, is_json, progress, person })
+    }
+
+    /// The same for services that outlast an outage of a shared store: calls wait until it is back.
+    pub(crate) fn waiting_for_store(&self) -> Self {
+        let tasks = TaskService { store: self.tasks.store.patient(), ..self.tasks.clone() };
+        Self { tasks, ..self.clone() }
+    }
+
+    /// The same workshop for requests of people: calls fail soon if the store is unreachable.
+    pub(crate) fn fail_fast(shop: &Workshop) -> Workshop {
+        let tasks = TaskService { store: shop.tasks.store.impatient(), ..shop.tasks.clone() };
+        Workshop { tasks, ..shop.clone() }
+    }
+
+    /// The API on this store, for this process only.
+    pub(crate) fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
+        let (place, say) = (self.place.clone(), Arc::new(output::talk));
+        let shop = Workshop::new(self.tasks.clone(), settings, place, own_program(), say);
+        let guard = HttpGuard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
+        App::new(shop, self.person.clone(), guard, ending)
+    }
+
+    /// An engine for this repository. Its messages go to standard error.
+    pub(crate) async fn engine(&self, agents: Option<u32>) -> Result<Engine, CliError> {
+        self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
+    }
+
+    /// The same, with settings changed by the command line.
+    pub(crate) async fn engine_with(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<Engine, CliError> {
+        let mut settings = self.settings()?;
+        if !self.place.settings_path().exists() {
+            assumed::take_installed_agent(&mut settings);
+        }
+        change(&mut settings);
+        let (place, say) = (self.place.clone(), Arc::new(output::talk));
+        let mut engine = Engine::new(self.tasks.clone(), settings, place, own_program(), say).await?;
+        let progress = self.progress.clone();
+        // With several checkouts at once, the bar shows the latest one.
+        let watcher = Watcher::new(move |files| {
+            if files.written < files.total {
+                progress.late_at("Checking out files", files.written, files.total);
+            } else {
+                progress.end();
+            }
+        });
+        engine.shop.git = engine.shop.git.watched_by(watcher);
+        Ok(engine)
+    }
+
+    pub(crate) fn settings(&self) -> Result<Settings, CliError> {
+        Ok(Settings::load(&self.place.settings_path()).map_err(EngineError::from)?)
+    }
+
+    /// The name of the user.
+    pub(crate) fn person(&self) -> &str {
+        &self.person
+    }
+
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::human(self.person.clone())
+    }
+
+    pub(crate) fn answered_by(&self) -> AnsweredBy {
+        AnsweredBy::human(self.person.clone())
+    }
+
+    pub(crate) async fn close(&self) -> Result<(), CliError> {
+        Ok(self.tasks.close().await?)
+    }
+
+    pub(crate) fn parse_question_id(text: &str) -> Result<QuestionId, CliError> {
+        text.parse().map_err(|error: baton_core::base::id::InvalidId| {
+            CliError::usage(error.to_string(), "list pending questions: baton questions")
+        })
+    }
+
+    pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CliError> {
+        text.parse().map_err(|error: baton_core::base::id::InvalidId| {
+            CliError::usage(error.to_string(), "use letters, digits, - and _")
+        })
+    }
+
+    pub(crate) fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
+        NonBlank::new(text)
+            .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
+    }
+}
+
+/// The path of this program, for agents that call it.
+pub(crate) fn own_program() -> PathBuf {
+    env::current_exe().unwrap_or_else(|_| PathBuf::from("baton"))
+}

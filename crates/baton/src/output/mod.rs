@@ -1,0 +1,114 @@
+//! Everything that is printed: data to standard output, messages to standard error.
+//!
+//! No other module prints.
+
+mod full_screen;
+mod logging;
+mod progress;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::error::{CliError, FAILED};
+
+pub(crate) use self::full_screen::{FullScreen, ScreenSize};
+pub(crate) use self::logging::{speak_json, spoken_in};
+pub(crate) use self::progress::ProgressBar;
+
+/// Prints data. A closed pipe (`baton … | head`) is not an error.
+pub(crate) fn data(text: &str) -> ExitCode {
+    progress::close();
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Prints a message for the person to standard error.
+pub(crate) fn talk(text: &str) {
+    if !logging::talk(text) {
+        progress::say(text);
+    }
+}
+
+/// Prints what to do next, at a terminal only.
+pub(crate) fn next(text: &str) {
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        talk(text);
+    }
+}
+
+/// Asks a person at this terminal. False without a terminal, and for anything but yes.
+pub(crate) fn confirm(question: &str) -> bool {
+    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if !stdin.is_terminal() || !stderr.is_terminal() {
+        return false;
+    }
+    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    asked.is_ok()
+        && stdin.read_line(&mut answer).is_ok()
+        && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
+
+/// Prints one line of data at once, for output that grows over time.
+pub(crate) fn line(text: &str) {
+    // A closed pipe does not stop the work.
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+}
+
+/// The exit code of a child process; shells keep eight bits.
+pub(crate) fn exit(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
+}
+
+pub(crate) fn error(error: &CliError) -> ExitCode {
+    progress::close();
+    if !logging::error(error) {
+        let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
+    }
+    ExitCode::from(error.code)
+}
+
+/// One JSON document, indented.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, CliError> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
+}
+
+/// One JSON document on one line, for streams.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<String, CliError> {
+    serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature map_err needs")]
+fn not_json(error: serde_json::Error) -> CliError {
+    CliError::bug(format!("cannot write the result as JSON: {error}"))
+}
+
+/// Renders rows under headings, in aligned columns.
+pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
+    let mut widths = headings.map(|heading| heading.chars().count());
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: [&str; COLUMNS]| {
+        let padded: Vec<String> =
+            cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        padded.join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut text = line(headings);
+    for row in rows {
+        text.push_str(&line(row.each_ref().map(String::as_str)));
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! A `baton up` whose services fail on demand.
+
+use std::time::{Duration, Instant};
+
+use baton_engine::supervisor::FAIL_VARIABLE;
+use serde_json::Value;
+
+use crate::engine::shop::{Shop, Up};
+use crate::server::client::{Events, get};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+pub struct Stand {
+    pub shop: Shop,
+    pub up: Up,
+    pub address: String,
+}
+
+impl Stand {
+    /// Starts it in this repository, with these failures from the beginning.
+    pub fn start(mut shop: Shop, failures: &str) -> Self {
+        let file = shop.home.join("failures");
+        std::fs::write(&file, failures).unwrap();
+        shop.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
+        let up = shop.up();
+        let line = up.hears("Listening at http://");
+        let address = line.rsplit("http://").next().unwrap().to_owned();
+        Self { shop, up, address }
+    }
+
+    /// From now on exactly these fail.
+    pub fn fail(&self, failures: &str) {
+        let file = self.shop.home.join("failures");
+        let draft = file.with_extension("new");
+        std::fs::write(&draft, failures).unwrap();
+        std::fs::rename(draft, file).unwrap();
+    }
+
+    pub fn health(&self) -> Value {
+        get(&self.address, "/api/health").json()
+    }
+
+    /// What health says of a service; nothing before it was started.
+    pub fn service(&self, name: &str) -> Value {
+        let health = self.health();
+        let services = health["services"].as_array().unwrap();
+        services.iter().find(|service| service["name"] == name).cloned().unwrap_or_default()
+    }
+
+    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.health());
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    pub fn until_state(&self, name: &str, state: &str) {
+        self.until(&format!("{name} is {state}"), || self.service(name)["state"] == state);
+    }
+
+    pub fn last_event(&self) -> u64 {
+        self.health()["last_seq"].as_u64().unwrap()
+    }
+
+    /// The next failure of an item of this kind after an event.
+    pub fn item_failure(&self, kind: &str, after: u64) -> Value {
+        let is_one = |event: &Value| {
+            event["event"] == "item_failed"
+                && event["item"].as_str().unwrap().starts_with(&format!("{kind} "))
+        };
+        let found = Events::after(&self.address, after).find(is_one);
+        found.unwrap_or_else(|| panic!("no failure of a {kind}: {:#}", self.health()))
+    }
+}

@@ -1,0 +1,128 @@
+//! Every service fails in turn: the others go on, health, doctor, page and `baton up` say so, and it recovers.
+
+use baton_engine::supervisor::ServiceName;
+use serde_json::json;
+
+use super::stand::Stand;
+use crate::engine::shop::Shop;
+use crate::engine::store_choice::{address, eprintln_skipped, namespace};
+use crate::postgres;
+use crate::server::client::get;
+
+/// Where a service runs. A new service does not compile here until it is said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Everywhere,
+    /// Only where machines share a store.
+    OnSharedStore,
+}
+
+const fn runs(service: ServiceName) -> Runs {
+    match service {
+        ServiceName::AutoResponder
+        | ServiceName::Changes
+        | ServiceName::Dispatcher
+        | ServiceName::Follower
+        | ServiceName::Leases
+        | ServiceName::Loops
+        | ServiceName::Notifier
+        | ServiceName::Outbox
+        | ServiceName::Pruner
+        | ServiceName::Push
+        | ServiceName::Recycler
+        | ServiceName::Runs
+        | ServiceName::Timers
+        | ServiceName::WorktreePool => Runs::Everywhere,
+        ServiceName::Heartbeat | ServiceName::Leader | ServiceName::LogRelay => Runs::OnSharedStore,
+    }
+}
+
+fn shop() -> Shop {
+    let script = json!({ "scripts": [], "otherwise": [
+        { "write": { "path": "out/{{task}}.txt", "text": "done\n" } },
+        { "commit": "Work on {{task}}" },
+        { "result": { "status": "COMPLETE", "output": "Done." } },
+    ]});
+    Shop::scripted(&script, "lease_seconds = 1\nmax_unaccepted = 1000")
+}
+
+/// The service fails, by an error or a panic, while all others go on; then the cause goes away.
+fn fails_alone(stand: &Stand, service: ServiceName, how: &str) {
+    stand.fail(&format!("service:{service}:{how}"));
+    stand.until_state(service.as_str(), "failing");
+    let health = stand.health();
+    assert_eq!(health["status"], "degraded", "{health:#}");
+    let problem = format!("service {service} is failing: ");
+    let is_said = |said: &serde_json::Value| said.as_str().unwrap().starts_with(&problem);
+    assert!(health["problems"].as_array().unwrap().iter().any(is_said), "{health:#}");
+    for other in health["services"].as_array().unwrap() {
+        if other["name"] != service.as_str() {
+            assert_eq!(other["state"], "running", "while {service} fails: {health:#}");
+        }
+    }
+    stand.up.hears(&format!("Service {service} is failing: "));
+    // Nothing but claiming needs the dispatcher, and nothing but the service itself this service.
+    if service != ServiceName::Dispatcher {
+        let task = stand.shop.add(&format!("Work while {service} fails"), &[]);
+        stand.shop.until_queue(&task, "provisional");
+    }
+    assert_eq!(stand.service(service.as_str())["state"], "failing", "it goes on failing");
+    stand.fail("");
+    stand.until_state(service.as_str(), "running");
+    stand.up.hears(&format!("Service {service} works again."));
+}
+
+fn each_fails_alone(stand: &Stand, wanted: &[Runs]) {
+    let mut names: Vec<ServiceName> =
+        ServiceName::ALL.iter().copied().filter(|service| wanted.contains(&runs(*service))).collect();
+    // It failed from the beginning.
+    names.sort_by_key(|service| *service != ServiceName::Pruner);
+    for (service, how) in names.into_iter().zip(["error", "panic"].into_iter().cycle()) {
+        fails_alone(stand, service, how);
+    }
+    stand.until("all is well again", || stand.health()["status"] == "ok");
+}
+
+#[test]
+fn i23_every_service_fails_alone_and_recovers() {
+    // The pruner's first round comes at once, and the next one an hour later.
+    let stand = Stand::start(shop(), "service:pruner:error");
+    each_fails_alone(&stand, &[Runs::Everywhere]);
+    let task = stand.shop.add("Work afterwards", &[]);
+    stand.shop.until_queue(&task, "provisional");
+    stand.up.end();
+}
+
+#[test]
+fn i23_every_service_of_a_shared_store_fails_alone_and_recovers() {
+    if let Some(reason) = postgres::missing() {
+        eprintln_skipped(&reason);
+        return;
+    }
+    let mut shop = shop();
+    shop.variables =
+        vec![("BATON_STORE".to_owned(), address()), ("BATON_NAMESPACE".to_owned(), namespace("services"))];
+    let stand = Stand::start(shop, "");
+    each_fails_alone(&stand, &[Runs::OnSharedStore]);
+    stand.up.end();
+}
+
+#[test]
+fn i23_doctor_and_every_page_show_a_failing_service() {
+    let stand = Stand::start(shop(), "service:outbox");
+    stand.until_state("outbox", "failing");
+    let doctor = stand.shop.output(&["doctor"]);
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(!doctor.status.success());
+    assert!(said.contains("✗ services    outbox is failing: failure injected into service outbox"), "{said}");
+    for page in ["/", "/board", "/health"] {
+        let page = get(&stand.address, page).body;
+        assert!(page.contains("id=\"degraded\"") && page.contains("service outbox is failing"), "{page}");
+    }
+    stand.fail("");
+    stand.until_state("outbox", "running");
+    assert!(!get(&stand.address, "/board").body.contains("id=\"degraded\""));
+    let said = stand.shop.says(&["doctor"]);
+    assert!(said.contains("✓ services"), "{said}");
+    stand.up.end();
+}

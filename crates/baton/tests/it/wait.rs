@@ -1,0 +1,30 @@
+//! Waiting for a condition that gives no signal: a file, a process, a row. The only place where these tests poll.
+
+use std::time::{Duration, Instant};
+
+const POLL_EVERY: Duration = Duration::from_millis(20);
+
+/// Polls until `is_so`; panics with `state` after `patience`.
+pub fn until(patience: Duration, mut is_so: impl FnMut() -> bool, state: impl Fn() -> String) {
+    until_some(patience, || is_so().then_some(()), state);
+}
+
+/// The same for a condition that yields a value.
+pub fn until_some<T>(
+    patience: Duration,
+    mut find: impl FnMut() -> Option<T>,
+    state: impl Fn() -> String,
+) -> T {
+    retry(patience, || find().ok_or(())).unwrap_or_else(|()| panic!("waited {patience:?}: {}", state()))
+}
+
+/// Repeats `attempt` until it succeeds; its last error after `patience`.
+pub fn retry<T, E>(patience: Duration, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(_) if started.elapsed() < patience => std::thread::sleep(POLL_EVERY),
+            result => return result,
+        }
+    }
+}

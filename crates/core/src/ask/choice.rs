@@ -1,0 +1,278 @@
+//! Reads a person's answer as one of the offered options.
+//!
+//! Case, white space, trailing punctuation and abbreviation are accepted. It never guesses: an answer that fits two
+//! options, or none, is an error that lists them, and the question stays open.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::explanation::Explanation;
+use crate::explained;
+
+/// An answer that is not one of the offered options.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableAnswer {
+    #[error("\"{given}\" is not one of the offered answers; answer with one of: {}", options.join(", "))]
+    NoneOfThem { given: String, options: Vec<String> },
+    #[error("\"{given}\" matches more than one of the offered answers; answer with one of: {}", options.join(", "))]
+    Ambiguous { given: String, options: Vec<String> },
+}
+
+explained! { UnreadableAnswer {
+    Self::NoneOfThem { .. } => Explanation {
+        code: "none_of_them",
+        means: "The answer is not one of the offered words.",
+        cause: "A question with choices needs one of them. Case, spaces and punctuation do not matter, and an unambiguous \
+                abbreviation is enough.",
+        next: "Answer with one of the words shown: `baton answer QUESTION TEXT`.",
+    },
+    Self::Ambiguous { .. } => Explanation {
+        code: "ambiguous_answer",
+        means: "The answer matches more than one of the offered words.",
+        cause: "It abbreviates several of them, and Baton does not guess.",
+        next: "Write more of the word you mean: `baton answer QUESTION TEXT`.",
+    },
+} }
+
+impl UnreadableAnswer {
+    /// The start of the answer.
+    pub fn given(&self) -> &str {
+        match self {
+            Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } => given,
+        }
+    }
+
+    pub fn options(&self) -> &[String] {
+        match self {
+            Self::NoneOfThem { options, .. } | Self::Ambiguous { options, .. } => options,
+        }
+    }
+}
+
+/// Longest part of an unreadable answer that is quoted back.
+const QUOTED_MAX: usize = 80;
+
+/// The index of the option that `text` means.
+pub fn pick(text: &str, options: &[&str]) -> Result<usize, UnreadableAnswer> {
+    if let Some(whole) = pick_whole(text, options)? {
+        return Ok(whole);
+    }
+    let start = bare(text);
+    let begins = |option: &str| may_abbreviate(&start) && bare(option).starts_with(&start);
+    only_one(text, options, begins)?.ok_or_else(|| UnreadableAnswer::NoneOfThem {
+        given: quoted(text),
+        options: options.iter().map(|&option| option.to_owned()).collect(),
+    })
+}
+
+/// The option that `text` names in full, if any. For questions that also accept free text, where an abbreviation
+/// would be a guess.
+pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, UnreadableAnswer> {
+    let (exact, lower, bared) = (text.trim(), lower(text), bare(text));
+    // The most literal match decides, so that `C` is not taken for `C.` or `c`.
+    for is_it in [
+        &(|option: &str| option.trim() == exact) as &dyn Fn(&str) -> bool,
+        &|option: &str| crate::ask::choice::lower(option) == lower,
+        &|option: &str| !bared.is_empty() && bare(option) == bared,
+    ] {
+        if let Some(found) = only_one(text, options, is_it)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+fn only_one(
+    text: &str,
+    options: &[&str],
+    is_it: impl Fn(&str) -> bool,
+) -> Result<Option<usize>, UnreadableAnswer> {
+    let mut found = options.iter().enumerate().filter(|(_, option)| is_it(option)).map(|(index, _)| index);
+    match (found.next(), found.next()) {
+        (None, _) => Ok(None),
+        (Some(index), None) => Ok(Some(index)),
+        (Some(_), Some(_)) => Err(UnreadableAnswer::Ambiguous {
+            given: quoted(text),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
+        }),
+    }
+}
+
+/// Leading letters abbreviate a word; a leading digit does not abbreviate a number. And a full "no" means no, not the
+/// option "Node".
+fn may_abbreviate(start: &str) -> bool {
+    !start.is_empty()
+        && start.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '-')
+        && start != "yes"
+        && start != "no"
+}
+
+fn lower(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Strips the quotes, brackets and punctuation people put around a word. Signs that can change the meaning (`-1`,
+/// `C#`, `!x`) stay.
+fn bare(text: &str) -> String {
+    let around = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '“' | '”' | '‘' | '’' | '*')
+    };
+    let closing = |c: char| around(c) || matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '…' | '。');
+    lower(text.trim_start_matches(around).trim_end_matches(closing))
+}
+
+fn quoted(text: &str) -> String {
+    text.trim().chars().take(QUOTED_MAX).collect()
+}
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant),+
+        }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            /// The words as offered, in the order of [`Self::ALL`].
+            pub const OPTIONS: &'static [&'static str] = &[$($word),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+
+            pub fn read(text: &str) -> Result<Self, UnreadableAnswer> {
+                pick(text, Self::OPTIONS).map(|index| Self::ALL[index])
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+choice!(
+    /// The answer to a gate.
+    YesNo { Yes = "YES", No = "NO" }
+);
+choice!(
+    /// Whether to execute a subtask.
+    YesNoHelp {
+        Yes = "YES",
+        No = "NO",
+        /// Explain the subtask, then ask again.
+        Help = "HELP",
+    }
+);
+choice!(
+    /// Whether a subtask is done.
+    YesNoFailed { Yes = "YES", No = "NO", Failed = "FAILED" }
+);
+choice!(
+    /// Whether to add the discovered tasks.
+    YesNoEdit {
+        Yes = "YES",
+        No = "NO",
+        /// Replace the list with the human's version, then ask again.
+        Edit = "EDIT",
+    }
+);
+choice!(
+    /// What to do with a task that was already broken down once and still fails.
+    SplitRetryCancel { Split = "SPLIT", Retry = "RETRY", Cancel = "CANCEL" }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn people_write_yes_in_many_ways() {
+        for yes in ["YES", "yes", " Yes ", "y", "ye", "YES.", "yes!", "\"yes\"", "[YES]", "**yes**", "Y,"] {
+            assert_eq!(YesNo::read(yes), Ok(YesNo::Yes), "{yes:?}");
+        }
+        for no in ["NO", "n", "no.", "`NO`"] {
+            assert_eq!(YesNo::read(no), Ok(YesNo::No), "{no:?}");
+        }
+        assert_eq!(YesNoHelp::read("h"), Ok(YesNoHelp::Help));
+        assert_eq!(YesNoFailed::read("fail"), Ok(YesNoFailed::Failed));
+        assert_eq!(YesNoEdit::read("edit…"), Ok(YesNoEdit::Edit));
+        assert_eq!(SplitRetryCancel::read("re"), Ok(SplitRetryCancel::Retry));
+    }
+
+    #[test]
+    fn an_answer_must_be_one_of_the_options() {
+        for not in ["", " ", "...", "maybe", "yes and no", "yes, but later", "yesterday", "not", "1", "ok"] {
+            let error = YesNo::read(not).unwrap_err();
+            assert!(error.to_string().ends_with("answer with one of: YES, NO"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_guessed() {
+        let ambiguous =
+            |text, options: &[&str]| matches!(pick(text, options), Err(UnreadableAnswer::Ambiguous { .. }));
+        assert!(ambiguous("s", &["SPLIT", "SKIP"]));
+        assert!(ambiguous("a.", &["a", "A"]));
+        assert!(ambiguous("c!", &["C", "c?"]));
+        let none =
+            |text, options: &[&str]| matches!(pick(text, options), Err(UnreadableAnswer::NoneOfThem { .. }));
+        assert!(none("1", &["10", "5"]));
+        assert!(none("-1", &["+1", "0"]));
+        assert!(none("no", &["Node", "Deno"]));
+        assert!(none("a", &["!a", "b"]));
+    }
+
+    #[test]
+    fn an_exact_word_wins_over_a_longer_one() {
+        assert_eq!(pick("no", &["no-issues", "no"]), Ok(1));
+        assert_eq!(pick("c", &["C++", "C", "C#"]), Ok(1));
+        assert_eq!(pick("A", &["a", "A"]), Ok(1));
+        assert_eq!(pick("use  sqlite", &["Use SQLite", "Use Postgres"]), Ok(0));
+        assert_eq!(pick("n", &["Node", "Deno"]), Ok(0));
+    }
+
+    #[test]
+    fn free_text_questions_need_the_whole_option() {
+        assert_eq!(pick_whole("sqlite.", &["SQLite", "Postgres"]), Ok(Some(0)));
+        assert_eq!(pick_whole("s", &["SQLite", "Postgres"]), Ok(None));
+    }
+
+    #[test]
+    fn every_choice_reads_its_own_words() {
+        macro_rules! reads_itself {
+            ($($choice:ident),+) => {$(
+                for &value in $choice::ALL {
+                    assert_eq!($choice::read(value.as_str()), Ok(value));
+                    let json = serde_json::to_string(&value).unwrap();
+                    assert_eq!(json, format!("\"{}\"", value.as_str().to_lowercase()));
+                    assert_eq!(serde_json::from_str::<$choice>(&json).unwrap(), value);
+                }
+            )+};
+        }
+        reads_itself!(YesNo, YesNoHelp, YesNoFailed, YesNoEdit, SplitRetryCancel);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_the_reader_and_what_it_reads_is_there(
+            text: String,
+            options in prop::collection::vec(any::<String>(), 0..5),
+        ) {
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            if let Ok(index) = pick(&text, &options) {
+                prop_assert!(index < options.len());
+            }
+        }
+    }
+}

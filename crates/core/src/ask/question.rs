@@ -1,0 +1,125 @@
+//! A question: something only a human may decide.
+//!
+//! Its text is never blank (I1). Whether it may be asked now is decided by the ask cycle; who may answer it, by the
+//! answer source.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::QuestionId;
+use crate::base::task_type::TaskType;
+use crate::base::text::NonBlank;
+use crate::base::time::Timestamp;
+
+/// The kind of decision. It determines who may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// The agent lacks a piece of information.
+    Clarification,
+    /// A yes or no within a phase: run this subtask, add these tasks.
+    Confirmation,
+    /// The one question that ends a phase.
+    Gate,
+    /// The agent wants to use a tool without standing permission.
+    Permission,
+    /// A dangerous operation waits for approval. Only a human may answer.
+    Danger,
+    /// Baton cannot resolve it without a person. Only a human may answer.
+    Escalation,
+}
+
+impl QuestionKind {
+    pub const ALL: [Self; 6] = [
+        Self::Clarification,
+        Self::Confirmation,
+        Self::Gate,
+        Self::Permission,
+        Self::Danger,
+        Self::Escalation,
+    ];
+
+    /// No policy, default, queued answer or expiry may answer these.
+    pub const fn is_human_only(self) -> bool {
+        match self {
+            Self::Danger | Self::Escalation => true,
+            Self::Clarification | Self::Confirmation | Self::Gate | Self::Permission => false,
+        }
+    }
+}
+
+/// A question before it has an id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionDraft {
+    pub text: NonBlank,
+    pub kind: QuestionKind,
+    /// The offered answers, shown as buttons. If empty, any text is accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<NonBlank>,
+    /// The answer used when nobody answers and the policy allows a default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<NonBlank>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl QuestionDraft {
+    pub fn new(kind: QuestionKind, text: NonBlank) -> Self {
+        Self { text, kind, options: Vec::new(), default: None, expires_at: None }
+    }
+
+    pub(crate) fn with_options(mut self, options: &[&'static str]) -> Self {
+        self.options = options.iter().map(|option| NonBlank::fixed(option)).collect();
+        self
+    }
+
+    pub fn with_id(self, id: QuestionId) -> Question {
+        Question { id, draft: self }
+    }
+}
+
+/// A question that was asked. I1: it cannot be built without a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: QuestionId,
+    #[serde(flatten)]
+    pub draft: QuestionDraft,
+}
+
+impl Question {
+    pub fn text(&self) -> &NonBlank {
+        &self.draft.text
+    }
+
+    pub fn kind(&self) -> QuestionKind {
+        self.draft.kind
+    }
+}
+
+/// The question a dangerous operation is blocked on.
+///
+/// I2: the state `Blocked` holds one of these, and it can only be built for a `DANGEROUS_OP` task, so no other task
+/// can become blocked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DangerQuestion(Question);
+
+impl DangerQuestion {
+    pub fn for_task(task_type: TaskType, mut question: Question) -> Option<Self> {
+        match task_type {
+            TaskType::DangerousOp => {
+                question.draft.kind = QuestionKind::Danger;
+                Some(Self(question))
+            }
+            TaskType::ReadInfo
+            | TaskType::Report
+            | TaskType::LightEdit
+            | TaskType::Implementation
+            | TaskType::ReviewResponse
+            | TaskType::ConfigCiChange => None,
+        }
+    }
+
+    pub fn question(&self) -> &Question {
+        &self.0
+    }
+}

@@ -1,0 +1,324 @@
+//! Events: an append-only history of every change. Clients read nothing else.
+//!
+//! The forms are stable: other programs depend on them, and a snapshot test guards them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::question::Question;
+use crate::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
+use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
+use crate::people::role::PersonRole;
+use crate::phase::handoff::Handoff;
+use crate::recipe::exit_reason::ExitReason;
+use crate::records::effect::Effect;
+use crate::recycle::RecycleReason;
+use crate::recycle::plan::Plan;
+use crate::task::TaskSpec;
+use crate::task::attempt::AttemptEnd;
+use crate::task::guard::RequeueReason;
+use crate::task::revision::Revision;
+use crate::task::state::{AcceptedBy, ReviewMark};
+
+/// One event, before the store numbers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Timestamp,
+    pub by: Actor,
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventBody {
+    ProjectCreated {
+        project: ProjectId,
+        title: NonBlank,
+    },
+    ProjectCompleted {
+        project: ProjectId,
+    },
+    /// How many of its tasks may run at once; `None` for the configured default.
+    ProjectLimited {
+        project: ProjectId,
+        at_once_max: Option<u32>,
+    },
+    SessionOpened {
+        session: SessionId,
+        project: Option<ProjectId>,
+    },
+    MessagePosted {
+        session: SessionId,
+        text: NonBlank,
+        task: Option<TaskId>,
+    },
+
+    TaskCreated {
+        spec: Box<TaskSpec>,
+        depends_on: Vec<TaskId>,
+    },
+    TaskClaimed {
+        task: TaskId,
+        attempt: AttemptId,
+        agent: AgentName,
+        resumes: Option<AttemptId>,
+    },
+    AgentStarted {
+        task: TaskId,
+        attempt: AttemptId,
+    },
+    AttemptEnded {
+        task: TaskId,
+        attempt: AttemptId,
+        end: Box<AttemptEnd>,
+    },
+    TaskProvisional {
+        task: TaskId,
+        mark: ReviewMark,
+        question: Option<NonBlank>,
+    },
+    TaskDone {
+        task: TaskId,
+        accepted_by: AcceptedBy,
+    },
+    TaskContinues {
+        task: TaskId,
+        after: AttemptId,
+    },
+    TaskRequeued {
+        task: TaskId,
+        attempt: AttemptId,
+        reason: RequeueReason,
+    },
+    TaskRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+    TaskConflicted {
+        task: TaskId,
+        detail: NonBlank,
+    },
+    TaskRecycled {
+        task: TaskId,
+        reason: RecycleReason,
+        breakdown: TaskId,
+    },
+    TaskReplaced {
+        task: TaskId,
+        replaced_by: Vec<TaskId>,
+    },
+    TaskHeldBack {
+        task: TaskId,
+    },
+    TaskLetGo {
+        task: TaskId,
+    },
+    TaskFailed {
+        task: TaskId,
+        error: NonBlank,
+    },
+    TaskRetried {
+        task: TaskId,
+    },
+    TaskCancelled {
+        task: TaskId,
+        reason: Option<NonBlank>,
+    },
+    TaskRevised {
+        task: TaskId,
+        revision: Revision,
+    },
+    DependentsRewired {
+        from: TaskId,
+        to: Vec<TaskId>,
+    },
+
+    BreakdownReleased {
+        task: TaskId,
+    },
+    PlanSubmitted {
+        task: TaskId,
+        plan: Box<Plan>,
+    },
+    PlanApproved {
+        task: TaskId,
+        subtasks: Vec<TaskId>,
+    },
+    PlanRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+
+    QuestionAsked {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: Box<Question>,
+    },
+    QuestionAnswered {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    },
+    QuestionWithdrawn {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        reason: NonBlank,
+    },
+
+    /// An answer was queued for a later question.
+    AnswerQueued {
+        session: SessionId,
+        task: Option<TaskId>,
+        text: NonBlank,
+    },
+
+    RunStarted {
+        run: RunId,
+        recipe: RecipeId,
+        label: NonBlank,
+        session: SessionId,
+        task: Option<TaskId>,
+        step: StepName,
+        step_count: u32,
+    },
+    /// The run continues with another task.
+    RunBound {
+        run: RunId,
+        session: SessionId,
+        task: TaskId,
+    },
+    StepStarted {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        step_count: u32,
+    },
+    StepLeft {
+        run: RunId,
+        session: SessionId,
+        from: StepName,
+        to: StepName,
+        outcome: OutcomeName,
+    },
+    OutcomeRefused {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        error: NonBlank,
+    },
+    /// A person ended the run; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
+    RunExited {
+        run: RunId,
+        session: SessionId,
+        reason: ExitReason,
+        /// What went wrong, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<NonBlank>,
+    },
+
+    PhaseHandedOff {
+        session: SessionId,
+        handoff: Box<Handoff>,
+    },
+
+    /// An effect failed permanently, after all retries.
+    EffectGivenUp {
+        effect: Box<Effect>,
+        tries: u32,
+        error: NonBlank,
+    },
+    /// A background service could not do its work for one item. It is retried; the same error is told once.
+    ItemFailed {
+        service: NonBlank,
+        item: NonBlank,
+        error: NonBlank,
+        tries: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+    },
+    IntakePaused {
+        agent: AgentName,
+        /// `None` if it lasts until a person releases it.
+        until: Option<Timestamp>,
+        reason: NonBlank,
+    },
+    IntakeResumed {
+        agent: AgentName,
+    },
+
+    /// A person was issued a token.
+    TokenCreated {
+        name: PersonName,
+        role: PersonRole,
+        expires_at: Option<Timestamp>,
+    },
+    TokenRevoked {
+        name: PersonName,
+    },
+}
+
+impl EventBody {
+    /// The task an event is about, for the task's own history.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::TaskCreated { spec, .. } => Some(spec.id),
+            Self::DependentsRewired { from, .. } => Some(*from),
+            Self::TaskClaimed { task, .. }
+            | Self::AgentStarted { task, .. }
+            | Self::AttemptEnded { task, .. }
+            | Self::TaskProvisional { task, .. }
+            | Self::TaskDone { task, .. }
+            | Self::TaskContinues { task, .. }
+            | Self::TaskRequeued { task, .. }
+            | Self::TaskRejected { task, .. }
+            | Self::TaskConflicted { task, .. }
+            | Self::TaskRecycled { task, .. }
+            | Self::TaskReplaced { task, .. }
+            | Self::TaskFailed { task, .. }
+            | Self::TaskRetried { task }
+            | Self::TaskHeldBack { task }
+            | Self::TaskLetGo { task }
+            | Self::TaskCancelled { task, .. }
+            | Self::TaskRevised { task, .. }
+            | Self::BreakdownReleased { task }
+            | Self::PlanSubmitted { task, .. }
+            | Self::PlanApproved { task, .. }
+            | Self::PlanRejected { task, .. }
+            | Self::RunBound { task, .. } => Some(*task),
+            Self::MessagePosted { task, .. }
+            | Self::QuestionAsked { task, .. }
+            | Self::QuestionAnswered { task, .. }
+            | Self::QuestionWithdrawn { task, .. }
+            | Self::AnswerQueued { task, .. }
+            | Self::ItemFailed { task, .. }
+            | Self::RunStarted { task, .. } => *task,
+            Self::ProjectCreated { .. }
+            | Self::ProjectCompleted { .. }
+            | Self::ProjectLimited { .. }
+            | Self::SessionOpened { .. }
+            | Self::StepStarted { .. }
+            | Self::StepLeft { .. }
+            | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
+            | Self::RunExited { .. }
+            | Self::PhaseHandedOff { .. }
+            | Self::EffectGivenUp { .. }
+            | Self::IntakePaused { .. }
+            | Self::IntakeResumed { .. }
+            | Self::TokenCreated { .. }
+            | Self::TokenRevoked { .. } => None,
+        }
+    }
+}

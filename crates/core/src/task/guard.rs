@@ -1,0 +1,320 @@
+//! Judges the end of an attempt: the table of (task type, reported result), after the evidence is in.
+//!
+//! Every cell is written out. There is no catch-all, so a new result or task type does not compile until someone
+//! decides what it means (I2).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::detection::{asks, question_in};
+use crate::ask::fallback::Fallback;
+use crate::ask::question::QuestionDraft;
+use crate::base::task_type::{Deliverable, TaskType};
+use crate::base::text::NonBlank;
+use crate::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause, Evidence};
+use crate::task::state::ReviewMark;
+
+/// Where the attempt's end takes the task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptVerdict {
+    /// The output is the deliverable, and it is there.
+    Done,
+    /// For someone to accept; `question` is what the agent still asked.
+    Provisional {
+        mark: ReviewMark,
+        question: Option<NonBlank>,
+    },
+    Await {
+        question: QuestionDraft,
+    },
+    /// Only for dangerous operations.
+    Block {
+        question: QuestionDraft,
+    },
+    /// There is work, and more to do on the same branch.
+    Continue,
+    Requeue {
+        reason: RequeueReason,
+    },
+    Fail {
+        error: NonBlank,
+    },
+}
+
+/// Why a task goes back to the queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum RequeueReason {
+    NoCommits,
+    /// A breakdown ended without a plan.
+    NoPlan,
+    CheckFailed {
+        check: NonBlank,
+        output_tail: String,
+    },
+    /// Not the task's fault.
+    Systemic {
+        message: String,
+    },
+    /// Not the task's fault.
+    LeaseExpired,
+}
+
+/// Completes a sentence for people.
+impl fmt::Display for RequeueReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCommits => f.write_str("it committed nothing"),
+            Self::NoPlan => f.write_str("it handed in no plan"),
+            Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
+            Self::Systemic { message } => write!(f, "not its fault: {message}"),
+            Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
+        }
+    }
+}
+
+impl RequeueReason {
+    /// Whether the attempt counts against the task.
+    pub const fn is_blamed(&self) -> bool {
+        match self {
+            Self::NoCommits | Self::NoPlan | Self::CheckFailed { .. } => true,
+            Self::Systemic { .. } | Self::LeaseExpired => false,
+        }
+    }
+}
+
+/// The verdict, and the output as shown (with a supplied question appended).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    pub verdict: AttemptVerdict,
+    pub output: String,
+}
+
+/// Judges an attempt at ordinary work.
+pub fn judge(task_type: TaskType, end: &AttemptEnd) -> Judgement {
+    let AttemptEnd { reported, verified } = end;
+    let verdict = match task_type.deliverable() {
+        Deliverable::Output => judge_output(reported),
+        Deliverable::Code => judge_code(reported, verified),
+        Deliverable::Danger => judge_danger(reported, verified),
+    };
+    with_shown_output(verdict, &reported.output)
+}
+
+fn judge_output(reported: &AttemptReport) -> AttemptVerdict {
+    let fallback = fallback_for(Deliverable::Output, &reported.result);
+    match &reported.result {
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::TurnLimit
+        // "Nothing to change" means nothing for work that changes nothing: the output decides.
+        | AttemptResult::NoChanges { .. } => {
+            if reported.output.trim().is_empty() || asks(&reported.output) {
+                awaiting(&reported.output, fallback)
+            } else {
+                AttemptVerdict::Done
+            }
+        }
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        AttemptResult::Error { cause, message } => failed(*cause, message),
+    }
+}
+
+fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
+    let fallback = fallback_for(Deliverable::Code, &reported.result);
+    match &reported.result {
+        // Evidence beats the report: with commits, "no evidence" is judged like "complete".
+        AttemptResult::Complete | AttemptResult::NoEvidence => {
+            if verified.shows_work() {
+                with_work(reported, verified)
+            } else if asks(&reported.output) {
+                awaiting(&reported.output, fallback)
+            } else {
+                without_work(verified)
+            }
+        }
+        AttemptResult::Incomplete => {
+            if verified.shows_work() && asks(&reported.output) {
+                with_work(reported, verified)
+            } else if verified.shows_work() {
+                AttemptVerdict::Continue
+            } else {
+                awaiting(&reported.output, fallback)
+            }
+        }
+        AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        AttemptResult::Error { cause, message } => failed(*cause, message),
+        AttemptResult::TurnLimit => {
+            if verified.shows_work() {
+                AttemptVerdict::Continue
+            } else {
+                AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+            }
+        }
+    }
+}
+
+fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
+    let fallback = fallback_for(Deliverable::Danger, &reported.result);
+    match &reported.result {
+        AttemptResult::Complete => {
+            if asks(&reported.output) {
+                awaiting(&reported.output, fallback)
+            } else if verified.shows_work() {
+                with_work(reported, verified)
+            } else {
+                without_work(verified)
+            }
+        }
+        AttemptResult::Incomplete | AttemptResult::NoEvidence | AttemptResult::TurnLimit => {
+            awaiting(&reported.output, fallback)
+        }
+        AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
+        AttemptResult::Blocked { .. } => match awaiting(&reported.output, fallback) {
+            AttemptVerdict::Await { question } => AttemptVerdict::Block { question },
+            other => other,
+        },
+        AttemptResult::Error { cause, message } => failed(*cause, message),
+    }
+}
+
+/// Judges a task that was created for a run. Nobody asked for code, so its output is enough; but code it wrote waits
+/// for acceptance as usual.
+pub fn judge_run(end: &AttemptEnd) -> Judgement {
+    let AttemptEnd { reported, verified } = end;
+    let verdict = if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
+    with_shown_output(verdict, &reported.output)
+}
+
+/// Judges an attempt at a breakdown, whose deliverable is a plan.
+pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
+    let AttemptEnd { reported, verified } = end;
+    let fallback = Fallback::Default;
+    let verdict = match &reported.result {
+        AttemptResult::Error { cause, message } => failed(*cause, message),
+        AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::NoChanges { .. }
+        | AttemptResult::TurnLimit
+        | AttemptResult::Blocked { .. }
+            if reported.plan_submitted =>
+        {
+            AttemptVerdict::Provisional { mark: ReviewMark::Plan, question: question_in(&reported.output) }
+        }
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        // A breakdown that burned out is not split further; the transition escalates it (I14).
+        AttemptResult::TurnLimit => {
+            AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+        }
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::NoChanges { .. } => {
+            if asks(&reported.output) {
+                awaiting(&reported.output, fallback)
+            } else if verified.is_burned_out() {
+                AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+            } else {
+                AttemptVerdict::Requeue { reason: RequeueReason::NoPlan }
+            }
+        }
+    };
+    with_shown_output(verdict, &reported.output)
+}
+
+fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
+    match verified.failed_checks().next() {
+        Some(check) => AttemptVerdict::Requeue {
+            reason: RequeueReason::CheckFailed {
+                check: check.name.clone(),
+                output_tail: check.output_tail.clone(),
+            },
+        },
+        None => {
+            AttemptVerdict::Provisional { mark: ReviewMark::Ready, question: question_in(&reported.output) }
+        }
+    }
+}
+
+fn without_work(verified: &Evidence) -> AttemptVerdict {
+    if verified.is_burned_out() {
+        AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+    } else {
+        AttemptVerdict::Requeue { reason: RequeueReason::NoCommits }
+    }
+}
+
+/// "It was already done": a human decides. Commits outweigh the claim, and an agent that used up its turns to find
+/// this out counts as burned out.
+fn no_changes(reason: &str, reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
+    if verified.shows_work() {
+        with_work(reported, verified)
+    } else if verified.is_burned_out() {
+        AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+    } else {
+        AttemptVerdict::Provisional {
+            mark: ReviewMark::NoChanges { reason: reason.to_owned() },
+            question: question_in(&reported.output),
+        }
+    }
+}
+
+fn failed(cause: ErrorCause, message: &str) -> AttemptVerdict {
+    match cause {
+        ErrorCause::Systemic => {
+            AttemptVerdict::Requeue { reason: RequeueReason::Systemic { message: message.to_owned() } }
+        }
+        ErrorCause::Own => AttemptVerdict::Fail {
+            error: NonBlank::or(message, NonBlank::fixed("the agent failed without a message")),
+        },
+    }
+}
+
+/// The agent's own question if it asked one, otherwise ours. I1: never without a text.
+fn awaiting(output: &str, fallback: Fallback) -> AttemptVerdict {
+    let supplied = fallback.question();
+    let question = match question_in(output) {
+        Some(text) => QuestionDraft { options: Vec::new(), text, ..supplied },
+        None => supplied,
+    };
+    AttemptVerdict::Await { question }
+}
+
+fn fallback_for(deliverable: Deliverable, result: &AttemptResult) -> Fallback {
+    match (result, deliverable) {
+        // Whatever stopped it, only a person may let a dangerous operation continue.
+        (_, Deliverable::Danger) => Fallback::Dangerous,
+        (AttemptResult::Blocked { reason: BlockReason::Timeout } | AttemptResult::TurnLimit, _) => {
+            Fallback::Timeout
+        }
+        (AttemptResult::Blocked { reason: BlockReason::InteractivePrompt }, _) => Fallback::Interactive,
+        (_, Deliverable::Output) => Fallback::Default,
+        (_, Deliverable::Code) => Fallback::Implementation,
+    }
+}
+
+/// An output without a question gets the supplied one appended, so that the output alone is enough to answer.
+fn with_shown_output(verdict: AttemptVerdict, output: &str) -> Judgement {
+    let shown = match &verdict {
+        AttemptVerdict::Await { question } | AttemptVerdict::Block { question } if !asks(output) => {
+            let lead = output.trim_end();
+            if lead.is_empty() { question.text.to_string() } else { format!("{lead}\n\n{}", question.text) }
+        }
+        AttemptVerdict::Await { .. }
+        | AttemptVerdict::Block { .. }
+        | AttemptVerdict::Done
+        | AttemptVerdict::Provisional { .. }
+        | AttemptVerdict::Continue
+        | AttemptVerdict::Requeue { .. }
+        | AttemptVerdict::Fail { .. } => output.to_owned(),
+    };
+    Judgement { verdict, output: shown }
+}

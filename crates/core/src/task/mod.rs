@@ -1,0 +1,366 @@
+//! Tasks: one unit of work, its states, its attempts, and how an attempt's end is judged.
+//!
+//! Only [`Task::apply`] in [`crate::transition`] changes a task's specification, state and ledger; the fields are
+//! private to ensure it. Dependencies between tasks are in [`graph`](crate::graph), the order of work in
+//! [`schedule`](crate::schedule).
+
+pub mod attempt;
+pub mod attempt_record;
+pub mod guard;
+pub mod revision;
+pub mod state;
+pub mod type_detection;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::cycle::AskCycle;
+use crate::ask::question::Question;
+use crate::base::id::{AttemptId, ProjectId, SessionId, TaskId};
+use crate::base::priority::Priority;
+use crate::base::task_type::TaskType;
+use crate::base::text::{Label, NonBlank, RecipeId, Role};
+use crate::base::time::Timestamp;
+use crate::graph::Standing;
+use crate::recycle::{Depth, RecycleReason};
+use crate::schedule::{ClaimRank, Share, Urgency, WorkerFit};
+use crate::task::attempt::AttemptEnd;
+use crate::task::guard::RequeueReason;
+use crate::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
+
+/// What a task is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    pub id: TaskId,
+    /// I4: the session is the task group; no other field could disagree.
+    pub session_id: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    pub task_type: TaskType,
+    pub title: NonBlank,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub priority: Priority,
+    pub role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<RecipeId>,
+    /// Labels its worker must have. Usually empty: any worker will do.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<Label>,
+    #[serde(default)]
+    pub purpose: Purpose,
+    #[serde(default)]
+    pub depth: Depth,
+    /// The breakdown, or the task planned by a loop, whose plan it is part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_in: Option<TaskId>,
+    pub created_at: Timestamp,
+}
+
+impl TaskSpec {
+    /// Implementation work, with defaults for everything else.
+    pub fn new(
+        id: TaskId,
+        session_id: SessionId,
+        task_type: TaskType,
+        title: NonBlank,
+        created_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            session_id,
+            project_id: None,
+            task_type,
+            title,
+            description: String::new(),
+            priority: Priority::default(),
+            role: Role::implement(),
+            recipe: None,
+            needs: BTreeSet::new(),
+            purpose: Purpose::Work,
+            depth: Depth::Original,
+            planned_in: None,
+            created_at,
+        }
+    }
+}
+
+impl WorkerFit {
+    /// Whether a worker with this fit can run the task. Here, because `schedule` knows no tasks.
+    pub fn admits(&self, task: &TaskSpec) -> bool {
+        self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
+    }
+}
+
+/// Whether the task is to be done or to be planned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "purpose", rename_all = "snake_case")]
+pub enum Purpose {
+    #[default]
+    Work,
+    /// Created for a run that found no task to work on; its deliverable is how the run ends.
+    Run,
+    Breakdown {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces_task_id: Option<TaskId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<RecycleReason>,
+        /// The human splits it; no agent may plan it (I14).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_hand: bool,
+    },
+}
+
+/// The history of a task, as far as its rules need it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    /// Attempts ever started.
+    pub started: u32,
+    /// Attempts that ended, count against the task and were not accepted. Reset by a human's retry.
+    pub tries: u32,
+    pub continuations: u32,
+    /// Merge conflicts since the last one a human decided.
+    pub conflicts: u32,
+    /// Not claimable until somebody releases it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_held: bool,
+    /// A reply or a rejection puts the task ahead of other work.
+    pub is_ahead: bool,
+    /// The attempt the next one continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<AttemptId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_end: Option<AttemptEnd>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<TaskNote>,
+    /// The ask cycle of the task's execution (I6). Each attempt takes it over; `None` before the first agent started
+    /// and once nobody can ask any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asking: Option<AskCycle>,
+    /// When the running agent asked its last question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+    /// Consecutive answers no human gave. At the limit, automation stops.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub automatic_in_a_row: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Something the next attempt has to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum TaskNote {
+    Rejected { at: Timestamp, reason: NonBlank },
+    Requeued { at: Timestamp, reason: RequeueReason },
+    Conflict { at: Timestamp, detail: NonBlank },
+}
+
+/// Notes kept on a task. Older ones are in the event log.
+const NOTES_MAX: usize = 20;
+
+impl Ledger {
+    pub(crate) fn note(&mut self, note: TaskNote) {
+        if self.notes.len() == NOTES_MAX {
+            self.notes.remove(0);
+        }
+        self.notes.push(note);
+    }
+}
+
+/// A task. Created by [`Task::create`], changed only by [`Task::apply`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredTask")]
+pub struct Task {
+    pub(crate) spec: TaskSpec,
+    pub(crate) state: TaskState,
+    pub(crate) ledger: Ledger,
+    /// The person it was requested for, directly or through an agent. Follow-up tasks inherit it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_by: Option<NonBlank>,
+    pub(crate) updated_at: Timestamp,
+}
+
+impl Task {
+    pub fn create(spec: TaskSpec) -> Self {
+        let state = match spec.purpose {
+            Purpose::Work | Purpose::Run => TaskState::Incoming,
+            Purpose::Breakdown { .. } => TaskState::Breakdown { released: false },
+        };
+        let updated_at = spec.created_at;
+        Self { spec, state, ledger: Ledger::default(), asked_by: None, updated_at }
+    }
+
+    /// The same task, requested by this person.
+    pub fn with_requester(self, person: Option<NonBlank>) -> Self {
+        Self { asked_by: person, ..self }
+    }
+
+    /// A task no agent may claim until a human releases it.
+    pub fn create_held(spec: TaskSpec) -> Self {
+        let mut task = Self::create(spec);
+        task.ledger.is_held = true;
+        task
+    }
+
+    pub const fn id(&self) -> TaskId {
+        self.spec.id
+    }
+
+    pub const fn spec(&self) -> &TaskSpec {
+        &self.spec
+    }
+
+    pub const fn state(&self) -> &TaskState {
+        &self.state
+    }
+
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The pending question: the one the task itself waits on, or one its running agent asked.
+    pub fn pending_question(&self) -> Option<&Question> {
+        let of_agent = || self.ledger.asking.as_ref().and_then(AskCycle::pending);
+        self.state.pending_question().or_else(|| self.state.live_attempt().and_then(|_| of_agent()))
+    }
+
+    pub const fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
+    /// The task a breakdown replaces.
+    pub const fn replaces(&self) -> Option<TaskId> {
+        match self.spec.purpose {
+            Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
+            Purpose::Work | Purpose::Run => None,
+        }
+    }
+
+    /// The task it was derived from: the one it breaks down, or the one whose plan it is part of.
+    pub fn derived_from(&self) -> Option<TaskId> {
+        self.replaces().or(self.spec.planned_in)
+    }
+
+    pub const fn is_breakdown(&self) -> bool {
+        match self.spec.purpose {
+            Purpose::Breakdown { .. } => true,
+            Purpose::Work | Purpose::Run => false,
+        }
+    }
+
+    /// Whether an agent may claim it, as far as the task itself is concerned.
+    pub const fn is_claimable(&self) -> bool {
+        let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });
+        self.state.is_claimable() && !by_hand && !self.ledger.is_held
+    }
+
+    /// Its position in the queue.
+    pub fn claim_rank(&self) -> ClaimRank {
+        // Half-finished work counts as resumed too: it continues before new work begins.
+        let is_warm = self.ledger.is_ahead || matches!(self.state, TaskState::NeedsContinuation { .. });
+        let urgency = if is_warm { Urgency::Resumed } else { Urgency::Normal };
+        ClaimRank::new(urgency, self.spec.priority, self.spec.created_at)
+    }
+
+    pub const fn asker(&self) -> Option<&NonBlank> {
+        self.asked_by.as_ref()
+    }
+
+    /// Who it belongs to.
+    pub fn share(&self) -> Share {
+        Share { project: self.spec.project_id, person: self.asked_by.clone() }
+    }
+
+    /// What its dependents need to know about it.
+    pub fn standing(&self) -> Standing {
+        match &self.state {
+            TaskState::Done { .. } => Standing::Done,
+            TaskState::Cancelled { .. } => Standing::Cancelled,
+            TaskState::Failed { .. } => Standing::Failed,
+            TaskState::Recycled { replaced_by: ReplacedBy::Planning(planning) } => {
+                Standing::Recycled { planning: *planning }
+            }
+            TaskState::Recycled { replaced_by: ReplacedBy::Tasks(by) } => {
+                Standing::Replaced { by: by.clone() }
+            }
+            TaskState::Incoming
+            | TaskState::Breakdown { .. }
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::AwaitingResponse { .. }
+            | TaskState::Blocked { .. }
+            | TaskState::Provisional(_) => Standing::Open,
+        }
+    }
+}
+
+/// A task as stored, before validation.
+#[derive(Deserialize)]
+struct StoredTask {
+    spec: TaskSpec,
+    state: TaskState,
+    ledger: Ledger,
+    #[serde(default)]
+    asked_by: Option<NonBlank>,
+    updated_at: Timestamp,
+}
+
+/// A stored task that breaks a rule no task created here can break: the row is damaged or was edited by hand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CorruptTask {
+    #[error("{task} is {task_type} and Blocked; only DANGEROUS_OP may be (I2)")]
+    BlockedWithoutDanger { task: TaskId, task_type: TaskType },
+    #[error("{task} is in {state}, which its purpose does not allow")]
+    WrongPurpose { task: TaskId, state: StateName },
+    #[error("{task} is Recycled and replaced by no task (I13)")]
+    ReplacedByNothing { task: TaskId },
+}
+
+impl TryFrom<StoredTask> for Task {
+    type Error = CorruptTask;
+
+    fn try_from(stored: StoredTask) -> Result<Self, CorruptTask> {
+        let StoredTask { spec, state, ledger, asked_by, updated_at } = stored;
+        let task = spec.id;
+        let is_breakdown = matches!(spec.purpose, Purpose::Breakdown { .. });
+        match &state {
+            TaskState::Blocked { .. } if spec.task_type != TaskType::DangerousOp => {
+                return Err(CorruptTask::BlockedWithoutDanger { task, task_type: spec.task_type });
+            }
+            TaskState::Recycled { replaced_by: ReplacedBy::Tasks(tasks) } if tasks.is_empty() => {
+                return Err(CorruptTask::ReplacedByNothing { task });
+            }
+            TaskState::Breakdown { .. } if !is_breakdown => {
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
+            }
+            TaskState::Incoming | TaskState::NeedsContinuation { .. } | TaskState::Recycled { .. }
+                if is_breakdown =>
+            {
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
+            }
+            TaskState::Provisional(provisional) if (provisional.mark == ReviewMark::Plan) != is_breakdown => {
+                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
+            }
+            TaskState::Blocked { .. }
+            | TaskState::Recycled { .. }
+            | TaskState::Breakdown { .. }
+            | TaskState::Incoming
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::Provisional(_)
+            | TaskState::Claimed { .. }
+            | TaskState::AwaitingResponse { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Cancelled { .. } => {}
+        }
+        Ok(Self { spec, state, ledger, asked_by, updated_at })
+    }
+}

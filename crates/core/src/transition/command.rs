@@ -1,0 +1,227 @@
+//! The commands on a task. Each is the input of one transition; nothing else changes a task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::question::QuestionDraft;
+use crate::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use crate::base::text::{AgentName, NonBlank};
+use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
+use crate::people::owner_token::OwnerToken;
+use crate::recycle::RecycleReason;
+use crate::task::attempt::{AgentSession, AttemptEnd};
+use crate::task::revision::Revision;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// An agent takes the task. `open_blockers` was counted by the store in the same transaction.
+    Claim {
+        attempt: AttemptId,
+        agent: AgentName,
+        open_blockers: u32,
+        /// The worker it runs on, if named.
+        worker: Option<String>,
+    },
+    /// The attempt's agent is about to start, and may ask with the secret whose digest is `owner`.
+    Start {
+        attempt: AttemptId,
+        cycle: CycleId,
+        owner: OwnerToken,
+    },
+    /// The agent reported its session, or the session turned out not to be resumable.
+    NoteSession {
+        attempt: AttemptId,
+        session: AgentSession,
+    },
+    /// The agent asks the human. I6: only the owner of the open cycle may, one question at a time.
+    Ask {
+        owner: OwnerToken,
+        question: QuestionDraft,
+    },
+    /// The attempt ended; the guard judges it.
+    Settle {
+        attempt: AttemptId,
+        end: AttemptEnd,
+    },
+    /// The attempt's process is gone or unreachable. Nobody's fault.
+    ExpireLease {
+        attempt: AttemptId,
+    },
+    Reply {
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    },
+    /// Nobody answers, and the policy is to fail rather than guess.
+    FailClosed {
+        question: QuestionId,
+        reason: NonBlank,
+    },
+    Accept {
+        force: bool,
+    },
+    Reject {
+        reason: NonBlank,
+    },
+    Recycle {
+        reason: RecycleReason,
+    },
+    /// Merging the accepted work failed.
+    ReportConflict {
+        detail: NonBlank,
+    },
+    /// A human, or a policy they set, lets an agent plan a breakdown or work on a held task.
+    Release,
+    /// Nobody may claim the task until it is released: somebody is deciding about it.
+    Hold,
+    /// A human says the work has failed and should stop.
+    MarkFailed {
+        reason: NonBlank,
+    },
+    /// A human wrote the plan of a breakdown.
+    SubmitPlan,
+    /// The human approved the plan of a breakdown.
+    ApprovePlan,
+    /// The approved subtasks replace a recycled task.
+    Replace {
+        by: Vec<TaskId>,
+    },
+    Retry,
+    Cancel {
+        reason: Option<NonBlank>,
+    },
+    /// Changes the specification while nobody works on the task.
+    Revise {
+        revision: Revision,
+    },
+}
+
+/// A command without its contents; the columns of the transition table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandName {
+    Claim,
+    Start,
+    Ask,
+    Settle,
+    ExpireLease,
+    Reply,
+    FailClosed,
+    Accept,
+    Reject,
+    Recycle,
+    ReportConflict,
+    Release,
+    Hold,
+    MarkFailed,
+    SubmitPlan,
+    ApprovePlan,
+    Replace,
+    Retry,
+    Cancel,
+    NoteSession,
+    Revise,
+}
+
+impl CommandName {
+    pub const ALL: [Self; 21] = [
+        Self::Claim,
+        Self::Start,
+        Self::Ask,
+        Self::Settle,
+        Self::ExpireLease,
+        Self::Reply,
+        Self::FailClosed,
+        Self::Accept,
+        Self::Reject,
+        Self::Recycle,
+        Self::ReportConflict,
+        Self::Release,
+        Self::Hold,
+        Self::MarkFailed,
+        Self::SubmitPlan,
+        Self::ApprovePlan,
+        Self::Replace,
+        Self::Retry,
+        Self::Cancel,
+        Self::NoteSession,
+        Self::Revise,
+    ];
+
+    /// As a person would say it; used in refusals and diagrams.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Start => "start",
+            Self::NoteSession => "note session",
+            Self::Ask => "ask",
+            Self::Settle => "settle",
+            Self::ExpireLease => "expire lease",
+            Self::Reply => "reply",
+            Self::FailClosed => "fail closed",
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Recycle => "recycle",
+            Self::ReportConflict => "report conflict",
+            Self::Release => "release",
+            Self::Hold => "hold",
+            Self::MarkFailed => "mark failed",
+            Self::SubmitPlan => "submit plan",
+            Self::ApprovePlan => "approve plan",
+            Self::Replace => "replace",
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+            Self::Revise => "revise",
+        }
+    }
+}
+
+impl std::fmt::Display for CommandName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Command {
+    pub const fn name(&self) -> CommandName {
+        match self {
+            Self::Claim { .. } => CommandName::Claim,
+            Self::Start { .. } => CommandName::Start,
+            Self::NoteSession { .. } => CommandName::NoteSession,
+            Self::Ask { .. } => CommandName::Ask,
+            Self::Settle { .. } => CommandName::Settle,
+            Self::ExpireLease { .. } => CommandName::ExpireLease,
+            Self::Reply { .. } => CommandName::Reply,
+            Self::FailClosed { .. } => CommandName::FailClosed,
+            Self::Accept { .. } => CommandName::Accept,
+            Self::Reject { .. } => CommandName::Reject,
+            Self::Recycle { .. } => CommandName::Recycle,
+            Self::ReportConflict { .. } => CommandName::ReportConflict,
+            Self::Release => CommandName::Release,
+            Self::Hold => CommandName::Hold,
+            Self::MarkFailed { .. } => CommandName::MarkFailed,
+            Self::SubmitPlan => CommandName::SubmitPlan,
+            Self::ApprovePlan => CommandName::ApprovePlan,
+            Self::Replace { .. } => CommandName::Replace,
+            Self::Retry => CommandName::Retry,
+            Self::Cancel { .. } => CommandName::Cancel,
+            Self::Revise { .. } => CommandName::Revise,
+        }
+    }
+}
+
+/// Everything a transition needs from outside: the time, the actor, and unused ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandContext {
+    pub now: Timestamp,
+    pub actor: Actor,
+    pub fresh: FreshIds,
+}
+
+/// Ids that are not in use. A transition may leave them unused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreshIds {
+    pub question: QuestionId,
+    pub breakdown: TaskId,
+}

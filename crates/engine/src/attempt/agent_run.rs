@@ -1,0 +1,343 @@
+//! A shift: one agent put to work once, in a worktree that stands already.
+
+use crate::attempt::error::AttemptError;
+use crate::base::error::FolderError;
+use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use baton_agents::driver::run_result::{EndReason, RunResult};
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
+use baton_agents::failure::FailureKind;
+use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::protocols;
+use baton_core::ask::cycle::AskCycle;
+use baton_core::ask::question::QuestionDraft;
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::{AgentName, OutcomeName, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
+use baton_core::people::actor::Actor;
+use baton_core::task::Task;
+use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
+use baton_core::transition::command::Command;
+use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
+
+use crate::asking::{AgentGateway, Secret};
+use crate::attempt::agent_trace::AgentTrace;
+use crate::attempt::mailbox::Letters;
+use crate::attempt::progress::Progress;
+use crate::attempt::question_relay::QuestionRelay;
+use crate::base::error::EngineError;
+use crate::base::redaction::{self, redacted};
+use crate::git::{Checkout, Worktrees};
+use crate::limits::budgets::Room;
+use crate::settings::AgentSettings;
+use crate::workshop::Workshop;
+
+/// Where the identity of an attempt's process is written, in the attempt's folder.
+pub const PROCESS_FILE: &str = "process.json";
+/// The attempt's log, in the attempt's folder.
+pub const LOG_FILE: &str = "agent.log";
+/// What the agent was told, one file for each time, in the attempt's folder.
+pub const PROMPTS_FOLDER: &str = "prompts";
+
+pub struct AgentRun<'a> {
+    pub shop: &'a Workshop,
+    pub task: &'a Task,
+    pub attempt: AttemptId,
+    pub worktrees: &'a Worktrees,
+    pub checkout: &'a Checkout,
+    pub role: &'a Role,
+    /// What this is a shift at, for the name of its prompt's file.
+    pub name: String,
+    /// Everything an agent has to know that knows nothing yet.
+    pub prompt: String,
+    /// What is new to an agent that goes on in its earlier session.
+    pub going_on: String,
+    /// An earlier session counts only if it began since.
+    pub session_since: Option<Timestamp>,
+    /// The model of the step, over the agent's own.
+    pub model: Option<String>,
+    /// How its step may end, in the step's own words; none where it has no step.
+    pub outcomes: Vec<OutcomeName>,
+    /// What the agent finds in its environment beside what every agent does.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+/// How it went, and how many turns it might have taken.
+pub struct Worked {
+    pub ended: RunResult,
+    pub turns_max: u32,
+}
+
+impl AgentRun<'_> {
+    pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
+        let settings = &self.shop.settings;
+        let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
+        let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
+        let turns_max = settings.turns_max(self.role, agent);
+        let folder = self.shop.attempt_folder(self.attempt);
+        let gateway = self.shop.gateway();
+        let secret = gateway.admit(self.task.id(), self.attempt).await?;
+        let bench = self.bench(agent).await?;
+        let session = self.session(name, agent, &secret).await?;
+        let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
+        self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
+        let room = self.shop.room(self.task).await?;
+        let started = Instant::now();
+        let has_tools = session.tools.is_some() && self.shop.mcp_url.is_some();
+        let launch = Launch {
+            attempt: self.attempt,
+            command: self.command(agent),
+            worktree: self.checkout.folder.clone(),
+            environment: self.environment(agent, &secret),
+            prompt: prompt.clone(),
+            limits: self.limits(agent, turns_max, &room),
+            session,
+            log_path: folder.join(LOG_FILE),
+        };
+        self.shop.mailbox.open(self.attempt, bench);
+        self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
+        let driver = self.driver(agent, &gateway, &secret);
+        let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
+        let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
+        ask_about_budget(&mut ended, &room, started.elapsed());
+        trace.end(&ended);
+        if let Some(failure) = &ended.failure {
+            self.shop.note_failure(name, failure).await?;
+            if failure.kind == FailureKind::ContextOverflow {
+                // It does not fit any more; the next attempt is told in a new one.
+                self.note_session(name, ended.agent_session.as_deref().unwrap_or_default(), true).await?;
+            }
+        }
+        let letters = self.shop.mailbox.close(self.attempt);
+        if has_tools && !letters.has_looked {
+            without_tools(&mut ended);
+        }
+        let left_at = take_letters(letters, &mut ended);
+        let mut ended = redacted(ended);
+        if !is_for_another_time(&ended) {
+            self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
+        }
+        self.shop.tasks.hear_phase(self.task, &ended).await?;
+        Ok(Worked { ended, turns_max })
+    }
+
+    fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
+        let failed =
+            |error: std::io::Error| FolderError { path: folder.to_owned(), detail: error.to_string() };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let number = fs::read_dir(folder).map_err(failed)?.count() + 1;
+        Ok(fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)?)
+    }
+
+    fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
+        let policy = self.shop.settings.permissions(self.role, agent);
+        let inquiry = QuestionRelay::new(gateway.clone(), self.shop.mailbox.clone(), secret.clone());
+        let setup = AgentSetup::new(Workshop::clock(), agent.preset());
+        protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
+    }
+
+    /// Runs the agent, writing down who its process is, and which session it is in, before anything else happens.
+    async fn drive(
+        &self,
+        driver: &dyn Driver,
+        launch: Launch,
+        name: &AgentName,
+        room: &Room,
+        trace: &mut AgentTrace,
+        stop: watch::Receiver<bool>,
+    ) -> Result<RunResult, EngineError> {
+        let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
+        let (sender, mut events) = mpsc::channel(EVENTS_MAX);
+        let mut noted = None;
+        let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
+        let mut idle_since = None;
+        let (quit, quitting) = watch::channel(*stop.borrow());
+        let span = trace.span().clone();
+        let listening = async {
+            let mut heard = Ok(());
+            while let Some(event) = events.recv().await {
+                trace.note(&event);
+                match event {
+                    AgentEvent::Started(identity) => record_process(&process_file, &identity),
+                    AgentEvent::Turn(turn) => {
+                        self.shop.running.note_turn(self.attempt, turn);
+                        if idle_since.is_none() && progress.is_missing(turn).await {
+                            idle_since = Some(turn);
+                            let _ = quit.send(true);
+                        }
+                    }
+                    AgentEvent::Session(id) if heard.is_ok() => {
+                        heard = self.note_session(name, &id, false).await;
+                        noted = Some(id);
+                    }
+                    _ => {}
+                }
+            }
+            heard
+        };
+        let stopping = pass_on(stop.clone(), &quit);
+        let running = async {
+            tokio::select! {
+                ended = driver.run(launch, sender, quitting) => ended,
+                never = stopping => match never {},
+            }
+        };
+        let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
+        if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
+            // Nobody stopped it but its own standstill, and that is for a person to judge.
+            let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);
+            let allowed = room.idle_turns.unwrap_or(turn).into();
+            let question = BudgetReached { scope, measure, used: turn.into(), allowed }.question();
+            ended.reason = EndReason::Finished;
+            ended.reported.result = AttemptResult::Asked { question };
+        }
+        // Nothing of it runs any more, so nobody has to look for it after a crash.
+        let _ = fs::remove_file(&process_file);
+        heard?;
+        // Events may be dropped on the way; the end has the last word.
+        if let Some(id) = ended.agent_session.as_ref().filter(|id| noted.as_ref() != Some(*id)) {
+            self.note_session(name, id, false).await?;
+        }
+        Ok(ended)
+    }
+
+    async fn note_session(&self, agent: &AgentName, id: &str, is_full: bool) -> Result<(), EngineError> {
+        let since = self.shop.tasks.store.now().await?;
+        let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full };
+        let note = Command::NoteSession { attempt: self.attempt, session };
+        match self.shop.tasks.apply(self.task.id(), note, Actor::Baton).await {
+            // The task moved on without this attempt, which is being stopped.
+            Ok(_) => Ok(()),
+            Err(error) if error.is_stale() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the agent asked is in the inbox, once, before anything else is done. An attempt that leaves a question
+    /// there has not finished, however it ended.
+    async fn put_questions(
+        &self,
+        gateway: &AgentGateway,
+        secret: &Secret,
+        left_at: Option<QuestionDraft>,
+        ended: &mut RunResult,
+    ) -> Result<(), EngineError> {
+        let unfinished = match self.pending(secret).await? {
+            // Whatever it says at its end beside it, that is the question it waits on.
+            Some(pending) => Some(pending),
+            // It has been answered meanwhile, and the next attempt goes on with the answer.
+            None => left_at.filter(|left| match &ended.reported.result {
+                AttemptResult::Asked { question } => question.text == left.text,
+                _ => true,
+            }),
+        };
+        match unfinished {
+            Some(question) => {
+                if let AttemptResult::Error { message, .. } = &ended.reported.result {
+                    ended.problems.push(message.clone());
+                }
+                ended.reported.result = AttemptResult::Asked { question };
+                Ok(())
+            }
+            None => put_question(gateway, secret, ended).await,
+        }
+    }
+
+    /// What it asked by some other way than its last words, and is not answered yet.
+    async fn pending(&self, secret: &Secret) -> Result<Option<QuestionDraft>, EngineError> {
+        let task = self.shop.tasks.task(self.task.id()).await?.value;
+        let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
+        Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
+    }
+}
+
+/// Hands a stop on to an agent that may be stopped for other reasons too. Never comes back.
+async fn pass_on(mut stop: watch::Receiver<bool>, quit: &watch::Sender<bool>) -> Infallible {
+    if stop.wait_for(|is_stopped| *is_stopped).await.is_ok() {
+        let _ = quit.send(true);
+    }
+    std::future::pending().await
+}
+
+/// What ended it was the end of its task's budget, not a limit of its own: a person decides whether it goes on.
+fn ask_about_budget(ended: &mut RunResult, room: &Room, elapsed: Duration) {
+    if !matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
+        return;
+    }
+    if let Some(reached) = room.reached(ended.turns, elapsed) {
+        ended.reported.result = AttemptResult::Asked { question: reached.question() };
+    }
+}
+
+/// An agent that never looked at its tools could neither ask nor report: whatever it says of its end, it worked blind.
+/// The task is not to blame.
+fn without_tools(ended: &mut RunResult) {
+    let said = match &ended.reported.result {
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::NoChanges { .. }
+        | AttemptResult::TurnLimit => ended.reported.output.trim(),
+        // These do not claim that the work was done.
+        AttemptResult::Asked { .. } | AttemptResult::Blocked { .. } | AttemptResult::Error { .. } => return,
+    };
+    let mut message = "the agent never looked at Baton's tools, so it could neither ask nor report; see whether it reaches \
+                       the server, and what its log says: baton task log"
+        .to_owned();
+    for said in ended.problems.iter().map(String::as_str).chain([said]).filter(|said| !said.is_empty()) {
+        message.push('\n');
+        message.push_str(said);
+    }
+    ended.reported.result = AttemptResult::Error { cause: ErrorCause::Systemic, message };
+}
+
+/// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
+fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<QuestionDraft> {
+    let Letters { outcome, plan, left_at, .. } = letters;
+    ended.outcome = outcome.or(ended.outcome.take());
+    if plan.is_some() {
+        ended.plan = plan;
+        ended.reported.plan_submitted = true;
+    }
+    left_at.map(redaction::question)
+}
+
+/// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.
+fn is_for_another_time(ended: &RunResult) -> bool {
+    ended.reason == EndReason::Cancelled
+        || matches!(ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. })
+}
+
+/// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
+async fn put_question(
+    gateway: &AgentGateway,
+    secret: &Secret,
+    ended: &mut RunResult,
+) -> Result<(), EngineError> {
+    let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
+    match gateway.ask_anew(secret, question.clone()).await {
+        Ok(_) => Ok(()),
+        // It may not ask any more, but it has stopped: a human sees what it got to.
+        Err(error) => {
+            let Some(refusal) = error.ask_refusal() else { return Err(error) };
+            ended.reported.result = AttemptResult::Incomplete;
+            ended.reported.output =
+                format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
+            Ok(())
+        }
+    }
+}
+
+/// Best effort: without it an orphan is still found by the attempt's id in its environment.
+fn record_process(path: &Path, identity: &ProcessIdentity) {
+    if let Ok(text) = serde_json::to_string(identity) {
+        let _ = fs::write(path, text);
+    }
+}

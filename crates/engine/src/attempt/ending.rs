@@ -1,0 +1,174 @@
+//! The end of an attempt, and what becomes of its run: one transaction.
+
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Run, RunResume};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::records::effect::{Effect, Notification};
+use baton_core::records::event::EventBody;
+use baton_core::records::session::Session;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult};
+use baton_core::task::state::TaskState;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
+
+use crate::attempt::evidence::{Spent, measure};
+use crate::attempt::executor::{Executed, Executor};
+use crate::attempt::journal::RunJournal;
+use crate::attempt::settlement::Exit;
+use crate::base::error::EngineError;
+use crate::runs::{exited, goes_on, hold, stamp};
+
+/// What happens to the run as the attempt ends.
+pub(crate) enum Ending {
+    /// It waits, at the step it is at.
+    Pauses {
+        reported: AttemptReport,
+        run: Run,
+    },
+    Exits {
+        reason: ExitReason,
+        outcome: Option<Outcome>,
+        text: String,
+        error: Option<NonBlank>,
+    },
+    /// It goes on with another task.
+    MovesOn {
+        text: String,
+        run: Run,
+        events: Vec<EventBody>,
+    },
+}
+
+/// What to do after something was written, or was not.
+pub(crate) enum Then {
+    GoOn,
+    /// Somebody spoke in between.
+    Listen,
+    End(Executed),
+}
+
+impl Executor<'_> {
+    /// Writes the end of the attempt and what it means for the run, in one transaction.
+    pub(crate) async fn end(
+        &self,
+        book: &mut RunJournal,
+        spent: &Spent,
+        ending: Ending,
+        session: Option<Versioned<Session>>,
+    ) -> Result<Then, EngineError> {
+        let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
+        let reported = match &ending {
+            Ending::Pauses { reported, .. } => reported.clone(),
+            Ending::Exits { reason, outcome, text, .. } => {
+                let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
+                exit.reported(self.task, verified.shows_work())
+            }
+            Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),
+        };
+        self.shop.note_intake(self.task, &reported.result).await?;
+        let end = AttemptEnd { reported, verified };
+        let mut decision = self.shop.tasks.decision(self.task.id());
+        loop {
+            let stored = self.shop.tasks.task(self.task.id()).await?;
+            let context = self.shop.tasks.context(Actor::Baton).await?;
+            let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
+            let transition = match stored.value.apply(settle, &context) {
+                Ok(transition) => transition,
+                Err(CommandRefusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
+                Err(refusal) => return Err(refusal.into()),
+            };
+            let state = transition.task.state().clone();
+            let mut change = Change::transition(stored.version, transition);
+            let (of_run, events) = self.of_run(book, &ending, &state, session.clone()).await?;
+            change = change.and(of_run);
+            change = change.and(self.shop.spent(self.task, &end.verified, context.now).await?);
+            stamp(&mut change, events, context.now, &Actor::Baton);
+            match decision.try_commit(change).await? {
+                None => {
+                    self.span.record("outcome", end.reported.result.kind().as_str());
+                    self.shop.note_day().await?;
+                    return Ok(Then::End(Executed::Settled));
+                }
+                // Another attempt's end was written on the same account just now.
+                Some(Conflict::Moved { kind: RecordKind::Task | RecordKind::Spending, .. }) => {
+                    decision.again().await?
+                }
+                Some(_) => return Ok(overtaken(book).await?.unwrap_or(Then::Listen)),
+            }
+        }
+    }
+
+    /// What is written of the run with the end of its attempt, and what is told of it.
+    async fn of_run(
+        &self,
+        book: &RunJournal,
+        ending: &Ending,
+        state: &TaskState,
+        session: Option<Versioned<Session>>,
+    ) -> Result<(Change, Vec<EventBody>), EngineError> {
+        let (run, error) = match ending {
+            Ending::Pauses { run, .. } if goes_on(state) => {
+                return Ok((book.writing(run, session), Vec::new()));
+            }
+            // The task came to an end without the run: its turns were used up, for example.
+            Ending::Pauses { run, reported } => {
+                let error = NonBlank::new(format!(
+                    "the task ended before the step did: {:?}",
+                    reported.result.kind()
+                ));
+                (run.exit(ExitReason::error())?.0, error.ok())
+            }
+            Ending::Exits { reason, error, .. } => (book.run.exit(reason.clone())?.0, error.clone()),
+            Ending::MovesOn { run, events, .. } => return self.of_next(book, run, events, session).await,
+        };
+        let mut change = book.writing(&run, session);
+        let events = exited(&run, error);
+        if !events.is_empty() {
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
+        }
+        Ok((change, events))
+    }
+
+    /// The run goes on with the next ready task, or, when none is, with one made for it, so that its agent can look
+    /// for itself and say so.
+    async fn of_next(
+        &self,
+        book: &RunJournal,
+        run: &Run,
+        events: &[EventBody],
+        session: Option<Versioned<Session>>,
+    ) -> Result<(Change, Vec<EventBody>), EngineError> {
+        let tasks = &self.shop.tasks;
+        let project = self.task.spec().project_id;
+        let (next, change) = if let Some(ready) = tasks.next_task(&book.recipe, project).await? {
+            (ready.value.id(), hold(ready))
+        } else {
+            let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
+            tasks.carrier(&book.recipe, run.session(), project, None, asker, now)
+        };
+        let run = run.clone().bind_to(next);
+        let mut events = events.to_vec();
+        events.push(EventBody::RunBound { run: run.id(), session: run.session().clone(), task: next });
+        Ok((book.writing(&run, session).and(change), events))
+    }
+}
+
+/// Something could not be written. Whoever ended the run has the last word; anybody else who moved it works on the
+/// task now in our place.
+pub(crate) async fn overtaken(book: &mut RunJournal) -> Result<Option<Then>, EngineError> {
+    if !book.reload().await? {
+        return Ok(None);
+    }
+    Ok(Some(match book.run.resume() {
+        RunResume::Settle { .. } => Then::GoOn,
+        RunResume::Dispatch { .. } | RunResume::AwaitGate { .. } | RunResume::Nothing => {
+            Then::End(Executed::Stale)
+        }
+    }))
+}

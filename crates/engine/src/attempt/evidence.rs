@@ -1,0 +1,90 @@
+//! What an attempt came to: counted while it works, and measured in git when it is over.
+
+use std::time::Instant;
+
+use baton_core::task::attempt::Evidence;
+use tokio::sync::watch;
+
+use crate::attempt::agent_run::Worked;
+use crate::base::error::EngineError;
+use crate::git::{Checkout, Worktrees};
+use crate::user_tasks::checks::CheckGround;
+use crate::workshop::Workshop;
+
+/// What the shifts of one attempt used up together.
+pub struct Spent {
+    started: Instant,
+    turns: u32,
+    turns_max: u32,
+    input_tokens: u64,
+    output_tokens: u64,
+    cost_micro_usd: u64,
+}
+
+impl Spent {
+    pub fn nothing() -> Self {
+        Self {
+            started: Instant::now(),
+            turns: 0,
+            turns_max: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+            cost_micro_usd: 0,
+        }
+    }
+
+    /// Each shift has turns of its own, so both the used and the allowed ones add up.
+    pub fn add(&mut self, worked: &Worked) {
+        let ended = &worked.ended;
+        self.turns = self.turns.saturating_add(ended.turns);
+        self.turns_max = self.turns_max.saturating_add(worked.turns_max);
+        self.input_tokens = self.input_tokens.saturating_add(ended.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(ended.output_tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(ended.cost_micro_usd);
+    }
+}
+
+/// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once. None when somebody asked for a stop
+/// while the checks ran; an attempt that was stopped before them is settled without.
+pub async fn measure(
+    workshop: &Workshop,
+    worktrees: &Worktrees,
+    checkout: &Checkout,
+    spent: &Spent,
+    stop: &watch::Receiver<bool>,
+) -> Result<Option<Evidence>, EngineError> {
+    let settled = worktrees.settle(checkout).await?;
+    let measured = &settled.measured;
+    // Before anything is written about it: what can be accepted must be there to be merged.
+    let head = workshop.hand_in(worktrees, checkout, &measured.head).await?;
+    let mut evidence = Evidence {
+        commits: measured.commits,
+        // What Baton committed for an attempt that this one went on from is work as well.
+        uncommitted_changes: settled.uncommitted_changes
+            || (measured.commits == 0 && measured.files_changed > 0),
+        turns: spent.turns,
+        turns_max: spent.turns_max,
+        files_changed: measured.files_changed,
+        insertions: measured.insertions,
+        deletions: measured.deletions,
+        input_tokens: spent.input_tokens,
+        output_tokens: spent.output_tokens,
+        cost_micro_usd: spent.cost_micro_usd,
+        duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        checks: Vec::new(),
+        head,
+    };
+    if evidence.shows_work() && !*stop.borrow() {
+        // Not what the settings let an agent see: a check has no use for a model's key.
+        let root = workshop.people_folder(worktrees);
+        let ground = CheckGround {
+            attempt: checkout.attempt,
+            user_tasks: &workshop.user_tasks,
+            site: &workshop.site(&root, &checkout.folder, checkout.attempt, &[]),
+        };
+        let checked = workshop.settings.checks.run_all(&ground, &mut stop.clone()).await?;
+        let Some(results) = checked else { return Ok(None) };
+        evidence.checks = results;
+    }
+    Ok(Some(evidence))
+}

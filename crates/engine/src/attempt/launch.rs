@@ -1,0 +1,131 @@
+//! An outfit: what an agent is given for one shift, beside its prompt.
+//!
+//! Its command, its environment, its tools, its session. Everything is decided here from the settings and the
+//! attempt; nothing is started.
+
+use std::time::Duration;
+
+use baton_agents::driver::tool_server::ToolServer;
+use baton_agents::driver::{RunLimits, SessionResume, SessionSetup};
+use baton_agents::process::environment::AgentEnvironment;
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::AgentSession;
+
+use crate::asking::Secret;
+use crate::attempt::agent_run::AgentRun;
+use crate::attempt::mailbox::Bench;
+use crate::base::error::EngineError;
+use crate::limits::budgets::Room;
+use crate::settings::permissions::SERVER_NAME;
+use crate::settings::{AgentKind, AgentSettings};
+
+impl AgentRun<'_> {
+    pub(crate) fn command(&self, agent: &AgentSettings) -> Vec<String> {
+        match agent.kind {
+            AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => {
+                agent.command.clone()
+            }
+            AgentKind::Scripted => {
+                let program = self.program();
+                [program, "scripted-agent".to_owned()].into_iter().chain(agent.command.clone()).collect()
+            }
+        }
+    }
+
+    fn program(&self) -> String {
+        self.shop.program.to_string_lossy().into_owned()
+    }
+
+    /// The agent's own limits, or what is left of the task's budget where that is less.
+    pub(crate) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> RunLimits {
+        let timeout = Duration::from_secs(agent.timeout);
+        RunLimits {
+            turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
+            timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
+            idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
+            answer_wait: self.shop.settings.asking.patience(),
+            ..RunLimits::default()
+        }
+    }
+
+    /// What its program finds in its environment, without anything of Baton's.
+    fn allowed(agent: &AgentSettings) -> AgentEnvironment {
+        let known = agent.preset();
+        let mut names = agent.env.clone();
+        names.extend(known.env.iter().map(|&name| name.to_owned()));
+        AgentEnvironment::allowed(std::env::vars_os(), &names)
+    }
+
+    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &Secret) -> AgentEnvironment {
+        let mut environment = Self::allowed(agent);
+        if let Some(url) = &self.shop.mcp_url {
+            environment.set("BATON_MCP_URL", url);
+        }
+        for (name, value) in self.shop.place.variables() {
+            environment.set(name, value);
+        }
+        environment.set("BATON_TASK_ID", self.task.id().to_string());
+        environment.set("BATON_TOKEN", secret.reveal());
+        environment.set("BATON_BIN", self.shop.program.as_os_str());
+        let live = self.task.state().live_attempt();
+        environment.set("BATON_ATTEMPT_NUMBER", live.map_or(1, |live| live.number).to_string());
+        for (name, value) in &self.variables {
+            environment.set(name, value);
+        }
+        environment
+    }
+
+    /// What the agent's tools need to know of where it works.
+    pub(crate) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
+        let root = self.shop.repository_path(self.task).await?;
+        let site = self.shop.site(&root, &self.checkout.folder, self.attempt, &agent.env);
+        Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
+    }
+
+    /// Where it reaches the tools, the session it goes on in, and what else a session is opened with.
+    pub(crate) async fn session(
+        &self,
+        name: &AgentName,
+        agent: &AgentSettings,
+        secret: &Secret,
+    ) -> Result<SessionSetup, EngineError> {
+        if !agent.is_talked_with() {
+            return Ok(SessionSetup::default());
+        }
+        let earlier = self.earlier_session(name).await?;
+        Ok(SessionSetup {
+            tools: Some(ToolServer {
+                name: SERVER_NAME.to_owned(),
+                url: self.shop.mcp_url.clone(),
+                token: secret.reveal().to_owned(),
+                shim: vec![self.program(), "mcp".to_owned()],
+            }),
+            resume: earlier.map(|earlier| SessionResume {
+                agent_session: earlier.id,
+                prompt_without: self.prompt.clone(),
+            }),
+            git_folders: self.worktrees.git_folders(self.checkout),
+            model: self.model.clone().or_else(|| agent.model.clone()),
+        })
+    }
+
+    /// The session this agent had last, in this attempt or in one it goes on from. None when the step begins a new
+    /// one, or when the last one was another agent's.
+    async fn earlier_session(&self, name: &AgentName) -> Result<Option<AgentSession>, EngineError> {
+        let task = self.shop.tasks.task(self.task.id()).await?.value;
+        let mut attempt = task.state().live_attempt().cloned();
+        while let Some(current) = attempt {
+            if let Some(session) = current.agent_session {
+                let is_of_now = self.session_since.is_none_or(|since: Timestamp| session.since >= since);
+                let is_usable = session.agent == *name && is_of_now && !session.is_full;
+                return Ok(is_usable.then_some(session));
+            }
+            attempt = match current.resumes {
+                Some(earlier) => self.shop.tasks.store.attempt(earlier).await?.map(|record| record.attempt),
+                None => None,
+            };
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,22 @@
+//! One attempt of one task: worktree, prompt, agent run, evidence, settlement.
+//!
+//! Claiming the task belongs to `dispatch`; what happens after acceptance belongs to `landing`.
+
+pub mod agent_run;
+pub(crate) mod agent_trace;
+pub(crate) mod ending;
+pub mod error;
+pub(crate) mod evidence;
+pub mod executor;
+pub(crate) mod journal;
+pub(crate) mod launch;
+pub mod log;
+pub mod mailbox;
+pub(crate) mod progress;
+pub mod prompt;
+pub(crate) mod question_relay;
+pub mod runner;
+pub mod running;
+pub(crate) mod settlement;
+pub(crate) mod steps;
+pub(crate) mod unusable;

@@ -1,0 +1,287 @@
+//! The runner: one claimed task, from its worktree to the settled attempt.
+//!
+//! Work is driven through its recipe by the [`Executor`]; a breakdown has one prompt and one deliverable, a plan.
+//! What goes wrong on Baton's side (no worktree, no agent set up) is not the task's fault and is settled as a
+//! failure of the system.
+
+use crate::attempt::error::AttemptError;
+use crate::git::GitError;
+use crate::tasks::error::TaskError;
+use std::time::Duration;
+
+use baton_agents::driver::run_result::{EndReason, RunResult};
+use baton_core::ask::question::QuestionDraft;
+use baton_core::base::id::AttemptId;
+use baton_core::base::redact::redact;
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
+use baton_core::task::{Purpose, Task};
+use baton_core::transition::command::Command;
+use baton_store::model::claim::ClaimedTask;
+use tokio::sync::watch;
+use tracing::Span;
+
+use crate::asking::Leave;
+use crate::attempt::agent_run::AgentRun;
+use crate::attempt::executor::{Executed, Executor, Spent, measure};
+use crate::attempt::prompt::BreakdownPrompt;
+use crate::attempt::running::Place as Seat;
+use crate::base::error::EngineError;
+use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
+use crate::user_tasks::{TASKFILE, UserTaskError};
+use crate::workshop::Workshop;
+
+pub use crate::attempt::agent_run::{LOG_FILE, PROCESS_FILE};
+
+/// A set-up fetches and builds what the project needs; one that takes longer hangs.
+const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
+
+pub struct Runner {
+    shop: Workshop,
+}
+
+impl Runner {
+    pub fn new(shop: Workshop) -> Self {
+        Self { shop }
+    }
+
+    /// Runs the attempt to its end and settles it. Only the store can make this fail.
+    pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
+        let task = claimed.task.value;
+        let attempt = claimed.lease.attempt;
+        let executed = match self.attempt(&task, attempt, seat.stop_signal()).await {
+            Ok(executed) => executed,
+            Err(error) => self.settle(&task, attempt, systemic(&error)).await?,
+        };
+        match executed {
+            Executed::Settled => Ok(()),
+            // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
+            Executed::Stale => {
+                Span::current().record("outcome", "stale");
+                self.shop.hand_over(&task, attempt).await;
+                Ok(())
+            }
+            // Cancelled, or Baton is going down. Nobody's fault either way.
+            Executed::Stopped => {
+                Span::current().record("outcome", "stopped");
+                self.shop.hand_over(&task, attempt).await;
+                let expire = Command::ExpireLease { attempt };
+                match self.shop.tasks.apply(task.id(), expire, Actor::Baton).await {
+                    Ok(_) => Ok(()),
+                    Err(error) if error.is_stale() => Ok(()),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+
+    async fn settle(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        end: AttemptEnd,
+    ) -> Result<Executed, EngineError> {
+        self.shop.note_intake(task, &end.reported.result).await?;
+        Span::current().record("outcome", end.reported.result.kind().as_str());
+        match self.shop.settle_charged(task, attempt, end).await {
+            Ok(()) => Ok(Executed::Settled),
+            // The task moved on without this attempt; its work is kept and its result discarded (I16).
+            Err(error) if error.is_stale() => Ok(Executed::Stale),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Executed, EngineError> {
+        if let Some(end) = self.shop.over_budget(task).await? {
+            return self.settle(task, attempt, end).await;
+        }
+        let (worktrees, branch) = match self.shop.repository_to_work_in(task, attempt).await {
+            Ok(found) => found,
+            // Where machines share work, code that cannot be had here may be at hand elsewhere.
+            Err(error) if error.is::<GitError>() && self.shop.place.store.is_shared() => {
+                (self.shop.say)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));
+                if let Some(project) = task.spec().project_id {
+                    self.shop.projects.note_away(project);
+                }
+                return Ok(Executed::Stopped);
+            }
+            Err(error) => return Err(error),
+        };
+        let place = self.shop.stand(task, &worktrees, branch).await?;
+        let resumes = self.resumes(task, &worktrees).await?;
+        let wanted = &self.shop.settings.worktree;
+        let setup =
+            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let spec = CheckoutSpec { attempt, place, resumes, setup };
+        let checkout = worktrees.create(&spec).await?;
+        match self.prepare(task, &worktrees, &checkout, stop.clone()).await? {
+            Prepared::Ready => {}
+            Prepared::Stopped => return Ok(Executed::Stopped),
+            Prepared::Ask(question) => {
+                let asked = AttemptResult::Asked { question };
+                return self.settle(task, attempt, without_work(asked, "")).await;
+            }
+            Prepared::Refused => {
+                let message =
+                    format!("its checks or its set-up need {TASKFILE}, and the human does not let it run");
+                let refused = AttemptResult::Error { cause: ErrorCause::Own, message: message.clone() };
+                return self.settle(task, attempt, without_work(refused, &message)).await;
+            }
+        }
+        match task.spec().purpose {
+            Purpose::Work | Purpose::Run => {
+                let executor = Executor {
+                    shop: &self.shop,
+                    task,
+                    attempt,
+                    worktrees: &worktrees,
+                    checkout: &checkout,
+                    is_resumed: spec.resumes.is_some(),
+                    stop,
+                    span: Span::current(),
+                };
+                executor.run().await
+            }
+            Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
+        }
+    }
+
+    /// The project's own set-up, and a look whether the checks that come later can run at all: an agent's turns
+    /// are not spent on work that nothing could be said about.
+    async fn prepare(
+        &self,
+        task: &Task,
+        worktrees: &Worktrees,
+        checkout: &Checkout,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<Prepared, EngineError> {
+        let Workshop { settings, user_tasks, tasks, .. } = &self.shop;
+        let root = self.shop.people_folder(worktrees);
+        let site = self.shop.site(&root, &checkout.folder, checkout.attempt, &[]);
+        let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
+        for name in settings.checks.user_tasks().chain(setup) {
+            match user_tasks.ready_to_run(&site, name) {
+                Ok(_) => {}
+                Err(UserTaskError::Untrusted) => {
+                    match Leave::look(tasks, user_tasks, &site, task.id()).await? {
+                        Leave::Given => {}
+                        Leave::Refused => return Ok(Prepared::Refused),
+                        Leave::Unasked(question) => return Ok(Prepared::Ask(question)),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let Some(name) = setup else { return Ok(Prepared::Ready) };
+        match user_tasks.run_unless_stopped(&site, name, SETUP_TIMEOUT, &mut stop).await? {
+            None => Ok(Prepared::Stopped),
+            Some(ran) if ran.succeeded => {
+                worktrees.note_set_up(checkout).await?;
+                Ok(Prepared::Ready)
+            }
+            Some(ran) => {
+                Err(AttemptError::SetupFailed { output: redact(&user_tasks.told(&ran)).into_owned() }.into())
+            }
+        }
+    }
+
+    /// The attempt to go on from: the nearest before this one that got as far as a worktree. One that was lost
+    /// before that has nothing to go on from, but the one it went on from itself has.
+    async fn resumes(&self, task: &Task, worktrees: &Worktrees) -> Result<Option<AttemptId>, EngineError> {
+        let mut earlier = task.state().live_attempt().and_then(|live| live.resumes);
+        while let Some(attempt) = earlier {
+            if worktrees.repository().is_clone() && !worktrees.has_started(attempt).await? {
+                // It ran on another machine, which has told where it began.
+                worktrees.fetch_attempt(attempt).await?;
+            }
+            if worktrees.has_started(attempt).await? {
+                return Ok(Some(attempt));
+            }
+            earlier = self.shop.tasks.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
+        }
+        Ok(None)
+    }
+
+    async fn breakdown(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        worktrees: &Worktrees,
+        checkout: &Checkout,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Executed, EngineError> {
+        let mut spent = Spent::nothing();
+        let prompt = BreakdownPrompt { shop: &self.shop, task };
+        let questions = self.shop.tasks.questions_of(task.id()).await?;
+        let shift = AgentRun {
+            shop: &self.shop,
+            task,
+            attempt,
+            worktrees,
+            checkout,
+            role: &task.spec().role,
+            name: "breakdown".to_owned(),
+            going_on: prompt.going_on(&questions),
+            prompt: prompt.text(worktrees, checkout).await?,
+            session_since: None,
+            model: None,
+            outcomes: Vec::new(),
+            variables: Vec::new(),
+        };
+        let worked = shift.work(stop.clone()).await?;
+        spent.add(&worked);
+        if worked.ended.reason == EndReason::Cancelled {
+            return Ok(Executed::Stopped);
+        }
+        let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
+        let Some(verified) = measured else { return Ok(Executed::Stopped) };
+        let reported = self.planned(task, attempt, worked.ended).await?;
+        self.settle(task, attempt, AttemptEnd { reported, verified }).await
+    }
+
+    async fn planned(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        ended: RunResult,
+    ) -> Result<AttemptReport, EngineError> {
+        let RunResult { mut reported, plan, .. } = ended;
+        reported.plan_submitted = false;
+        if let Some(draft) = plan {
+            match self.shop.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
+                Ok(_) => reported.plan_submitted = true,
+                // The next attempt reads what was wrong with it.
+                Err(error) => {
+                    let Some(TaskError::InvalidPlan(faults)) = error.get() else { return Err(error) };
+                    reported.output = format!("{}\n\nThe plan could not be used:\n{faults}", reported.output);
+                }
+            }
+        }
+        Ok(reported)
+    }
+}
+
+/// What is to be done before the agent starts.
+enum Prepared {
+    Ready,
+    Stopped,
+    /// A person has to allow the project's commands first.
+    Ask(QuestionDraft),
+    /// They said no.
+    Refused,
+}
+
+fn systemic(error: &EngineError) -> AttemptEnd {
+    let message = format!("{error}\n{}", error.hint());
+    let result = AttemptResult::Error { cause: ErrorCause::Systemic, message: message.clone() };
+    without_work(result, &message)
+}
+
+fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
+    AttemptEnd { reported: AttemptReport::new(result, output), verified: Evidence::default() }
+}

@@ -1,0 +1,151 @@
+//! What the exit of a run means for its task, in the words the guard knows. The guard decides.
+
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::task_type::{Deliverable, TaskType};
+use baton_core::base::text::NonBlank;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::RunOrigin;
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
+use baton_core::task::{Purpose, Task};
+
+/// The exit of a run, and what the agent said last.
+pub struct Exit<'a> {
+    pub reason: &'a ExitReason,
+    /// The outcome that led there, where one did.
+    pub outcome: Option<&'a Outcome>,
+    /// The agent's last message.
+    pub text: &'a str,
+    pub origin: RunOrigin,
+}
+
+impl Exit<'_> {
+    /// What the attempt reports. `shows_work` is what git says.
+    pub fn reported(&self, task: &Task, shows_work: bool) -> AttemptReport {
+        AttemptReport::new(self.result(task, shows_work), self.output(task, shows_work))
+    }
+
+    fn result(&self, task: &Task, shows_work: bool) -> AttemptResult {
+        match self.reason.category() {
+            ExitCategory::Error => AttemptResult::Error {
+                cause: ErrorCause::Own,
+                message: format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned(),
+            },
+            ExitCategory::Guardrail => Self::asks(&format!(
+                "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
+                 recipe begins again with it. To give the task up instead, cancel it: baton task cancel {}.\n\nThe agent \
+                 said last:\n{}",
+                self.reason.message(),
+                task.id(),
+                self.text.trim()
+            )),
+            ExitCategory::Completed => self.completed(task, shows_work),
+        }
+    }
+
+    fn completed(&self, task: &Task, shows_work: bool) -> AttemptResult {
+        match self.reason.as_str() {
+            // Only a person can go on from here, with the agent's own words as the question.
+            "implementation-blocked" | "clarification-needed" | "rebase-conflict" | "merge-conflict" => {
+                match self.words() {
+                    Some(words) if task.spec().task_type != TaskType::DangerousOp => Self::asks(words),
+                    Some(words) => AttemptResult::Blocked { reason: BlockReason::Other(words.to_owned()) },
+                    None => AttemptResult::Blocked { reason: BlockReason::Unstated },
+                }
+            }
+            "no-changes-needed" | "no-changes-to-commit" => AttemptResult::NoChanges {
+                reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
+            },
+            "user-provided-other" => self.other(shows_work),
+            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => Self::asks(&format!(
+                "What should become of this task? Its recipe was stopped before anything came of it.\n\nWhat you write is \
+                 given to the agent, and the recipe begins again with it. To give the task up instead, cancel it: baton \
+                 task cancel {}.",
+                task.id()
+            )),
+            _ => AttemptResult::Complete,
+        }
+    }
+
+    /// A run a person started has stopped, so nothing goes on by itself; other work is simply not finished.
+    fn other(&self, shows_work: bool) -> AttemptResult {
+        match self.origin {
+            RunOrigin::Session if shows_work => AttemptResult::Complete,
+            RunOrigin::Session => Self::asks(self.words().unwrap_or(self.text)),
+            RunOrigin::Task | RunOrigin::Default => AttemptResult::Incomplete,
+        }
+    }
+
+    fn asks(text: &str) -> AttemptResult {
+        match NonBlank::new(text) {
+            Ok(text) => {
+                AttemptResult::Asked { question: QuestionDraft::new(QuestionKind::Clarification, text) }
+            }
+            Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
+        }
+    }
+
+    fn words(&self) -> Option<&str> {
+        self.outcome.and_then(|outcome| outcome.description.as_ref()).map(NonBlank::as_str)
+    }
+
+    /// The agent's message; for a task that was made for the run, how the run ended before it.
+    fn output(&self, task: &Task, shows_work: bool) -> String {
+        let text = match self.words() {
+            Some(words) if !self.text.contains(words) => format!("{}\n\n{words}", self.text.trim_end()),
+            Some(_) | None => self.text.trim_end().to_owned(),
+        };
+        let message = self.reason.message();
+        match task.spec().purpose {
+            Purpose::Run if shows_work => text,
+            // Whatever else the agent had to say about it, this is the answer.
+            Purpose::Run if self.reason.as_str() == "no-tasks-available" => message,
+            Purpose::Run => format!("{message}\n\n{}", text.trim_start()).trim_end().to_owned(),
+            Purpose::Work | Purpose::Breakdown { .. } => text.trim_start().to_owned(),
+        }
+    }
+}
+
+/// Whether commits are what the task is to deliver.
+pub fn wants_code(task: &Task) -> bool {
+    match task.spec().task_type.deliverable() {
+        Deliverable::Output => false,
+        Deliverable::Code | Deliverable::Danger => true,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+
+    use baton_core::base::id::{SessionId, TaskId};
+
+    use baton_core::task::TaskSpec;
+
+    use baton_core::base::time::Timestamp;
+
+    use super::*;
+
+    /// One that is to be implemented, and no more.
+    pub fn task() -> Task {
+        Task::create(TaskSpec::new(
+            TaskId::from_bits(1),
+            "sess_1".parse::<SessionId>().unwrap(),
+            TaskType::Implementation,
+            NonBlank::new("Parse the dates").unwrap(),
+            Timestamp::from_ms(0),
+        ))
+    }
+
+    /// What an agent says of being blocked is its own words; these are ours.
+    #[test]
+    fn every_question_baton_puts_at_the_end_of_a_run_stands_alone() {
+        for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-requested"] {
+            let reason: ExitReason = reason.parse().unwrap();
+            let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: RunOrigin::Task };
+            let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {
+                panic!("{reason} asks nothing")
+            };
+            assert_eq!(question.missing_context(), [], "{}", question.text);
+        }
+    }
+}

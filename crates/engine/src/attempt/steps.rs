@@ -1,0 +1,152 @@
+//! How a run moves: what the agent reported, held against what Baton sees, and what follows.
+
+use baton_agents::driver::run_result::RunResult;
+use baton_core::base::text::NonBlank;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome_parser;
+use baton_core::recipe::run::{Advance, Contradiction, GitObservation, Run, RunObservation, StepReport};
+use baton_core::recipe::{Recipe, RecipeStep};
+use baton_core::task::attempt::{AttemptReport, AttemptResult};
+use baton_core::task::{Purpose, Task};
+use tracing::Span;
+
+use crate::attempt::ending::{Ending, Then, overtaken};
+use crate::attempt::evidence::Spent;
+use crate::attempt::executor::Executor;
+use crate::attempt::journal::RunJournal;
+use crate::attempt::settlement::wants_code;
+use crate::base::error::EngineError;
+use crate::runs::gate;
+use crate::runs::moved;
+
+/// Ready tasks counted when an agent says there are none.
+const READY_MAX: u32 = 100;
+
+/// What was said, and whether the agent said it itself.
+pub(crate) struct Said {
+    report: StepReport,
+    is_claim: bool,
+}
+
+/// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
+/// what it still gets wrong after a reminder: the evidence decides then.
+pub(crate) fn said(step: &RecipeStep, run: &Run, ended: &RunResult) -> Said {
+    let allowed = step.outcomes();
+    let heard = match &ended.outcome {
+        Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),
+        None => outcome_parser::parse(&ended.reported.output, &allowed),
+    };
+    match (heard, step.default_outcome()) {
+        (Ok(outcome), _) => Said { report: StepReport::Outcome(outcome), is_claim: true },
+        (Err(mistake), Some(default)) if mistake == OutcomeMistake::NoneFound || run.was_reminded() => {
+            let outcome = Outcome { name: default.clone(), description: None };
+            Said { report: StepReport::Outcome(outcome), is_claim: false }
+        }
+        (Err(mistake), _) => Said { report: StepReport::Mistake(mistake), is_claim: true },
+    }
+}
+
+impl Executor<'_> {
+    /// Moves the run by what was reported, and does what follows.
+    pub(crate) async fn advance(
+        &self,
+        book: &mut RunJournal,
+        spent: &Spent,
+        said: &Said,
+        text: String,
+    ) -> Result<Then, EngineError> {
+        let report = &said.report;
+        let mut decision = self.shop.tasks.decision(self.task.id());
+        loop {
+            let (session, unheard) = book.unheard().await?;
+            if !unheard.is_empty() {
+                // Somebody spoke while the agent worked: it hears that before anything follows from its report.
+                if book.write(book.run.clone(), session, Vec::new()).await? {
+                    return Ok(Then::GoOn);
+                }
+                match overtaken(book).await? {
+                    Some(then) => return Ok(then),
+                    None => decision.again().await?,
+                }
+                continue;
+            }
+            let observed = self.observe(book, said).await?;
+            let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
+            let outcome = match report {
+                StepReport::Outcome(outcome) => Some(outcome),
+                StepReport::Mistake(_) => None,
+            };
+            if let Some(outcome) = outcome {
+                Span::current().record("outcome", outcome.name.as_str());
+            }
+            let events = moved(&run, &advance, outcome.map(|outcome| &outcome.name));
+            let error = match &report {
+                StepReport::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),
+                StepReport::Outcome(_) => None,
+            };
+            let ending = match advance {
+                Advance::Exit { reason } => {
+                    Ending::Exits { reason, outcome: outcome.cloned(), text: text.clone(), error }
+                }
+                Advance::AskGate { question } => {
+                    let question = gate::question(&book.recipe, &run, &question);
+                    let reported = AttemptReport::new(AttemptResult::Asked { question }, text.clone());
+                    Ending::Pauses { reported, run }
+                }
+                Advance::Restart { .. } if book.recipe.takes_task() => {
+                    Ending::MovesOn { text: text.clone(), run, events }
+                }
+                Advance::Restart { .. }
+                | Advance::EnterStep { .. }
+                | Advance::Remind { .. }
+                | Advance::StayInPhase => {
+                    if book.write(run, session, events).await? {
+                        return Ok(Then::GoOn);
+                    }
+                    match overtaken(book).await? {
+                        Some(then) => return Ok(then),
+                        None => decision.again().await?,
+                    }
+                    continue;
+                }
+            };
+            match self.end(book, spent, ending, session).await? {
+                Then::Listen => decision.again().await?,
+                then @ (Then::GoOn | Then::End(_)) => return Ok(then),
+            }
+        }
+    }
+
+    /// What Baton itself sees, to hold against the report.
+    async fn observe(&self, book: &RunJournal, said: &Said) -> Result<RunObservation, EngineError> {
+        let measured = self.worktrees.measure(self.checkout).await?;
+        let seen = GitObservation {
+            commits: measured.commits,
+            uncommitted: measured.uncommitted,
+            files_changed: measured.files_changed,
+        };
+        let contradiction = match &said.report {
+            StepReport::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
+                Contradiction::in_git(outcome, seen)
+            }
+            StepReport::Outcome(_) | StepReport::Mistake(_) => None,
+        };
+        let ready_count = self.ready_count(&book.recipe).await?;
+        Ok(RunObservation { ready_count, progress: seen.commits > 0, contradiction })
+    }
+
+    /// The run's own task, where it took one from the queue, and what else is ready there.
+    async fn ready_count(&self, recipe: &Recipe) -> Result<u32, EngineError> {
+        let spec = self.task.spec();
+        let own = u32::from(recipe.takes_task() && spec.purpose == Purpose::Work);
+        let ready = self.shop.tasks.ready(READY_MAX).await?;
+        let fits = |task: &Task| {
+            task.spec().purpose == Purpose::Work
+                && task.spec().project_id == spec.project_id
+                && task.spec().role == spec.role
+        };
+        let count = ready.iter().filter(|stored| fits(&stored.value)).count();
+        Ok(own.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+}

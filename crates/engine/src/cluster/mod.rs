@@ -1,0 +1,9 @@
+//! Several processes on one store: node names, heartbeats, leader election, locks, logs of other machines.
+
+pub mod error;
+pub mod fleet_size;
+pub mod heartbeat;
+pub mod leader;
+pub mod log_relay;
+pub mod merge_lock;
+pub mod node;

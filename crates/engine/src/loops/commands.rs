@@ -1,0 +1,185 @@
+//! What a person does to a loop that is under way: breaks it off, and speaks to it.
+
+use crate::base::error::{Entity, NotFound};
+use crate::runs::error::RunError;
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::people::actor::Actor;
+use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
+use baton_core::phase::work::PhaseWork;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{GateAnswer, Run, RunObservation, RunRefusal, StepReport};
+use baton_core::recipe::{LOOP_RECIPE, Recipe};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::records::session::Message;
+use baton_core::task::Task;
+use baton_core::task::state::TaskState;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
+
+use crate::asking::Secret;
+use crate::loops::rows::{closed, handed_off, over, put};
+use crate::runs::{goes_on, message, moved, posted, stamp};
+use crate::tasks::service::{Answer, TaskService};
+
+impl TaskService {
+    /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
+    pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Answer<PhaseLoop> {
+        self.leave_loop(session, ExitReason::user_requested(), None, actor).await
+    }
+
+    /// `error` says what went wrong, where something did.
+    pub(crate) async fn leave_loop(
+        &self,
+        session: &SessionId,
+        reason: ExitReason,
+        error: Option<NonBlank>,
+        actor: Actor,
+    ) -> Answer<PhaseLoop> {
+        let mut decision = self.decision(format_args!("the loop of {session}"));
+        loop {
+            let now = self.store.now().await?;
+            let missing = || NotFound::new(Entity::Loop, session);
+            let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
+            let so_far = stored.value.work().results();
+            let handed = stored.value.break_off(so_far.as_ref())?;
+            let (mut change, mut events) =
+                over(self.run_of_loop(session).await?, reason.clone(), error.clone())?;
+            change = put(&handed.next, Some(stored.version)).and(change);
+            if let Some(pending) = stored.value.pending()
+                && let Some(record) = self.question(pending.id).await?
+            {
+                let reason = NonBlank::new("the loop was broken off")?;
+                let withdrawn = QuestionState::Withdrawn { at: now, reason };
+                change = change.and(closed(&record, withdrawn, &actor, now));
+            }
+            change = change.and(self.let_go_of_subject(&stored.value).await?);
+            events.push(handed_off(&handed));
+            stamp(&mut change, events, now, &actor);
+            if decision.commit(change).await? {
+                self.dismiss(&stored.value, actor).await?;
+                return Ok(handed.next);
+            }
+        }
+    }
+
+    /// The task that was to be planned goes back to the queue as it was.
+    async fn let_go_of_subject(&self, left: &PhaseLoop) -> Answer<Change> {
+        let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
+        let Some(subject) = &work.subject else { return Ok(Change::new()) };
+        let held = self.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
+        let Some(held) = held else { return Ok(Change::new()) };
+        let context = self.context(Actor::policy("the loop")).await?;
+        let let_go = held.value.apply(Command::Release, &context)?;
+        Ok(Change::transition(held.version, let_go))
+    }
+
+    /// The agent of a phase that is over has nothing more to do. Subtasks stay: their work is the human's.
+    async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Answer<()> {
+        let agent = match left.work() {
+            PhaseWork::Plan(_) | PhaseWork::Review(_) => left.work().at_work(),
+            PhaseWork::Hub | PhaseWork::Execute(_) => None,
+        };
+        let Some(task) = agent else { return Ok(()) };
+        let reason = NonBlank::new("the loop was broken off").ok();
+        match self.apply(task, Command::Cancel { reason }, actor).await {
+            // It is over by itself.
+            Ok(_) => Ok(()),
+            Err(error) if error.is::<CommandRefusal>() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Says something to the loop: the agent at work hears it before it ends, or else the next one of the phase.
+    pub(crate) async fn say_to_loop(
+        &self,
+        session: &SessionId,
+        text: &NonBlank,
+        actor: &Actor,
+    ) -> Answer<Message> {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
+            let no_run = || RunError::NoRun { session: session.clone() };
+            let stored = self.phase_loop(session).await?.ok_or_else(no_run)?;
+            if let Some(pending) = stored.value.pending() {
+                // Nobody is at work, and what follows depends on the answer: that comes first.
+                return Err(RunRefusal::AwaitsGate { question: first_line(pending.text()) }.into());
+            }
+            let (listener, heard) = self.listener(&stored, text).await?;
+            let now = self.store.now().await?;
+            let (mut of, guard, mut events) = self.opened(session, None, now).await?;
+            of.message_count += 1;
+            let message = message(&of, text, actor, listener, now);
+            events.push(posted(session, text, listener));
+            let mut change =
+                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), WriteGuard::New);
+            stamp(&mut change, events, now, actor);
+            if decision.commit(change).await? {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// The task whose agent is told, or the change that keeps it for the phase's next agent.
+    async fn listener(
+        &self,
+        stored: &Versioned<PhaseLoop>,
+        text: &NonBlank,
+    ) -> Answer<(Option<TaskId>, Change)> {
+        if let Some(task) = stored.value.work().at_work()
+            && goes_on(self.task(task).await?.value.state())
+        {
+            return Ok((Some(task), Change::new()));
+        }
+        let mut work = stored.value.work().clone();
+        if !work.add_remark(text) {
+            return Err(RunError::NoListener { session: stored.value.session().clone() }.into());
+        }
+        let next = stored.value.at_work(work, stored.value.topic());
+        Ok((None, put(&next, Some(stored.version))))
+    }
+
+    pub(crate) fn fresh_cycle(&self) -> FreshCycle {
+        FreshCycle { id: self.ids.cycle(), owner: Secret::draw(self.ids.attempt()).owner() }
+    }
+}
+
+fn first_line(text: &NonBlank) -> NonBlank {
+    let line = text.as_str().trim().lines().next().unwrap_or_default();
+    NonBlank::or(line, text.clone())
+}
+
+pub(crate) fn is_held(task: &Task) -> bool {
+    task.ledger().is_held && matches!(task.state(), TaskState::Incoming)
+}
+
+pub(crate) fn loop_recipe() -> Answer<RecipeId> {
+    Ok(LOOP_RECIPE.parse().map_err(|_| NotFound::new(Entity::Recipe, LOOP_RECIPE))?)
+}
+
+pub(crate) fn named(task: &Task) -> NamedTask {
+    NamedTask { id: task.id(), title: task.spec().title.clone() }
+}
+
+/// The run beyond the gate of its step, and what is told of it. The outcome is the one the gate stands for: what its
+/// agents brought is in the loop.
+pub(crate) fn passed_gate(
+    run: &Run,
+    recipe: &Recipe,
+    answer: GateAnswer,
+) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
+    let gate = recipe.step(run.step()).and_then(|step| step.gate());
+    let Some(gate) = gate else { return Ok((run.clone(), Vec::new())) };
+    let name = match answer {
+        GateAnswer::Yes => gate.yes(),
+        GateAnswer::No => gate.no().unwrap_or(gate.yes()),
+    };
+    let outcome = Outcome { name: name.clone(), description: None };
+    let (at_gate, _) = run.advance(recipe, &StepReport::Outcome(outcome), &RunObservation::default())?;
+    let (beyond, advance) = at_gate.answer_gate(recipe, answer)?;
+    let events = moved(&beyond, &advance, Some(name));
+    Ok((beyond, events))
+}

@@ -1,0 +1,363 @@
+//! The conductor: moves every open loop on by one step at a time, until each waits for its human or for an agent.
+//!
+//! It keeps nothing between two rounds: what a loop is at stands in its row. So it can be killed at any moment, and the
+//! next one goes on from there.
+
+use std::time::Duration;
+
+use baton_core::ask::question::QuestionDraft;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::people::actor::Actor;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
+use baton_core::phase::work::{ExecuteWork, NextAction, PhaseWork, QuestionTopic};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::change::{Change, Versioned};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::state::{QueueName, TaskState};
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
+
+use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
+use crate::landing::acceptor::Acceptor;
+use crate::loops::commands::named;
+use crate::loops::rows::{asked, put};
+use crate::loops::text;
+use crate::runs::{goes_on, stamp};
+use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::workshop::Workshop;
+
+/// Steps one loop takes in one round; the next change brings the next round.
+const STEPS_MAX: u32 = 100;
+/// Ready tasks looked at to find the one to plan.
+const READY_MAX: u32 = 500;
+/// Work that somebody holds up, by a checkout or a lock, is merged this soon after they let go.
+const LANDING_PAUSE_MAX: Duration = Duration::from_secs(2);
+
+pub struct LoopDriver {
+    shop: Workshop,
+    leadership: Leadership,
+    items: Items,
+}
+
+/// What became of the work that a person called done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Landing {
+    /// Some of it was merged.
+    Merged,
+    /// Something is in the way for now; the task says what.
+    Blocked,
+    /// There is nothing to merge, or nothing that may be.
+    Nothing,
+}
+
+impl LoopDriver {
+    pub fn new(shop: Workshop, leadership: Leadership) -> Self {
+        let items = shop.services.items(ServiceName::Loops, &shop.tasks.store);
+        Self { shop, leadership, items }
+    }
+
+    async fn move_far(&self, session: &SessionId) -> Result<(), ServiceError> {
+        for _ in 0..STEPS_MAX {
+            if !Box::pin(self.move_on(session)).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step. False when the loop waits for somebody.
+    async fn move_on(&self, session: &SessionId) -> Result<bool, ServiceError> {
+        let Some(stored) = self.shop.tasks.phase_loop(session).await? else { return Ok(false) };
+        if stored.value.pending().is_some() {
+            return Ok(false);
+        }
+        if let PhaseWork::Execute(work) = stored.value.work() {
+            match self.accept_completed(work).await? {
+                Landing::Merged => return Ok(true),
+                // What comes next may need it; it is tried again until it is merged.
+                Landing::Blocked => return Ok(false),
+                Landing::Nothing => {}
+            }
+        }
+        let moved = match stored.value.work().next() {
+            NextAction::Choose => self.choose(&stored).await,
+            NextAction::StartAgent => self.start_agent(&stored).await,
+            NextAction::WatchFor { task } => self.watch_for(&stored, task).await,
+            NextAction::Ask { topic } => self.ask(&stored, topic).await,
+            NextAction::GiveUp { why } => {
+                (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
+                let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
+                self.shop.tasks.leave_loop(session, reason, error, Actor::Baton).await?;
+                Ok(false)
+            }
+            NextAction::Rest => Ok(false),
+        };
+        Ok(moved?)
+    }
+
+    async fn write(&self, stored: &Versioned<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
+        let next = stored.value.at_work(work, None);
+        // What moved meanwhile is read in the next step, so either way there is one.
+        self.shop.tasks.try_write(put(&next, Some(stored.version))).await?;
+        Ok(true)
+    }
+
+    /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
+    /// begins with it while the human decides how it is to be done.
+    async fn choose(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
+        let tasks = &self.shop.tasks;
+        let of_loop = Role::loop_phases();
+        let session = tasks.store.session(stored.value.session()).await?;
+        let project = session.and_then(|stored| stored.value.project_id);
+        let fits = |task: &Task| {
+            let spec = task.spec();
+            matches!(task.state(), TaskState::Incoming)
+                && spec.purpose == Purpose::Work
+                && spec.recipe.is_none()
+                && project.is_none_or(|project| spec.project_id == Some(project))
+                && !of_loop.contains(&spec.role)
+        };
+        let ready = tasks.store.ready(READY_MAX).await?;
+        let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
+            let reason =
+                ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
+            tasks.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
+            return Ok(false);
+        };
+        let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
+        work.subject = Some(named(&task.value));
+        let held = task.value.apply(Command::Hold, &tasks.context(Actor::policy("the loop")).await?)?;
+        let next = stored.value.at_work(PhaseWork::Plan(work), None);
+        let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
+        // Somebody may have claimed it meanwhile; then another one is chosen.
+        tasks.try_write(change).await?;
+        Ok(true)
+    }
+
+    /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
+    async fn start_agent(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
+        let tasks = &self.shop.tasks;
+        let (id, now) = (tasks.ids.task(), tasks.store.now().await?);
+        let [plan, _, review] = Role::loop_phases();
+        let mut work = stored.value.work().clone();
+        let (role, title, description, project) = match &mut work {
+            PhaseWork::Plan(planning) => {
+                let Some(subject) = planning.subject.clone() else { return Ok(true) };
+                let planned = tasks.task(subject.id).await?.value;
+                let told = text::plan_prompt(stored.value.brief(), planning, &planned);
+                planning.agent = Some(id);
+                planning.tries += 1;
+                (plan, format!("Plan: {}", subject.title), told, planned.spec().project_id)
+            }
+            PhaseWork::Review(reviewing) => {
+                let told = text::review_prompt(stored.value.brief(), reviewing);
+                reviewing.agent = Some(id);
+                reviewing.tries += 1;
+                (review, format!("Review: iteration {}", stored.value.iteration()), told, None)
+            }
+            PhaseWork::Hub | PhaseWork::Execute(_) => return Ok(false),
+        };
+        let session = stored.value.session().clone();
+        let spec = TaskSpec {
+            project_id: project,
+            description,
+            priority: Priority::P1,
+            role,
+            ..TaskSpec::new(id, session, TaskType::Report, NonBlank::new(title)?, now)
+        };
+        let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
+        let asker = tasks.asker_of(stored.value.session()).await?;
+        let created = Change::create(
+            Task::create(spec).with_requester(asker),
+            &[],
+            Event { at: now, by: Actor::Baton, body },
+        );
+        let next = stored.value.at_work(work, None);
+        tasks.try_write(put(&next, Some(stored.version)).and(created)).await?;
+        Ok(true)
+    }
+
+    async fn release(&self, task: TaskId) -> Result<bool, EngineError> {
+        self.shop.tasks.apply(task, Command::Release, Actor::policy("the loop")).await?;
+        Ok(true)
+    }
+
+    async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
+        let watched = self.shop.tasks.task(task).await?.value;
+        if watched.ledger().is_held {
+            return self.release(task).await;
+        }
+        if goes_on(watched.state()) {
+            return Ok(false);
+        }
+        let mut work = stored.value.work().clone();
+        match &mut work {
+            // It is through. Where it handed in less than is wanted, another one tries.
+            PhaseWork::Plan(planning) => planning.agent = None,
+            PhaseWork::Review(reviewing) => {
+                let said = watched.ledger().output.clone().unwrap_or_default();
+                match watched.state() {
+                    TaskState::Done { .. } if !said.trim().is_empty() => {
+                        said.trim().clone_into(&mut reviewing.findings);
+                    }
+                    _ => reviewing.agent = None,
+                }
+            }
+            PhaseWork::Execute(executing) => {
+                // Nothing else can have happened to a subtask that runs.
+                if executing.finish_run().is_err() {
+                    return Ok(false);
+                }
+            }
+            PhaseWork::Hub => return Ok(false),
+        }
+        self.write(stored, work).await
+    }
+
+    /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by
+    /// `baton accept` (I14); the gate says so.
+    async fn accept_completed(&self, work: &ExecuteWork) -> Result<Landing, ServiceError> {
+        let completed = work
+            .subtasks
+            .iter()
+            .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
+        let mut landing = Landing::Nothing;
+        for subtask in completed {
+            let task = self.shop.tasks.task(subtask.task.id).await?.value;
+            if !matches!(task.state(), TaskState::Provisional(_)) {
+                continue;
+            }
+            let acceptor = Acceptor::new(self.shop.clone());
+            let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
+            let item =
+                Item::new(ItemKind::Landing, &task.id()).of_task(task.id()).retried_every(LANDING_PAUSE_MAX);
+            let accepted = async {
+                match acceptor.accept(task.id(), false, by).await {
+                    Ok(_) => Ok(None),
+                    Err(refused) if refused.is::<CommandRefusal>() => Ok(Some(refused)),
+                    Err(error) => Err(ServiceError::new(&format!("{error}; {}", error.hint()))),
+                }
+            };
+            match self.items.attempt(&item, accepted).await? {
+                Attempted::Done(None) => return Ok(Landing::Merged),
+                Attempted::Done(Some(refused)) => {
+                    (self.shop.say)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
+                }
+                Attempted::Failed { tries, error } => {
+                    if tries == 1 {
+                        (self.shop.say)(&format!("{} is not merged yet: {error}", task.id()));
+                    }
+                    landing = Landing::Blocked;
+                }
+                Attempted::Waiting => landing = Landing::Blocked,
+            }
+        }
+        Ok(landing)
+    }
+
+    async fn ask(&self, stored: &Versioned<PhaseLoop>, topic: QuestionTopic) -> Result<bool, EngineError> {
+        let tasks = &self.shop.tasks;
+        let drafted: Option<QuestionDraft> = match (stored.value.work(), topic) {
+            (PhaseWork::Plan(work), QuestionTopic::Gate) => Some(text::plan_gate(work)?),
+            (PhaseWork::Plan(work), QuestionTopic::Vagueness) => Some(text::vagueness(work)?),
+            (PhaseWork::Plan(work), QuestionTopic::Revision) => Some(text::revision(work)?),
+            (PhaseWork::Execute(work), QuestionTopic::Gate) => {
+                Some(text::execute_gate(work, &self.not_merged(work).await?)?)
+            }
+            (PhaseWork::Execute(work), QuestionTopic::MayRun) if self.pass_over(stored, work).await? => {
+                return Ok(true);
+            }
+            (PhaseWork::Execute(work), _) => {
+                let ran = match work.current() {
+                    Some(current) => tasks.store.task(current.task.id).await?.map(|stored| stored.value),
+                    None => None,
+                };
+                text::subtask(work, ran.as_ref())
+            }
+            (PhaseWork::Review(work), QuestionTopic::Discovered) => {
+                let open = tasks.open_titles().await?;
+                match text::discovered(work, open.iter().map(String::as_str)) {
+                    Some(draft) => Some(draft),
+                    None => return self.skip_duplicates(stored).await,
+                }
+            }
+            (PhaseWork::Review(work), QuestionTopic::List) => Some(text::list(work)?),
+            (PhaseWork::Review(work), _) => Some(text::review_gate(&stored.value, work)?),
+            (PhaseWork::Hub | PhaseWork::Plan(_), _) => None,
+        };
+        let (Some(draft), Some(cycle)) = (drafted, stored.value.cycle()) else { return Ok(false) };
+        let (question, owner) = (draft.with_id(tasks.ids.question()), *cycle.owner());
+        let now = tasks.store.now().await?;
+        let next = stored.value.ask_anew(&owner, question)?;
+        let next = next.at_work(stored.value.work().clone(), Some(topic));
+        let Some(question) = next.pending() else { return Ok(false) };
+        let inbox = asked(next.session(), question, now, &Actor::Baton);
+        tasks.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
+        // It waits now; if the row moved instead, the change that moved it wakes us.
+        Ok(false)
+    }
+
+    /// What was called done and is not merged all the same, with where it is instead.
+    async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
+        let mut left = Vec::new();
+        for task in work.done_by.keys() {
+            let queue = self.shop.tasks.task(*task).await?.value.state().queue();
+            if queue != QueueName::Done {
+                left.push((*task, queue.as_str()));
+            }
+        }
+        Ok(left)
+    }
+
+    /// What needs something that is not done cannot run, so nobody is asked whether it may.
+    async fn pass_over(
+        &self,
+        stored: &Versioned<PhaseLoop>,
+        work: &ExecuteWork,
+    ) -> Result<bool, EngineError> {
+        let Some(current) = work.current() else { return Ok(false) };
+        let mut waits_on = Vec::new();
+        for edge in self.shop.tasks.store.dependencies(current.task.id).await? {
+            if !edge.is_met {
+                waits_on.push(named(&self.shop.tasks.task(edge.on).await?.value));
+            }
+        }
+        if waits_on.is_empty() {
+            return Ok(false);
+        }
+        let mut work = work.clone();
+        work.skip_blocked(waits_on);
+        self.write(stored, PhaseWork::Execute(work)).await
+    }
+
+    /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).
+    async fn skip_duplicates(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
+        let PhaseWork::Review(mut work) = stored.value.work().clone() else { return Ok(false) };
+        let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
+        work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);
+        let mut change = put(&stored.value.at_work(PhaseWork::Review(work), None), Some(stored.version));
+        stamp(&mut change, Vec::new(), self.shop.tasks.store.now().await?, &Actor::Baton);
+        self.shop.tasks.try_write(change).await?;
+        Ok(true)
+    }
+}
+
+impl Service for LoopDriver {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if !self.leadership.is_held() {
+            return Ok(Round::default());
+        }
+        for open in self.shop.tasks.open_loops().await? {
+            let session = open.value.session();
+            let item = Item::new(ItemKind::Loop, session).of_session(session.clone());
+            self.items.attempt(&item, self.move_far(session)).await?;
+        }
+        Ok(self.items.end_round())
+    }
+}

@@ -1,0 +1,156 @@
+//! The start of a loop, whoever asks for it: the command `baton loop`, or its recipe started by any other way.
+
+use crate::runs::error::RunError;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::work::{ExecuteWork, PhaseWork, PlanWork};
+use baton_core::phase::{Phase, PhaseStart};
+use baton_core::recipe::Recipe;
+use baton_core::recipe::run::{GateAnswer, Run, RunOrigin};
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::state::QueueName;
+use baton_core::task::{Task, TaskSpec};
+use baton_store::model::query::TaskFilter;
+
+use crate::loops::commands::{loop_recipe, named, passed_gate};
+use crate::loops::rows::{handed_off, put};
+use crate::runs::{stamp, started};
+use crate::tasks::service::{Answer, TaskService};
+
+/// Open subtasks an execute phase takes up from earlier plans.
+const LEFT_OVER_MAX: u32 = 50;
+/// Characters of a message that make the title of its task.
+const TITLE_CHARS_MAX: usize = 100;
+
+/// What a loop is started with.
+pub struct LoopStart<'a> {
+    pub session: &'a SessionId,
+    pub at: PhaseStart,
+    /// Where it takes its tasks from; none for wherever.
+    pub project: Option<ProjectId>,
+    /// What is to be planned, instead of the queue's next task.
+    pub message: Option<&'a NonBlank>,
+}
+
+impl TaskService {
+    /// Starts the session's loop at a phase. A session runs one recipe at a time, and the loop is one.
+    pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Answer<Run> {
+        let recipe = self.recipe(&loop_recipe()?)?;
+        let mut decision = self.decision(format_args!("the loop of {}", start.session));
+        loop {
+            if let Some(open) = self.session_run(start.session).await?
+                && open.origin() == RunOrigin::Session
+            {
+                let (session, recipe, run) = (start.session.clone(), open.recipe().clone(), open.id());
+                return Err(RunError::AlreadyRunning { session, recipe, run }.into());
+            }
+            let (run, change) = self.loop_started(start, &recipe, actor).await?;
+            if decision.commit(change).await? {
+                return Ok(run);
+            }
+        }
+    }
+
+    /// The row of the loop, its run, and the session it runs on, which keeps others from starting there too.
+    async fn loop_started(
+        &self,
+        start: &LoopStart<'_>,
+        recipe: &Recipe,
+        actor: &Actor,
+    ) -> Answer<(Run, Change)> {
+        let now = self.store.now().await?;
+        let stored = self.phase_loop(start.session).await?;
+        let version = stored.as_ref().map(|stored| stored.version);
+        let current = stored.map_or_else(|| PhaseLoop::new(start.session.clone()), |stored| stored.value);
+        let handed = current.start(start.at, self.fresh_cycle())?;
+        let (session, guard, mut events) = self.opened(start.session, start.project, now).await?;
+        let mut change = Change::new();
+        let mut next = handed.next.clone();
+        match (start.at, start.message) {
+            (PhaseStart::Plan, Some(message)) => {
+                let project = start.project.or(session.project_id);
+                let (subject, made) = self.subject(start.session, project, message, now, actor)?;
+                change = made;
+                next = next.at_work(
+                    PhaseWork::Plan(PlanWork { subject: Some(subject), ..PlanWork::default() }),
+                    None,
+                );
+            }
+            (PhaseStart::Execute, _) => {
+                let work = ExecuteWork::new(self.left_over(start.session).await?);
+                next = next.at_work(PhaseWork::Execute(work), None);
+            }
+            (PhaseStart::Plan | PhaseStart::Review, _) => {}
+        }
+        let run = entered(Run::start(self.ids.run(), recipe, start.session.clone(), None), recipe, start.at)?;
+        events.push(handed_off(&handed));
+        events.extend(started(&run, recipe));
+        change = put(&next, version)
+            .put(Record::Session(session), guard)
+            .put(Record::Run(Box::new(run.clone())), WriteGuard::New)
+            .and(change);
+        stamp(&mut change, events, now, actor);
+        Ok((run, change))
+    }
+
+    /// A message becomes the task to plan: its first line the title, all of it the description.
+    fn subject(
+        &self,
+        session: &SessionId,
+        project: Option<ProjectId>,
+        message: &NonBlank,
+        now: Timestamp,
+        actor: &Actor,
+    ) -> Answer<(NamedTask, Change)> {
+        let line = message.as_str().trim().lines().next().unwrap_or_default();
+        let title: String = line.chars().take(TITLE_CHARS_MAX).collect();
+        let task = Task::create_held(TaskSpec {
+            project_id: project,
+            description: message.to_string(),
+            ..TaskSpec::new(
+                self.ids.task(),
+                session.clone(),
+                TaskType::Implementation,
+                NonBlank::new(title)?,
+                now,
+            )
+        })
+        .with_requester(actor.person());
+        let subject = named(&task);
+        let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
+        Ok((subject, Change::create(task, &[], Event { at: now, by: actor.clone(), body })))
+    }
+
+    /// Subtasks of earlier plans that nobody has let run yet.
+    async fn left_over(&self, session: &SessionId) -> Answer<Vec<(NamedTask, String)>> {
+        let filter = TaskFilter {
+            queue: Some(QueueName::Incoming),
+            session: Some(session.clone()),
+            ..TaskFilter::default()
+        };
+        let [_, execute, _] = Role::loop_phases();
+        let is_left = |task: &Task| task.ledger().is_held && task.spec().role == execute;
+        let tasks = self.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
+        let open = tasks.into_iter().map(|stored| stored.value).filter(is_left);
+        Ok(open.map(|task| (named(&task), task.spec().description.clone())).collect())
+    }
+}
+
+/// The run as it is when its loop starts at this phase.
+fn entered(mut run: Run, recipe: &Recipe, at: PhaseStart) -> Answer<Run> {
+    let passed: &[Phase] = match at {
+        PhaseStart::Plan => &[],
+        PhaseStart::Execute => &[Phase::Plan],
+        PhaseStart::Review => &[Phase::Plan, Phase::Execute],
+    };
+    for _ in passed {
+        run = passed_gate(&run, recipe, GateAnswer::Yes)?.0;
+    }
+    Ok(run)
+}

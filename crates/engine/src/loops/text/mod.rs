@@ -1,0 +1,232 @@
+//! What the loop says: its questions, each of which can be answered by itself, and what its agents are told.
+
+#[cfg(test)]
+mod tests;
+use std::fmt::Write;
+
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{BlankText, NonBlank};
+use baton_core::base::words::pluralize;
+use baton_core::phase::discovered::Proposal;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
+use baton_core::phase::work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
+use baton_core::task::Task;
+use baton_core::task::state::{ReviewMark, TaskState};
+
+use crate::attempt::prompt::fenced;
+
+type Drafted = Result<QuestionDraft, BlankText>;
+
+fn draft(kind: QuestionKind, text: &str, options: &[&str]) -> Drafted {
+    let mut draft = QuestionDraft::new(kind, NonBlank::new(text)?);
+    draft.options = options.iter().filter_map(|option| NonBlank::new(*option).ok()).collect();
+    Ok(draft)
+}
+
+fn subject(work: &PlanWork) -> String {
+    work.subject.as_ref().map(|task| format!("{} {}", task.id, task.title)).unwrap_or_default()
+}
+
+pub fn vagueness(work: &PlanWork) -> Drafted {
+    let assessed = work.rubric.as_ref().map(|rubric| rubric.assess().to_string()).unwrap_or_default();
+    let text = format!(
+        "What should the agent know before it plans {}?\n\n{assessed}\n\nWrite what is missing, and it is planned again \
+         with that. {SKIP} takes the plan as it is.",
+        subject(work)
+    );
+    // Free text is the rule here; the one word is only recognised.
+    draft(QuestionKind::Clarification, &text, &[SKIP])
+}
+
+pub fn plan_gate(work: &PlanWork) -> Drafted {
+    let items = work.plan.as_ref().map(|plan| plan.items().to_vec()).unwrap_or_default();
+    let count = pluralize(items.len() as u64, "subtask");
+    let mut text = format!("The plan for {} has {count}:\n", subject(work));
+    for (index, item) in items.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
+        let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
+        let _ = writeln!(text, "{}. {}{after}", index + 1, item.title);
+    }
+    if let Some(rubric) = &work.rubric {
+        let _ = writeln!(text, "{}", rubric.assess());
+    }
+    text.push_str(
+        "\nYES creates the subtasks, and the execute phase begins. NO stays in the plan phase: you are asked what should be \
+         different, and it is planned again.",
+    );
+    draft(QuestionKind::Gate, &text, &[])
+}
+
+pub fn revision(work: &PlanWork) -> Drafted {
+    let text = format!(
+        "What should be different about the plan for {}?\n\nYou declined it, and nothing was created. What you write here is \
+         given to the agent that plans it again.",
+        subject(work)
+    );
+    draft(QuestionKind::Clarification, &text, &[])
+}
+
+/// Whether the current subtask may run, or is done.
+pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> {
+    let current = work.current()?;
+    let mut asked = current.question()?;
+    let number = work.subtasks.iter().position(|subtask| subtask.task.id == current.task.id)? + 1;
+    let of = format!("Subtask {number} of {}, {}.", work.subtasks.len(), current.task.id);
+    let about = match current.state() {
+        SubtaskState::AskingToRun if work.wants_help => current.help(),
+        SubtaskState::AskingToRun => format!(
+            "{of} YES lets an agent work on it now, in a worktree of its own. NO leaves it for another time. HELP says \
+             more about it and asks again."
+        ),
+        SubtaskState::AskingWhetherDone | SubtaskState::Running | SubtaskState::Finished(_) => format!(
+            "{of} {}\n\nYES merges its work and counts it as completed. NO leaves it as it is, open. FAILED counts it as \
+             failed; what it wrote is kept.",
+            ran.map(how_it_went).unwrap_or_default()
+        ),
+    };
+    asked.text = NonBlank::new(format!("{}\n\n{about}", asked.text)).unwrap_or(asked.text);
+    Some(asked)
+}
+
+fn how_it_went(task: &Task) -> String {
+    let mut text = format!("Its agent is through, and the task is in {}.", task.state().queue().as_str());
+    if let Some(end) = &task.ledger().last_end {
+        let seen = &end.verified;
+        let _ = write!(
+            text,
+            " Baton counted {} in {}, +{} −{} lines.",
+            pluralize(u64::from(seen.commits), "commit"),
+            pluralize(u64::from(seen.files_changed), "file"),
+            seen.insertions,
+            seen.deletions
+        );
+    }
+    if let TaskState::Provisional(work) = task.state() {
+        match &work.mark {
+            ReviewMark::BurnedOut => {
+                text.push_str(" Its turns are used up, and there is nothing to show for them.");
+            }
+            ReviewMark::NotConverging => text.push_str(" It was tried too often without a result."),
+            ReviewMark::NoChanges { reason } => {
+                let _ = write!(text, " It says that nothing had to be changed: {reason}");
+            }
+            ReviewMark::Ready | ReviewMark::Plan => {}
+        }
+    }
+    if let Some(said) = task.ledger().output.as_deref().map(str::trim).filter(|said| !said.is_empty()) {
+        let _ = write!(text, "\n\nThe agent says:\n{said}");
+    }
+    text
+}
+
+/// `not_merged` are those the human called done, with the queue each is in instead.
+pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafted {
+    let mut text = String::from("Every subtask has been gone through:\n");
+    for subtask in &work.subtasks {
+        let how = match subtask.state() {
+            SubtaskState::Finished(SubtaskResult::Completed) => "completed",
+            SubtaskState::Finished(SubtaskResult::Failed) => "failed",
+            SubtaskState::Finished(SubtaskResult::LeftOpen) => "left open",
+            SubtaskState::Finished(SubtaskResult::Skipped) => "skipped",
+            SubtaskState::AskingToRun | SubtaskState::Running | SubtaskState::AskingWhetherDone => "open",
+        };
+        let needs: Vec<String> =
+            subtask.waits_on.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
+        let why =
+            if needs.is_empty() { String::new() } else { format!(", as it needs {}", needs.join(" and ")) };
+        let _ = writeln!(text, "- {} {}: {how}{why}", subtask.task.id, subtask.task.title);
+    }
+    for (task, queue) in not_merged {
+        let _ = writeln!(
+            text,
+            "{task} is not merged: it is in {queue}. See baton task show {task}, baton accept {task}."
+        );
+    }
+    if work.subtasks.is_empty() {
+        "There was no open subtask to execute.\n".clone_into(&mut text);
+    }
+    text.push_str(
+        "\nYES begins the review phase. NO stays in the execute phase: what was skipped or left open is asked about again.",
+    );
+    draft(QuestionKind::Gate, &text, &[])
+}
+
+/// None when there is nothing to decide: everything proposed is open already.
+pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
+    let mut asked = work.proposal.as_ref()?.question(open)?;
+    asked.text = NonBlank::new(format!("{}\n\nThe review found:\n{}", asked.text, work.findings))
+        .unwrap_or(asked.text);
+    Some(asked)
+}
+
+pub fn list(work: &ReviewWork) -> Drafted {
+    let mut text = String::from(
+        "Which tasks should be proposed instead?\n\nWrite one on each line: its title and, behind a colon, what it is about. \
+         You are asked once more before any is created. So far:\n",
+    );
+    for task in work.proposal.iter().flat_map(Proposal::tasks) {
+        let about =
+            if task.description.is_empty() { String::new() } else { format!(": {}", task.description) };
+        let _ = writeln!(text, "{}{about}", task.title);
+    }
+    draft(QuestionKind::Clarification, &text, &[])
+}
+
+pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
+    let text = format!(
+        "The review of iteration {} is done. Discovered tasks added: {} (duplicates skipped: {}).\n\nThe review found:\n{}\n\n\
+         YES goes round again: iteration {} begins with the next task of the queue. NO ends the loop with a summary.",
+        phase_loop.iteration(),
+        work.discovered,
+        work.duplicates_skipped,
+        work.findings,
+        phase_loop.iteration() + 1
+    );
+    draft(QuestionKind::Gate, &text, &[])
+}
+
+/// What the agent of the plan phase is told.
+pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task) -> String {
+    let spec = planned.spec();
+    let mut text = format!("{brief}\n\nThe task to plan: {} {}\n", spec.id, spec.title);
+    if !spec.description.trim().is_empty() {
+        text.push_str(&fenced(&spec.description));
+    }
+    if !work.said.is_empty() {
+        text.push_str("\nThe human said in this phase:\n");
+        for said in &work.said {
+            text.push_str(&fenced(said.as_str()));
+        }
+    }
+    if !work.faults.is_empty() {
+        let _ = write!(text, "\nThe last plan could not be used:\n{}", fenced(&work.faults));
+    }
+    text.push_str(
+        "\nHand in both before you end, each as one line by itself (of standard output, or of your last message):\n\
+         {\"baton\":\"vagueness\",\"goal\":{\"clarity\":\"clear|partly|missing\",\"reason\":\"…\"},\"scope\":{…},\
+         \"acceptance\":{…},\"constraints\":{…}}\n\
+         {\"baton\":\"plan\",\"items\":[{\"title\":\"…\",\"description\":\"…\"},\
+         {\"title\":\"…\",\"description\":\"…\",\"depends_on\":[1]}]}\n\
+         depends_on names the items that have to be done first, by their place in the list; the first is 1.\n\
+         You create no task yourself: the subtasks are created when the human has said YES.\n",
+    );
+    text
+}
+
+pub fn review_prompt(brief: &str, work: &ReviewWork) -> String {
+    let said = if work.said.is_empty() {
+        String::new()
+    } else {
+        let words: String = work.said.iter().map(|said| fenced(said.as_str())).collect();
+        format!("\n\nThe human said in this phase:\n{words}")
+    };
+    format!(
+        "{brief}{said}\n\nSay what you found as your message. Tasks you came upon go into one line by itself (of standard \
+         output, or of your last message):\n\
+         {{\"baton\":\"discovered\",\"tasks\":[{{\"title\":\"…\",\"description\":\"…\"}}]}}\n\
+         You create no task yourself: they are created when the human has said YES.\n"
+    )
+}

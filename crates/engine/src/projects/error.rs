@@ -1,0 +1,47 @@
+//! Why a project could not be created or completed.
+
+use std::path::PathBuf;
+
+use baton_core::base::explanation::Explanation;
+use baton_core::base::id::ProjectId;
+use baton_core::explained;
+
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    #[error("{project} is not complete: {open} of {total} tasks are open")]
+    Incomplete { project: ProjectId, open: u64, total: u64 },
+    #[error("{} cannot be a project's path: {detail}", path.display())]
+    InvalidPath { path: PathBuf, detail: String },
+}
+
+failure! {
+    ProjectError { |it|
+        kind: match it {
+            Self::Incomplete { .. } => ErrorKind::Conflict,
+            Self::InvalidPath { .. } => ErrorKind::InvalidInput,
+        },
+        hint: match it {
+            Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),
+            Self::InvalidPath { .. } => "give the absolute path of a git repository".to_owned(),
+        },
+        explained: it.explained(),
+    }
+}
+
+explained! { ProjectError {
+    Self::Incomplete { .. } => Explanation {
+        code: "project_open",
+        means: "The project is not complete: some of its tasks are still open.",
+        cause: "Every task must be done or cancelled, or recycled with all its replacements done.",
+        next: "`baton project show PROJECT` shows what is left.",
+    },
+    Self::InvalidPath { .. } => Explanation {
+        code: "project_path",
+        means: "The path cannot be a project's.",
+        cause: "It does not exist, is not a folder, or is not absolute.",
+        next: "Give the absolute path of a git repository.",
+    },
+} }

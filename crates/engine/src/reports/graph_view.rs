@@ -1,0 +1,103 @@
+//! The part of the graph around some tasks, read from the store: for questions only core's graph can answer.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use baton_core::base::id::TaskId;
+use baton_core::graph::{DependencyStatus, Standing, TaskGraph};
+use baton_core::task::state::QueueName;
+use baton_store::model::query::TaskFilter;
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::EngineError;
+use crate::tasks::service::TaskService;
+
+/// Tasks looked at for one answer. What lies beyond is taken to be open, as nearly everything is.
+const TASKS_MAX: usize = 5_000;
+/// Waiting tasks read at once.
+const PAGE: u32 = 500;
+
+/// A dependency that can never be met, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadEdge {
+    pub on: TaskId,
+    pub reason: String,
+}
+
+/// The dependencies of a task that can never be met.
+pub async fn dead_edges(tasks: &TaskService, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
+    let graph = below(tasks, [task]).await?;
+    let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
+        DependencyStatus::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
+        DependencyStatus::Met | DependencyStatus::Pending { .. } => None,
+    });
+    Ok(dead.collect())
+}
+
+/// What would start if these were accepted one after the other: for each, what it sets off.
+pub async fn would_start(
+    tasks: &TaskService,
+    accepted: &[TaskId],
+) -> Result<Vec<(TaskId, Vec<TaskId>)>, EngineError> {
+    let waiting = waiting(tasks).await?;
+    let mut graph = below(tasks, waiting.iter().copied().chain(accepted.iter().copied())).await?;
+    let mut starts = Vec::new();
+    for task in accepted {
+        let freed = graph.complete(*task)?;
+        starts.push((*task, freed.into_iter().filter(|task| waiting.contains(task)).collect()));
+    }
+    Ok(starts)
+}
+
+/// Everything that could be claimed if nothing held it up.
+async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
+    let mut waiting = BTreeSet::new();
+    for queue in [QueueName::Incoming, QueueName::NeedsContinuation, QueueName::Breakdown] {
+        let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
+        let mut cursor = None;
+        loop {
+            let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
+            waiting.extend(
+                page.items.iter().filter(|task| task.value.is_claimable()).map(|task| task.value.id()),
+            );
+            cursor = page.next;
+            if cursor.is_none() || waiting.len() >= TASKS_MAX {
+                break;
+            }
+        }
+    }
+    Ok(waiting)
+}
+
+/// These tasks and all they rest on.
+async fn below(
+    tasks: &TaskService,
+    roots: impl IntoIterator<Item = TaskId>,
+) -> Result<TaskGraph, EngineError> {
+    let mut queue: VecDeque<TaskId> = roots.into_iter().collect();
+    let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
+    let mut edges = Vec::new();
+    while let Some(task) = queue.pop_front() {
+        if standings.contains_key(&task) {
+            continue;
+        }
+        if standings.len() >= TASKS_MAX {
+            standings.insert(task, Standing::Open);
+            continue;
+        }
+        let standing = tasks.task(task).await?.value.standing();
+        match &standing {
+            Standing::Recycled { planning } => queue.push_back(*planning),
+            Standing::Replaced { by } => queue.extend(by),
+            Standing::Open | Standing::Done | Standing::Cancelled | Standing::Failed => {}
+        }
+        // What is finished waits on nothing any more.
+        if !matches!(standing, Standing::Done | Standing::Cancelled) {
+            for edge in tasks.store.dependencies(task).await? {
+                edges.push((task, edge.on));
+                queue.push_back(edge.on);
+            }
+        }
+        standings.insert(task, standing);
+    }
+    Ok(TaskGraph::load(standings, edges)?)
+}

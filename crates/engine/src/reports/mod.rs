@@ -1,0 +1,13 @@
+//! Read-only views for people: tasks with their context, lineage, project reports, doctor, survey.
+//!
+//! Nothing here writes to the store.
+
+pub mod doctor;
+pub mod forecast;
+pub mod graph_view;
+pub mod lineage;
+pub mod not_started;
+pub mod project_report;
+pub mod survey;
+pub mod view;
+pub mod workers;

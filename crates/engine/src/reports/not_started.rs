@@ -1,0 +1,119 @@
+//! Why a task that is ready is not started, as far as the limits tell that this machine goes by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_core::base::id::ProjectId;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::{AgentIntake, Candidate, Capacity, LimitsByKey, Load, StartRefusal, may_start};
+use baton_core::task::Task;
+use baton_core::task::state::QueueName;
+use baton_store::model::query::TaskFilter;
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::EngineError;
+use crate::dispatch::dispatcher::served_roles;
+use crate::workshop::Workshop;
+
+/// What keeps it, for programs and for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotStarted {
+    pub code: String,
+    pub message: String,
+}
+
+/// The limits and what counts against them, at one moment.
+pub struct Queueing {
+    agents: BTreeMap<Role, AgentName>,
+    capacity: Capacity,
+    load: Load,
+    intakes: BTreeMap<AgentName, AgentIntake>,
+    now: Timestamp,
+}
+
+impl Workshop {
+    /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
+    /// share one, how many run at once is each machine's own affair. Common are the limits that were set for a role, a
+    /// project or a person.
+    pub(crate) fn capacity(&self) -> Capacity {
+        let mut capacity = self.settings.capacity();
+        if self.place.store.is_shared() {
+            capacity.total_max = u32::MAX;
+            capacity.per_role.default_max = u32::MAX;
+            capacity.per_agent = LimitsByKey::none();
+        }
+        capacity
+    }
+
+    /// What these tasks are judged by.
+    pub async fn queueing(&self, tasks: impl IntoIterator<Item = &Task>) -> Result<Queueing, EngineError> {
+        let store = &self.tasks.store;
+        let mut capacity = self.capacity();
+        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
+        let counted_max = capacity.unaccepted_max.saturating_add(1).min(COUNTED_MAX);
+        let unaccepted = store.tasks(&provisional, None, counted_max).await?.items.len();
+        let mut load = Load::new([], u32::try_from(unaccepted).unwrap_or(u32::MAX));
+        for lease in store.leases().await? {
+            load.start(&lease.role, &lease.agent);
+            load.occupy(&lease.share, 1);
+        }
+        let projects: BTreeSet<ProjectId> =
+            tasks.into_iter().filter_map(|task| task.spec().project_id).collect();
+        for id in projects {
+            let own = store.project(id).await?.and_then(|project| project.value.at_once_max);
+            capacity.per_project.own_max.extend(own.map(|max| (id, max)));
+        }
+        let intakes = self.tasks.held_intakes(&self.intakes).await?;
+        let agents = served_roles(&self.settings);
+        Ok(Queueing { agents, capacity, load, intakes, now: store.now().await? })
+    }
+}
+
+/// Tasks that wait to be accepted are counted up to here; a limit beyond it is never told as the reason.
+const COUNTED_MAX: u32 = 1_000;
+
+impl Queueing {
+    /// None for a task that is not ready as far as the task itself goes, or that may be started any moment.
+    pub fn reason(&self, task: &Task) -> Option<NotStarted> {
+        if !task.is_claimable() {
+            return None;
+        }
+        let spec = task.spec();
+        let agent = self.agents.get(&spec.role)?.clone();
+        let candidate = Candidate {
+            task: spec.id,
+            rank: task.claim_rank(),
+            created_at: spec.created_at,
+            role: spec.role.clone(),
+            agent,
+            share: task.share(),
+        };
+        let held = may_start(&candidate, &self.capacity, &self.load, &self.intakes, self.now).err()?;
+        Some(NotStarted::from(&held))
+    }
+}
+
+impl Queueing {
+    /// Why the task was not claimed here, for the log.
+    pub(crate) fn log_reason(&self, task: &Task) -> String {
+        let role = &task.spec().role;
+        if !self.agents.contains_key(role) {
+            return format!("no agent is set up for the role {role}");
+        }
+        self.reason(task)
+            .map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
+    }
+}
+
+impl From<&StartRefusal> for NotStarted {
+    fn from(held: &StartRefusal) -> Self {
+        let message = match held {
+            // Held until a person has seen to it.
+            StartRefusal::IntakePaused { agent, until } if until.ms() == i64::MAX => {
+                format!("agent {agent} is held; see to it, then: baton hold release {agent}")
+            }
+            other => other.to_string(),
+        };
+        Self { code: held.code().to_owned(), message }
+    }
+}

@@ -1,0 +1,255 @@
+//! A project told in numbers: how far it is, what it took, and who did what. Everything in it is read from the rows;
+//! what agents said of their own work is not counted.
+
+use crate::projects::error::ProjectError;
+use baton_core::base::id::{AttemptId, ProjectId, TaskId};
+use baton_core::base::text::{AgentName, NonBlank};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::{Project, is_complete};
+use baton_core::task::Task;
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_core::task::state::{AcceptedBy, QueueName, TaskState, TaskStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::EngineError;
+use crate::tasks::service::TaskService;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectReport {
+    pub project: Project,
+    pub progress: Progress,
+    pub effort: Effort,
+    /// Oldest first.
+    pub tasks: Vec<TaskLine>,
+}
+
+/// How many tasks stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub total: u64,
+    pub done: u64,
+    pub cancelled: u64,
+    /// Replaced by smaller ones.
+    pub recycled: u64,
+    pub failed: u64,
+    /// Finished work that nobody has accepted yet.
+    pub to_accept: u64,
+    /// Waiting for an answer.
+    pub asking: u64,
+    pub running: u64,
+    pub queued: u64,
+    pub is_complete: bool,
+}
+
+/// What it took, over all attempts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    pub attempts: u64,
+    pub commits: u64,
+    pub turns: u64,
+    pub insertions: u64,
+    pub deletions: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Millionths of a dollar.
+    pub cost_micro_usd: u64,
+    /// Time agents were at work; where several were, it counts for each.
+    pub worked_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLine {
+    pub task_id: TaskId,
+    pub title: NonBlank,
+    pub queue: QueueName,
+    pub status: TaskStatus,
+    /// Who said that it is done.
+    pub accepted_by: Option<Actor>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub attempts: Vec<AttemptLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptLine {
+    pub attempt_id: AttemptId,
+    pub agent: AgentName,
+    pub started_at: Timestamp,
+    /// None while it runs.
+    pub ended_at: Option<Timestamp>,
+    /// `ended`, `lost`, `stopped`, or `running`.
+    pub end: String,
+    pub effort: Effort,
+    /// The checks that were run over it: name and exit code.
+    pub checks: Vec<(String, i32)>,
+}
+
+impl ProjectReport {
+    pub async fn load(tasks: &TaskService, id: ProjectId) -> Result<Self, EngineError> {
+        let project = tasks.project(id).await?.value;
+        let all = tasks.project_tasks(id).await?;
+        let mut lines = Vec::with_capacity(all.len());
+        for task in &all {
+            lines.push(TaskLine::of(task, &tasks.store.attempts(task.id()).await?));
+        }
+        let effort = lines.iter().flat_map(|line| &line.attempts).map(|line| line.effort).collect();
+        Ok(Self { project, progress: Progress::of(&all), effort, tasks: lines })
+    }
+}
+
+impl Progress {
+    /// Not done, cancelled or replaced.
+    pub const fn open(&self) -> u64 {
+        self.total - self.done - self.cancelled - self.recycled
+    }
+
+    fn of(tasks: &[Task]) -> Self {
+        let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
+        let is_complete = is_complete(standings.iter().map(|(id, standing)| (*id, standing)));
+        let mut progress = Self { total: tasks.len() as u64, is_complete, ..Self::default() };
+        for task in tasks {
+            let count = match task.state() {
+                TaskState::Done { .. } => &mut progress.done,
+                TaskState::Cancelled { .. } => &mut progress.cancelled,
+                TaskState::Recycled { .. } => &mut progress.recycled,
+                TaskState::Failed { .. } => &mut progress.failed,
+                TaskState::Provisional(_) => &mut progress.to_accept,
+                TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. } => &mut progress.asking,
+                TaskState::Claimed { .. } => &mut progress.running,
+                TaskState::Incoming | TaskState::Breakdown { .. } | TaskState::NeedsContinuation { .. } => {
+                    &mut progress.queued
+                }
+            };
+            *count += 1;
+        }
+        progress
+    }
+}
+
+impl FromIterator<Effort> for Effort {
+    fn from_iter<I: IntoIterator<Item = Effort>>(efforts: I) -> Self {
+        efforts.into_iter().fold(Self::default(), |sum, one| Self {
+            attempts: sum.attempts + one.attempts,
+            commits: sum.commits + one.commits,
+            turns: sum.turns + one.turns,
+            insertions: sum.insertions + one.insertions,
+            deletions: sum.deletions + one.deletions,
+            input_tokens: sum.input_tokens + one.input_tokens,
+            output_tokens: sum.output_tokens + one.output_tokens,
+            cost_micro_usd: sum.cost_micro_usd + one.cost_micro_usd,
+            worked_ms: sum.worked_ms + one.worked_ms,
+        })
+    }
+}
+
+impl TaskLine {
+    fn of(task: &Task, attempts: &[AttemptRecord]) -> Self {
+        let (spec, state) = (task.spec(), task.state());
+        let accepted_by = match state {
+            TaskState::Done {
+                accepted_by: AcceptedBy::Actor { actor } | AcceptedBy::PlanApproved { actor },
+            } => Some(actor.clone()),
+            _ => None,
+        };
+        Self {
+            task_id: spec.id,
+            title: spec.title.clone(),
+            queue: state.queue(),
+            status: state.status(),
+            accepted_by,
+            created_at: spec.created_at,
+            updated_at: task.updated_at(),
+            attempts: attempts.iter().map(AttemptLine::of).collect(),
+        }
+    }
+}
+
+impl AttemptLine {
+    fn of(record: &AttemptRecord) -> Self {
+        let (end, ended_at, evidence) = match &record.closing {
+            None => ("running", None, None),
+            Some(AttemptClosing::Lost { at }) => ("lost", Some(*at), None),
+            Some(AttemptClosing::Stopped { at }) => ("stopped", Some(*at), None),
+            Some(AttemptClosing::Ended { at, end }) => ("ended", Some(*at), Some(&end.verified)),
+        };
+        let effort = evidence.map_or(Effort { attempts: 1, ..Effort::default() }, |seen| Effort {
+            attempts: 1,
+            commits: seen.commits.into(),
+            turns: seen.turns.into(),
+            insertions: seen.insertions.into(),
+            deletions: seen.deletions.into(),
+            input_tokens: seen.input_tokens,
+            output_tokens: seen.output_tokens,
+            cost_micro_usd: seen.cost_micro_usd,
+            worked_ms: seen.duration_ms,
+        });
+        let checks = evidence.into_iter().flat_map(|seen| &seen.checks);
+        Self {
+            attempt_id: record.attempt.id,
+            agent: record.attempt.agent.clone(),
+            started_at: record.attempt.started_at,
+            ended_at,
+            end: end.to_owned(),
+            effort,
+            checks: checks.map(|check| (check.name.to_string(), check.exit_code)).collect(),
+        }
+    }
+}
+
+impl TaskService {
+    /// Says how many of a project's tasks may run at once, over all machines; none for what the settings say.
+    pub async fn limit_project(
+        &self,
+        id: ProjectId,
+        at_once_max: Option<u32>,
+        actor: Actor,
+    ) -> Result<Project, EngineError> {
+        let mut decision = self.decision(id);
+        loop {
+            let stored = self.project(id).await?;
+            if stored.value.at_once_max == at_once_max {
+                return Ok(stored.value);
+            }
+            let project = Project { at_once_max, ..stored.value };
+            let body = EventBody::ProjectLimited { project: id, at_once_max };
+            let mut change =
+                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
+            change.events.push(Event { at: self.store.now().await?, by: actor.clone(), body });
+            if decision.commit(change).await? {
+                return Ok(project);
+            }
+        }
+    }
+
+    /// Calls a project complete, which it must be. Saying so again changes nothing.
+    pub async fn complete_project(&self, id: ProjectId, actor: Actor) -> Result<ProjectReport, EngineError> {
+        let mut decision = self.decision(id);
+        loop {
+            let report = ProjectReport::load(self, id).await?;
+            if report.project.completed_at.is_some() {
+                return Ok(report);
+            }
+            if !report.progress.is_complete {
+                return Err(ProjectError::Incomplete {
+                    project: id,
+                    open: report.progress.open(),
+                    total: report.progress.total,
+                }
+                .into());
+            }
+            let stored = self.project(id).await?;
+            let now = self.store.now().await?;
+            let project = Project { completed_at: Some(now), ..stored.value };
+            let body = EventBody::ProjectCompleted { project: id };
+            let mut change =
+                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
+            change.events.push(Event { at: now, by: actor.clone(), body });
+            if decision.commit(change).await? {
+                return Ok(ProjectReport { project, ..report });
+            }
+        }
+    }
+}

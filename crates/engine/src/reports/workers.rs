@@ -1,0 +1,91 @@
+//! A worker as clients see it: what it has, what it runs, and when it was last heard of.
+
+use std::collections::BTreeSet;
+
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::text::{AgentName, Label, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth, WorkerSighting};
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::EngineError;
+use crate::workshop::Workshop;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkerView {
+    pub name: String,
+    pub host: String,
+    pub duty: WorkerDuty,
+    pub state: WorkerHealth,
+    pub version: String,
+    pub roles: BTreeSet<Role>,
+    pub agents: BTreeSet<AgentName>,
+    pub labels: BTreeSet<Label>,
+    pub capacity: u32,
+    /// What it works on now.
+    pub running: Vec<RunningView>,
+    pub started_at: Timestamp,
+    pub last_heartbeat: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunningView {
+    pub task_id: TaskId,
+    pub title: String,
+    pub attempt_id: AttemptId,
+    pub agent: AgentName,
+    pub since: Timestamp,
+}
+
+/// Everyone who works on the store. On a store of one machine's own that is the server that answers, while it runs agents.
+pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
+    let store = &shop.tasks.store;
+    let now = store.now().await?;
+    let mut seen = store.workers().await?;
+    if !shop.place.store.is_shared() && shop.mcp_url.is_some() {
+        let open_ms = i64::try_from(shop.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let started_at = now.plus_ms(-open_ms);
+        seen.push(WorkerSighting {
+            worker: shop.described(started_at, false, shop.projects.warm()),
+            seen_at: now,
+        });
+    }
+    let leases = store.leases().await?;
+    let mut views = Vec::new();
+    for sighting in seen {
+        let mut running = Vec::new();
+        for lease in leases.iter().filter(|lease| lease.worker == sighting.worker.name) {
+            // It may have ended between the two looks.
+            let Some(task) = store.task(lease.task).await? else { continue };
+            let Some(live) = task.value.state().live_attempt() else { continue };
+            running.push(RunningView {
+                task_id: lease.task,
+                title: task.value.spec().title.to_string(),
+                attempt_id: lease.attempt,
+                agent: lease.agent.clone(),
+                since: live.started_at,
+            });
+        }
+        views.push(view(sighting, running, now));
+    }
+    Ok(views)
+}
+
+fn view(sighting: WorkerSighting, running: Vec<RunningView>, now: Timestamp) -> WorkerView {
+    let state = sighting.health(now);
+    let WorkerSighting { worker, seen_at } = sighting;
+    WorkerView {
+        name: worker.name,
+        host: worker.host,
+        duty: worker.duty,
+        state,
+        version: worker.version,
+        roles: worker.roles,
+        agents: worker.agents,
+        labels: worker.labels,
+        capacity: worker.capacity,
+        running,
+        started_at: worker.started_at,
+        last_heartbeat: seen_at,
+    }
+}

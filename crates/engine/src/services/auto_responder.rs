@@ -1,0 +1,75 @@
+//! Looks at pending questions that a laid-down answer or a policy may settle without the human.
+
+use baton_core::base::id::QuestionId;
+use baton_store::model::query::QuestionFilter;
+
+use super::queues::Queues;
+use crate::asking::AutoResponder;
+use crate::cluster::leader::Leadership;
+use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::tasks::service::TaskService;
+use crate::workshop::Workshop;
+
+/// Pending questions read at once.
+const PAGE: u32 = 200;
+
+pub(super) struct QuestionService {
+    tasks: TaskService,
+    responder: AutoResponder,
+    leadership: Leadership,
+    queues: Queues,
+    items: Items,
+    /// Whether the questions of before have been looked at.
+    is_begun: bool,
+}
+
+impl QuestionService {
+    pub(super) fn new(shop: &Workshop, leadership: Leadership, queues: Queues) -> Self {
+        let items = shop.services.items(ServiceName::AutoResponder, &shop.tasks.store);
+        let responder = AutoResponder::new(shop.tasks.clone(), shop.settings.asking.policy());
+        Self { tasks: shop.tasks.clone(), responder, leadership, queues, items, is_begun: false }
+    }
+
+    /// Whoever set a policy while Baton was down wants the questions of before looked at too.
+    async fn begin(&mut self) -> Result<(), ServiceError> {
+        let mut cursor = None;
+        loop {
+            let page = self.tasks.store.questions(&QuestionFilter::pending(), cursor, PAGE).await?;
+            self.queues.questions.lock().extend(page.items.iter().map(|stored| stored.value.question.id));
+            cursor = page.next;
+            if cursor.is_none() {
+                self.is_begun = true;
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Service for QuestionService {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if !self.leadership.is_held() {
+            self.is_begun = false;
+            return Ok(Round::default());
+        }
+        if !self.is_begun {
+            self.begin().await?;
+        }
+        let waiting: Vec<QuestionId> = self.queues.questions.lock().iter().copied().collect();
+        for id in waiting {
+            let mut item = Item::new(ItemKind::Question, &id);
+            if let Some(record) = self.tasks.store.question(id).await? {
+                (item.task, item.session) = (record.value.task_id, Some(record.value.session_id));
+            }
+            match self.items.attempt(&item, self.responder.attend(id)).await? {
+                Attempted::Done(_) => self.queues.looked_at(id),
+                Attempted::Failed { .. } => {
+                    // The human is told at once; whether it can be answered without them is tried again later.
+                    self.queues.looked_at(id);
+                    self.queues.questions.lock().insert(id);
+                }
+                Attempted::Waiting => {}
+            }
+        }
+        Ok(self.items.end_round())
+    }
+}

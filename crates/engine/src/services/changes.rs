@@ -1,0 +1,121 @@
+//! Reads what changed in the store and wakes the services it concerns, and only these.
+//!
+//! Without it they would all look after every commit. Each has a period of its own as well, so a missed wake-up costs
+//! seconds and no more.
+
+use baton_core::records::event::EventBody;
+use baton_store::Store;
+use tokio::sync::watch;
+
+use crate::supervisor::{Round, Service, ServiceError};
+
+/// Events read at once.
+const PAGE: u32 = 200;
+
+/// What services wait for; each counts up when there is something to look at. Cheap to clone.
+#[derive(Clone, Default)]
+pub(super) struct Topics {
+    pub loops: watch::Sender<u64>,
+    /// Work that may be too large.
+    pub provisional: watch::Sender<u64>,
+    /// Runs, and tasks that came to an end without theirs.
+    pub runs: watch::Sender<u64>,
+    /// A worktree was taken.
+    pub claims: watch::Sender<u64>,
+}
+
+impl Topics {
+    fn all(&self) -> [&watch::Sender<u64>; 4] {
+        [&self.loops, &self.provisional, &self.runs, &self.claims]
+    }
+
+    fn concerned(&self, body: &EventBody) -> Vec<&watch::Sender<u64>> {
+        match body {
+            EventBody::TaskProvisional { .. } => vec![&self.loops, &self.provisional, &self.runs],
+            EventBody::TaskClaimed { .. } | EventBody::AgentStarted { .. } => vec![&self.claims],
+            EventBody::TaskDone { .. }
+            | EventBody::TaskFailed { .. }
+            | EventBody::TaskCancelled { .. }
+            | EventBody::TaskRecycled { .. }
+            | EventBody::RunStarted { .. }
+            | EventBody::RunBound { .. }
+            | EventBody::RunStopping { .. } => vec![&self.loops, &self.runs],
+            EventBody::IntakePaused { .. }
+            | EventBody::IntakeResumed { .. }
+            | EventBody::TokenCreated { .. }
+            | EventBody::TokenRevoked { .. }
+            | EventBody::ProjectLimited { .. }
+            | EventBody::EffectGivenUp { .. }
+            | EventBody::ItemFailed { .. } => Vec::new(),
+            // A loop follows questions, plans, messages and the tasks of its phases.
+            EventBody::ProjectCreated { .. }
+            | EventBody::ProjectCompleted { .. }
+            | EventBody::SessionOpened { .. }
+            | EventBody::MessagePosted { .. }
+            | EventBody::TaskCreated { .. }
+            | EventBody::AttemptEnded { .. }
+            | EventBody::TaskContinues { .. }
+            | EventBody::TaskRequeued { .. }
+            | EventBody::TaskRejected { .. }
+            | EventBody::TaskConflicted { .. }
+            | EventBody::TaskReplaced { .. }
+            | EventBody::TaskRetried { .. }
+            | EventBody::TaskHeldBack { .. }
+            | EventBody::TaskLetGo { .. }
+            | EventBody::TaskRevised { .. }
+            | EventBody::DependentsRewired { .. }
+            | EventBody::BreakdownReleased { .. }
+            | EventBody::PlanSubmitted { .. }
+            | EventBody::PlanApproved { .. }
+            | EventBody::PlanRejected { .. }
+            | EventBody::QuestionAsked { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::QuestionWithdrawn { .. }
+            | EventBody::AnswerQueued { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::StepLeft { .. }
+            | EventBody::OutcomeRefused { .. }
+            | EventBody::RunExited { .. }
+            | EventBody::PhaseHandedOff { .. } => vec![&self.loops],
+        }
+    }
+}
+
+pub(super) struct ChangeRouter {
+    store: Store,
+    topics: Topics,
+    /// The last event that was read.
+    seen: Option<u64>,
+}
+
+impl ChangeRouter {
+    pub(super) fn new(store: Store, topics: Topics) -> Self {
+        Self { store, topics, seen: None }
+    }
+}
+
+impl Service for ChangeRouter {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        let Some(mut seen) = self.seen else {
+            // After a start or a failure nobody knows what was missed.
+            self.seen = Some(*self.store.subscribe().borrow());
+            self.topics.all().into_iter().for_each(wake);
+            return Ok(Round::default());
+        };
+        let mut round = Round::default();
+        loop {
+            let events = self.store.events_after(seen, PAGE).await?;
+            let Some(last) = events.last() else { return Ok(round) };
+            seen = last.seq;
+            for recorded in &events {
+                self.topics.concerned(&recorded.event.body).into_iter().for_each(wake);
+            }
+            round.items_done += events.len() as u64;
+            self.seen = Some(seen);
+        }
+    }
+}
+
+fn wake(topic: &watch::Sender<u64>) {
+    topic.send_modify(|count| *count += 1);
+}

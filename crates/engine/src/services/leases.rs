@@ -1,0 +1,118 @@
+//! Leases: renews those of attempts that run here, and takes back those that expired.
+//!
+//! Renewing always comes before judging, so that a laptop that slept does not lose its work to itself.
+
+use std::time::Duration;
+
+use baton_core::people::actor::Actor;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::lease::Lease;
+
+use crate::attempt::running::Running;
+use crate::services::recovery::end_orphans_of;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::tasks::service::TaskService;
+use crate::workshop::Workshop;
+
+/// Expired leases taken back in one round; more come in the next.
+const RESCUED_MAX: u32 = 100;
+
+pub struct LeaseKeeper {
+    tasks: TaskService,
+    running: Running,
+    worker: String,
+    lease_ms: i64,
+    items: Items,
+}
+
+impl LeaseKeeper {
+    pub fn new(tasks: TaskService, running: Running, worker: String, lease_ms: i64, items: Items) -> Self {
+        Self { tasks, running, worker, lease_ms, items }
+    }
+
+    pub(super) fn of(shop: &Workshop) -> Self {
+        let items = shop.services.items(ServiceName::Leases, &shop.tasks.store);
+        let (tasks, running) = (shop.tasks.clone(), shop.running.clone());
+        Self::new(tasks, running, shop.worker.clone(), shop.settings.lease_ms(), items)
+    }
+
+    /// Often enough that two rounds may fail before a lease runs out.
+    pub fn period(lease_ms: i64) -> Duration {
+        Duration::from_millis(u64::try_from(lease_ms / 3).unwrap_or(1_000).max(100))
+    }
+
+    /// One round. Returns the leases that were taken back, whoever had them.
+    pub async fn run_once(&self) -> Result<Vec<Lease>, ServiceError> {
+        self.renew().await?;
+        let expired = self.tasks.store.expired_leases(RESCUED_MAX).await?;
+        let alive = self.running.ids();
+        let lost: Vec<Lease> = expired.into_iter().filter(|lease| !alive.contains(&lease.attempt)).collect();
+        self.take_back(&lost).await
+    }
+
+    /// After a start: whatever this worker held before it died is not running any more, whatever its lease says.
+    pub async fn take_back_own(&self) -> Result<Vec<Lease>, ServiceError> {
+        let alive = self.running.ids();
+        let mine = |lease: &Lease| lease.worker == self.worker && !alive.contains(&lease.attempt);
+        let lost: Vec<Lease> = self.tasks.store.leases().await?.into_iter().filter(mine).collect();
+        self.take_back(&lost).await
+    }
+
+    /// Renews what runs here. An attempt whose lease somebody else took is stopped: its result would not count.
+    async fn renew(&self) -> Result<(), ServiceError> {
+        let alive = self.running.ids();
+        if alive.is_empty() {
+            return Ok(());
+        }
+        for lost in self.tasks.store.renew(&self.worker, &alive, self.lease_ms).await? {
+            self.running.stop(lost);
+        }
+        Ok(())
+    }
+
+    async fn take_back(&self, lost: &[Lease]) -> Result<Vec<Lease>, ServiceError> {
+        let mut taken = Vec::new();
+        for lease in lost {
+            let item = Item::new(ItemKind::Lease, &lease.attempt).of_task(lease.task);
+            let expired = async {
+                let expire = Command::ExpireLease { attempt: lease.attempt };
+                match self.tasks.apply(lease.task, expire, Actor::Baton).await {
+                    Ok(_) => Ok(true),
+                    // It ended by itself in the meantime.
+                    Err(error) if error.is::<CommandRefusal>() => Ok(false),
+                    Err(error) => Err(error),
+                }
+            };
+            if self.items.attempt(&item, expired).await?.done() == Some(true) {
+                taken.push(lease.clone());
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Renews and takes back, round after round, and ends the processes of what was lost here.
+pub(super) struct LeaseService {
+    shop: Workshop,
+    keeper: LeaseKeeper,
+}
+
+impl LeaseService {
+    pub(super) fn new(shop: Workshop) -> Self {
+        Self { keeper: LeaseKeeper::of(&shop), shop }
+    }
+}
+
+impl Service for LeaseService {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        for Lease { attempt, worker, .. } in self.keeper.run_once().await? {
+            // What another machine started is ended there.
+            if worker == self.shop.worker {
+                end_orphans_of(&self.shop, attempt).await;
+            }
+            (self.shop.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
+        }
+        Ok(self.keeper.items.end_round())
+    }
+}

@@ -1,0 +1,143 @@
+//! Sends the notices that the outbox hands over, several at once; tries again, and says when it gives up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use baton_core::base::id::EffectId;
+use baton_core::records::effect::{Effect, Notification};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use super::notifier::{NoticeText, Notifier};
+use super::outbox::{TRIES_MAX, give_up};
+use super::queues::{QueuedNotice, Queues};
+use crate::cluster::leader::Leadership;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::workshop::Workshop;
+
+/// Notices on their way at once; a receiver that hangs holds up no more than these.
+const NOTICES_MAX: usize = 8;
+/// At the end, notices on their way get this long to arrive: one that is cut off is sent again by whoever comes next.
+const LAST_NOTICES: Duration = Duration::from_secs(5);
+
+type Sent = (EffectId, Result<(), ServiceError>);
+
+pub(super) struct NoticeService {
+    shop: Workshop,
+    leadership: Leadership,
+    queues: Queues,
+    notifier: Notifier,
+    items: Items,
+    /// Notices on their way, and what they are about.
+    under_way: BTreeMap<EffectId, Notification>,
+    sending: JoinSet<()>,
+    sent: (UnboundedSender<Sent>, UnboundedReceiver<Sent>),
+}
+
+impl NoticeService {
+    pub(super) fn new(shop: Workshop, leadership: Leadership, queues: Queues, notifier: Notifier) -> Self {
+        let items = shop.services.items(ServiceName::Notifier, &shop.tasks.store);
+        Self {
+            shop,
+            leadership,
+            queues,
+            notifier,
+            items,
+            under_way: BTreeMap::new(),
+            sending: JoinSet::new(),
+            sent: unbounded_channel(),
+        }
+    }
+
+    async fn settle(&mut self) -> Result<(), ServiceError> {
+        while let Ok((id, sent)) = self.sent.1.try_recv() {
+            self.settle_one(id, sent).await?;
+        }
+        while self.sending.try_join_next().is_some() {}
+        Ok(())
+    }
+
+    /// Sent and gone, or later again, or given up where a person sees it.
+    async fn settle_one(&mut self, id: EffectId, sent: Result<(), ServiceError>) -> Result<(), ServiceError> {
+        let Some(about) = self.under_way.remove(&id) else { return Ok(()) };
+        let item = item(id, &about);
+        match sent {
+            Ok(()) => self.items.succeeded(&item),
+            Err(error) => {
+                let tries = self.items.failed(&item, &error).await?;
+                if tries < TRIES_MAX {
+                    return Ok(());
+                }
+                give_up(&self.shop, &Effect::Notify { about }, tries, &error).await?;
+                self.items.forget(&item);
+            }
+        }
+        self.shop.tasks.store.finish_effects(&[id]).await?;
+        self.notifier.forget(id);
+        self.queues.notices.lock().remove(&id);
+        Ok(())
+    }
+
+    fn send(&mut self, id: EffectId, about: Notification) {
+        let item = item(id, &about);
+        self.under_way.insert(id, about.clone());
+        let (tasks, notifier) = (self.shop.tasks.clone(), self.notifier.clone());
+        let (sender, queue) = (self.sent.0.clone(), self.queues.notices.clone());
+        self.sending.spawn(async move {
+            let sent = Items::isolated(&item, async {
+                match NoticeText::of(&tasks, &about).await? {
+                    Some(text) => notifier.tell(id, &text).await.map_err(|error| ServiceError::new(&error)),
+                    // What it was about is gone.
+                    None => Ok(()),
+                }
+            });
+            // Nobody listens after a restart; then it is sent again.
+            let _ = sender.send((id, sent.await));
+            queue.wake();
+        });
+    }
+}
+
+fn item(id: EffectId, about: &Notification) -> Item {
+    let item = Item::new(ItemKind::Notice, &id);
+    match about {
+        Notification::Failed(task) => item.of_task(*task),
+        Notification::Question(_) | Notification::RunExited(_) => item,
+    }
+}
+
+impl Service for NoticeService {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        self.settle().await?;
+        let now = Instant::now();
+        let queued: Vec<(EffectId, QueuedNotice)> =
+            self.queues.notices.lock().iter().map(|(id, notice)| (*id, notice.clone())).collect();
+        let ids: BTreeSet<EffectId> = queued.iter().map(|(id, _)| *id).collect();
+        self.under_way.retain(|id, _| ids.contains(id));
+        let mut next = None;
+        for (id, notice) in queued {
+            // Also asked of those under way, so that they count as seen.
+            let is_due = self.items.is_due(&item(id, &notice.about));
+            if !self.leadership.is_held() || !is_due || self.under_way.contains_key(&id) {
+                continue;
+            }
+            if notice.not_before > now {
+                next = [next, Some(notice.not_before)].into_iter().flatten().min();
+            } else if self.under_way.len() < NOTICES_MAX {
+                self.send(id, notice.about);
+            }
+        }
+        Ok(self.items.end_round().again_at(next))
+    }
+
+    /// Lets the notices on their way arrive.
+    async fn close(&mut self) -> Result<(), ServiceError> {
+        let until = Instant::now() + LAST_NOTICES;
+        while !self.under_way.is_empty() {
+            let Ok(Some((id, sent))) = timeout_at(until, self.sent.1.recv()).await else { break };
+            self.settle_one(id, sent).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! The pruner: removes what nobody needs any more, by age and by size, and says what it removed.
+//!
+//! It never touches work. The worktree of a task that is not finished stays whatever its age, a finished one is kept
+//! under a hidden ref before it goes (I17), and branches and vaults are not its business at all.
+
+use crate::base::error::FolderError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
+use baton_core::base::words::pluralize;
+use baton_core::records::project::Project;
+use baton_core::task::state::QueueName;
+use baton_store::model::query::EventRetention as History;
+
+use crate::base::error::EngineError;
+use crate::git::{Repository, Standing, Worktrees};
+use crate::settings::retention::Keepsake;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::workshop::Workshop;
+
+/// Rows of history removed in one transaction, so that nobody waits for it.
+const EVENTS_AT_ONCE: u32 = 5_000;
+/// Transactions in one round; what is left goes in the next.
+const EVENT_ROUNDS_MAX: u32 = 200;
+/// Projects read at once.
+const PROJECTS_PAGE: u32 = 200;
+/// Files of one attempt's folder that are counted: there are two.
+const FILES_MAX: u64 = 1_000;
+
+/// What one round removed.
+#[derive(Debug, Default)]
+pub struct Swept {
+    pub logs: Vec<AttemptId>,
+    pub log_bytes: u64,
+    pub worktrees: Vec<AttemptId>,
+    pub worktree_bytes: u64,
+    pub events: u64,
+    /// What was due and had to stay, each a sentence.
+    pub kept: Vec<String>,
+}
+
+pub struct Pruner {
+    shop: Workshop,
+    items: Items,
+}
+
+impl Pruner {
+    /// Between two rounds. What is kept is measured in days and gigabytes.
+    pub const PERIOD: Duration = Duration::from_hours(1);
+
+    pub fn new(shop: Workshop) -> Self {
+        let items = shop.services.items(ServiceName::Pruner, &shop.tasks.store);
+        Self { shop, items }
+    }
+
+    /// One round over everything that is kept here. What could not be pruned is left for the next round.
+    pub async fn run_once(&self, now: SystemTime) -> Result<Swept, ServiceError> {
+        let mut swept = Swept::default();
+        // A lease says that somebody works there; what runs here may be between its lease and its start.
+        let mut alive: BTreeSet<AttemptId> = self.shop.running.ids().into_iter().collect();
+        alive.extend(self.shop.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
+        let logs = Item::new(ItemKind::Prune, "logs");
+        self.items.attempt(&logs, self.logs(&alive, now, &mut swept)).await?;
+        for path in self.repositories().await? {
+            let item = Item::new(ItemKind::Prune, &path.display());
+            self.items.attempt(&item, self.repository(&path, &alive, now, &mut swept)).await?;
+        }
+        let events = Item::new(ItemKind::Prune, "events");
+        self.items.attempt(&events, self.events(&mut swept)).await?;
+        Ok(swept)
+    }
+
+    async fn repository(
+        &self,
+        path: &Path,
+        alive: &BTreeSet<AttemptId>,
+        now: SystemTime,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        // A repository that is gone has no worktrees to prune.
+        let Ok(repository) = Repository::open(&self.shop.git, path).await else { return Ok(()) };
+        let worktrees = Worktrees::new(repository, &self.shop.place.state_dir)?;
+        self.worktrees(&worktrees, path, alive, now, swept).await
+    }
+
+    async fn logs(
+        &self,
+        alive: &BTreeSet<AttemptId>,
+        now: SystemTime,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        let home = self.shop.attempts_folder();
+        let allowance = self.shop.settings.retention.logs();
+        let failed = |detail: String| FolderError { path: home.clone(), detail };
+        let (path, alive) = (home.clone(), alive.clone());
+        let removed = tokio::task::spawn_blocking(move || {
+            let overdue = allowance.overdue(attempt_folders(&path, &alive), now);
+            let remove = |one: &Keepsake<AttemptId>| std::fs::remove_dir_all(path.join(one.key.to_string()));
+            overdue.into_iter().map(|one| remove(&one).map(|()| one)).collect::<Result<Vec<_>, _>>()
+        });
+        let removed = removed.await.map_err(|error| failed(error.to_string()))?;
+        for one in removed.map_err(|error| failed(error.to_string()))? {
+            swept.log_bytes += one.bytes;
+            swept.logs.push(one.key);
+        }
+        Ok(())
+    }
+
+    /// The repositories agents work in: this one, and those of the projects.
+    async fn repositories(&self) -> Result<BTreeSet<PathBuf>, EngineError> {
+        let folder = |project: Option<&Project>| self.shop.folder_of(&self.shop.source(project));
+        let mut paths = BTreeSet::from([folder(None)]);
+        let mut cursor = None;
+        loop {
+            let page = self.shop.tasks.store.projects(cursor, PROJECTS_PAGE).await?;
+            paths.extend(page.items.iter().map(|project| folder(Some(project))));
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(paths);
+            }
+        }
+    }
+
+    async fn worktrees(
+        &self,
+        worktrees: &Worktrees,
+        path: &Path,
+        alive: &BTreeSet<AttemptId>,
+        now: SystemTime,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        let mut kept = Vec::new();
+        for standing in worktrees.list().await? {
+            let Some(attempt) = standing.attempt else { continue };
+            if let Some(is_needed) = self.is_needed(attempt, path, alive).await? {
+                let Standing { active_at: last_used, bytes, .. } = standing;
+                kept.push(Keepsake { key: attempt, last_used, bytes, is_needed });
+            }
+        }
+        let overdue = self.shop.settings.retention.worktrees().overdue(kept, now);
+        let bytes: BTreeMap<AttemptId, u64> = overdue.iter().map(|one| (one.key, one.bytes)).collect();
+        let due: BTreeSet<AttemptId> = bytes.keys().copied().collect();
+        let pruned = worktrees.prune(&due, Duration::ZERO, now).await?;
+        swept.worktree_bytes += pruned.removed.iter().filter_map(|one| bytes.get(one)).sum::<u64>();
+        swept.worktrees.extend(pruned.removed);
+        swept.kept.extend(pruned.kept.iter().map(|kept| format!("{}: {}", kept.attempt, kept.why)));
+        Ok(())
+    }
+
+    /// Whether work may still come of it; none when it is not of a task of this repository.
+    async fn is_needed(
+        &self,
+        attempt: AttemptId,
+        path: &Path,
+        alive: &BTreeSet<AttemptId>,
+    ) -> Result<Option<bool>, EngineError> {
+        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(None) };
+        let task = self.shop.tasks.task(record.task_id).await?.value;
+        if self.shop.repository_path(&task).await? != path {
+            return Ok(None);
+        }
+        Ok(Some(alive.contains(&attempt) || !is_finished(task.state().queue())))
+    }
+
+    async fn events(&self, swept: &mut Swept) -> Result<(), EngineError> {
+        let store = &self.shop.tasks.store;
+        let age_ms = i64::try_from(self.shop.settings.retention.events().as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp::from_ms(store.now().await?.ms().saturating_sub(age_ms));
+        for _ in 0..EVENT_ROUNDS_MAX {
+            let history = History { events_before: before, rows_max: EVENTS_AT_ONCE };
+            let pruned = store.prune(&history).await?;
+            swept.events += pruned.events;
+            if !pruned.is_more {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Service for Pruner {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        let swept = Self::run_once(self, SystemTime::now()).await?;
+        if !swept.is_empty() {
+            (self.shop.say)(&swept.to_string());
+        }
+        Ok(self.items.end_round())
+    }
+}
+
+/// Whether nothing more will come of a task by itself, and what came of it was merged or given up. A failed task is
+/// not among them: a person may say retry.
+const fn is_finished(queue: QueueName) -> bool {
+    match queue {
+        QueueName::Done | QueueName::Rejected | QueueName::Recycled => true,
+        QueueName::Incoming
+        | QueueName::Breakdown
+        | QueueName::Claimed
+        | QueueName::NeedsContinuation
+        | QueueName::Escalated
+        | QueueName::Provisional
+        | QueueName::Failed => false,
+    }
+}
+
+/// The folders with attempts' logs. What is not named after an attempt is somebody else's.
+fn attempt_folders(home: &Path, alive: &BTreeSet<AttemptId>) -> Vec<Keepsake<AttemptId>> {
+    let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
+    let keepsake = |entry: std::fs::DirEntry| {
+        let key: AttemptId = entry.file_name().to_str()?.parse().ok()?;
+        let (bytes, last_used) = measure(&entry.path())?;
+        Some(Keepsake { key, last_used, bytes, is_needed: alive.contains(&key) })
+    };
+    entries.filter_map(keepsake).collect()
+}
+
+/// How large a folder's files are, and when one was last written.
+fn measure(folder: &Path) -> Option<(u64, SystemTime)> {
+    let own = folder.metadata().ok()?.modified().ok()?;
+    let files = std::fs::read_dir(folder).ok()?.flatten().take(usize::try_from(FILES_MAX).ok()?);
+    Some(files.filter_map(|file| file.metadata().ok()).fold((0, own), |(bytes, last), about| {
+        (bytes + about.len(), about.modified().map_or(last, |at| last.max(at)))
+    }))
+}
+
+impl fmt::Display for Swept {
+    /// One line for a person, about what was removed and what could not be.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let mut parts = Vec::new();
+        if !self.logs.is_empty() {
+            parts.push(format!(
+                "the logs of {} ({} MiB)",
+                pluralize(self.logs.len() as u64, "attempt"),
+                mib(self.log_bytes)
+            ));
+        }
+        if !self.worktrees.is_empty() {
+            let count = pluralize(self.worktrees.len() as u64, "finished worktree");
+            let bytes = mib(self.worktree_bytes);
+            parts.push(format!("{count} ({bytes} MiB, kept for baton task restore)"));
+        }
+        if self.events > 0 {
+            parts.push(format!("{} of finished tasks", pluralize(self.events, "old event")));
+        }
+        if !parts.is_empty() {
+            write!(f, "Removed by [retention]: {}.", parts.join(", "))?;
+        }
+        for sentence in &self.kept {
+            let gap = if parts.is_empty() { "" } else { " " };
+            write!(f, "{gap}A worktree stays: {sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Swept {
+    pub fn is_empty(&self) -> bool {
+        self.logs.is_empty() && self.worktrees.is_empty() && self.events == 0 && self.kept.is_empty()
+    }
+}

@@ -1,0 +1,61 @@
+//! The worktree pool: keeps a worktree ready where work happens, so that the next agent starts at once. Without one an
+//! agent only starts later.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use baton_core::base::git_name::BranchName;
+
+use crate::base::error::EngineError;
+use crate::git::Worktrees;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::workshop::Workshop;
+
+pub struct WorktreePool {
+    shop: Workshop,
+    items: Items,
+    /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
+    seen: BTreeSet<PathBuf>,
+    is_begun: bool,
+}
+
+impl WorktreePool {
+    pub fn new(shop: Workshop) -> Self {
+        let items = shop.services.items(ServiceName::WorktreePool, &shop.tasks.store);
+        Self { shop, items, seen: BTreeSet::new(), is_begun: false }
+    }
+
+    /// Makes the worktrees that are missing. Where none is, that costs no call of git.
+    async fn stock(
+        &mut self,
+        worktrees: &Worktrees,
+        branch: &BranchName,
+        wanted: usize,
+    ) -> Result<(), EngineError> {
+        let repository = worktrees.repository().git_dir().to_owned();
+        if !self.seen.contains(&repository) || worktrees.spares_standing() < wanted {
+            worktrees.stock(branch, wanted).await?;
+            self.seen.insert(repository);
+        }
+        Ok(())
+    }
+}
+
+impl Service for WorktreePool {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if !self.is_begun {
+            // Before the first task: the repository of this place. Without one the first task says what is wrong.
+            let _ = self.shop.home_repository().await;
+            self.is_begun = true;
+        }
+        let wanted = usize::try_from(self.shop.settings.worktree.spares).unwrap_or(0);
+        let items = self.items.clone();
+        if wanted > 0 {
+            for (worktrees, branch) in self.shop.repositories.in_use() {
+                let item = Item::new(ItemKind::Worktree, &worktrees.repository().git_dir().display());
+                items.attempt(&item, self.stock(&worktrees, &branch, wanted)).await?;
+            }
+        }
+        Ok(items.end_round())
+    }
+}

@@ -1,0 +1,81 @@
+//! The services there are, and the kinds of items they work on. Both lists are complete: a test injects a failure into each.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+macro_rules! names {
+    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident => $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $type {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $type {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+names! {
+    /// A background service, by the name that health, events and logs give it.
+    ServiceName {
+        AutoResponder => "auto_responder",
+        Changes => "changes",
+        Dispatcher => "dispatcher",
+        Follower => "follower",
+        Heartbeat => "heartbeat",
+        Leader => "leader",
+        Leases => "leases",
+        LogRelay => "log_relay",
+        Loops => "loops",
+        Notifier => "notifier",
+        Outbox => "outbox",
+        Pruner => "pruner",
+        Push => "push",
+        Recycler => "recycler",
+        Runs => "runs",
+        Timers => "timers",
+        WorktreePool => "worktree_pool",
+    }
+}
+
+names! {
+    /// What one round of a service consists of.
+    ItemKind {
+        Attempt => "attempt",
+        Effect => "effect",
+        /// A subtask of a loop that a person called done, on its way into its branch.
+        Landing => "landing",
+        Lease => "lease",
+        Log => "log",
+        Loop => "loop",
+        Notice => "notice",
+        Prune => "prune",
+        Push => "push",
+        Question => "question",
+        Recycle => "recycle",
+        Run => "run",
+        Timer => "timer",
+        Worktree => "worktree",
+    }
+}

@@ -1,0 +1,105 @@
+//! Chat messages with a key of the sender's own: sent again, they return the first answer and do nothing twice.
+
+use crate::tasks::error::TaskError;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::{Message, PostedMessage, TaskRequest};
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
+
+use crate::base::error::EngineError;
+use crate::tasks::service::TaskService;
+
+/// A message as it was sent.
+#[derive(Debug, Clone)]
+pub struct Posting {
+    pub session: SessionId,
+    pub text: NonBlank,
+    /// What the sender asked for. A type that was left out is guessed from the words.
+    pub wanted: RequestedWork,
+    pub key: Option<ReceiptKey>,
+}
+
+impl Posting {
+    pub fn task_type(&self) -> TaskType {
+        self.wanted.task_type.unwrap_or_else(|| TaskType::detect(self.text.as_str()))
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub session: SessionId,
+    pub task: TaskId,
+}
+
+impl TaskService {
+    /// Takes a message in, once for each key.
+    pub async fn take_in(
+        &self,
+        project: Option<&Project>,
+        posting: &Posting,
+        actor: Actor,
+    ) -> Result<Taken, EngineError> {
+        if let Some(taken) = self.taken_before(posting).await? {
+            return Ok(taken);
+        }
+        let Posting { session, text, wanted, key } = posting;
+        let request = |task_id| TaskRequest {
+            task_id,
+            task_type: posting.task_type(),
+            priority: Priority::default(),
+            recipe: wanted.recipe.clone(),
+        };
+        let receipt = |posted: &PostedMessage| match key {
+            Some(key) => {
+                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), WriteGuard::New)
+            }
+            None => Change::new(),
+        };
+        let posted = self.post_with(session.clone(), project, text.clone(), actor, request, receipt).await;
+        match posted {
+            Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
+            // Somebody sent the same at the same time and was first.
+            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: RecordKind::Receipt, .. })) => {
+                Ok(self.taken_before(posting).await?.ok_or(TaskError::KeyReused)?)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn taken_before(&self, posting: &Posting) -> Result<Option<Taken>, EngineError> {
+        let Some(key) = &posting.key else { return Ok(None) };
+        let Some(receipt) = self.store.receipt(key).await? else { return Ok(None) };
+        let number = receipt.message.unwrap_or_default();
+        let messages = self.store.messages(&receipt.session_id, number.saturating_sub(1), 1).await?;
+        let is_same = |message: &Message| {
+            message.number == number
+                && message.text == posting.text
+                && receipt.session_id == posting.session
+                && receipt.wanted == posting.wanted
+        };
+        if messages.first().is_some_and(is_same) {
+            Ok(Some(Taken { session: receipt.session_id, task: receipt.task_id }))
+        } else {
+            Err(TaskError::KeyReused.into())
+        }
+    }
+}
+
+fn receipt_of(key: &ReceiptKey, posted: &PostedMessage, wanted: RequestedWork) -> Receipt {
+    Receipt {
+        key: key.clone(),
+        session_id: posted.session.id.clone(),
+        message: Some(posted.message.number),
+        task_id: posted.task.id(),
+        wanted,
+        at: posted.message.at,
+    }
+}

@@ -1,0 +1,9 @@
+//! Commands on tasks: read the rows, let core decide, commit in one transaction.
+//!
+//! Nothing here starts a process, touches git or waits for an agent.
+
+pub(crate) mod asker;
+pub mod chat;
+pub(crate) mod decision;
+pub mod error;
+pub mod service;

@@ -1,0 +1,255 @@
+//! Checks: commands and user tasks of the people's, run over finished work. Their exit codes are evidence.
+//!
+//! A check runs what an agent wrote, so it runs like one: in the attempt's worktree, in a process group of its own,
+//! with the allow-list's variables only, within limits, and nothing of its tree is left when it ends.
+
+use std::fmt;
+use std::time::Duration;
+
+use baton_agents::driver::run_result::ProcessExit;
+use baton_agents::output::excerpt::TextExcerpt;
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
+use baton_core::base::id::AttemptId;
+use baton_core::base::redact::redact;
+use baton_core::base::text::NonBlank;
+use baton_core::task::attempt::CheckResult;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use tokio::sync::watch;
+
+use crate::user_tasks::{Site, UserTaskError, UserTasks};
+
+/// A check that takes longer has failed.
+const CHECK_TIMEOUT: Duration = Duration::from_mins(15);
+/// What is kept of a check's output, beginning and end; enough to see what is wrong, and it goes into a prompt.
+const OUTPUT_BYTES_MAX: usize = 8_000;
+/// What the exit code of a check is when there is none: it could not be started, or did not end by itself.
+const NO_EXIT_CODE: i32 = -1;
+/// More than anyone waits for after each attempt.
+const CHECKS_MAX: usize = 20;
+
+/// One check: what people call it, and what is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckSpec {
+    pub name: NonBlank,
+    pub deed: Deed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// The program and its arguments; never empty.
+    Command(Vec<String>),
+    /// A task of `.agent/Taskfile.yml`, as it stands in the human's checkout.
+    UserTask(String),
+}
+
+/// All checks of the settings: a list of user tasks in its own order, or a table in the order of its names. Whatever
+/// way a check is written down there, it has become a name and a deed here, and nobody further on has to know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checks(Vec<CheckSpec>);
+
+/// By name, as people write them: a user task by its own, a command in words.
+impl Serialize for Checks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|check| match &check.deed {
+            Deed::Command(words) => (&check.name, words.clone()),
+            Deed::UserTask(name) => (&check.name, vec!["baton".to_owned(), "do".to_owned(), name.clone()]),
+        }))
+    }
+}
+
+/// Where the checks of one attempt run.
+pub struct CheckGround<'a> {
+    pub attempt: AttemptId,
+    pub user_tasks: &'a UserTasks,
+    pub site: &'a Site,
+}
+
+impl Checks {
+    pub fn iter(&self) -> impl Iterator<Item = &CheckSpec> {
+        self.0.iter()
+    }
+
+    /// The user tasks among them.
+    pub fn user_tasks(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|check| match &check.deed {
+            Deed::UserTask(name) => Some(name.as_str()),
+            Deed::Command(_) => None,
+        })
+    }
+
+    /// Runs all of them, one after the other, in the worktree. None when somebody asked for a stop meanwhile.
+    pub async fn run_all(
+        &self,
+        ground: &CheckGround<'_>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Result<Option<Vec<CheckResult>>, UserTaskError> {
+        let mut results = Vec::new();
+        for check in &self.0 {
+            let ended = match &check.deed {
+                Deed::Command(command) => run_command(ground, command, stop).await,
+                Deed::UserTask(name) => run_user_task(ground, name, stop).await?,
+            };
+            let Some((exit_code, output)) = ended else { return Ok(None) };
+            let output_tail = redact(&output).into_owned();
+            results.push(CheckResult { name: check.name.clone(), exit_code, output_tail });
+        }
+        Ok(Some(results))
+    }
+}
+
+/// The exit code and what was printed. None when it was stopped.
+type Ended = Option<(i32, String)>;
+
+async fn run_command(
+    ground: &CheckGround<'_>,
+    command: &[String],
+    stop: &mut watch::Receiver<bool>,
+) -> Ended {
+    let errand = OneShot {
+        attempt: ground.attempt,
+        command: command.to_vec(),
+        folder: ground.site.folder.clone(),
+        environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+        input: String::new(),
+        timeout: CHECK_TIMEOUT,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    };
+    let returned = one_shot::run(&errand, stop).await;
+    let output = returned.output;
+    Some(match returned.end {
+        OneShotEnd::Stopped => return None,
+        OneShotEnd::Exited(ProcessExit::Code(code)) => (code, output),
+        OneShotEnd::Exited(ProcessExit::Signal(signal)) => {
+            (NO_EXIT_CODE, format!("{output}It was ended by signal {signal}."))
+        }
+        OneShotEnd::Unseen => (NO_EXIT_CODE, format!("{output}Its end was not seen.")),
+        OneShotEnd::TimedOut => {
+            let minutes = CHECK_TIMEOUT.as_secs() / 60;
+            (NO_EXIT_CODE, format!("{output}It did not end within {minutes} minutes."))
+        }
+        OneShotEnd::NotStarted(why) => (NO_EXIT_CODE, why),
+    })
+}
+
+/// One that cannot run at all (the file is gone, or was not trusted) says nothing about the work, and is an error.
+async fn run_user_task(
+    ground: &CheckGround<'_>,
+    name: &str,
+    stop: &mut watch::Receiver<bool>,
+) -> Result<Ended, UserTaskError> {
+    let ran = ground.user_tasks.run_unless_stopped(ground.site, name, CHECK_TIMEOUT, stop).await?;
+    Ok(ran.map(|ran| {
+        let mut kept = TextExcerpt::new(OUTPUT_BYTES_MAX);
+        kept.push(&ran.printed());
+        (ran.exit_code, kept.into_text())
+    }))
+}
+
+impl<'de> Deserialize<'de> for Checks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a command like [\"cargo\", \"test\"], or the name of a user task")]
+enum Written {
+    UserTask(String),
+    Command(Vec<String>),
+}
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Checks;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("names of user tasks, like [\"test\", \"lint\"], or a table of names and commands, like test = [\"cargo\", \"test\"]")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Checks, A::Error> {
+        let mut checks = Vec::new();
+        while let Some((name, written)) = map.next_entry::<String, Written>()? {
+            let deed = match written {
+                Written::UserTask(task) => Deed::UserTask(task.trim().to_owned()),
+                Written::Command(command) => Deed::Command(command),
+            };
+            checks.push(checked(&name, deed)?);
+        }
+        checks.sort_by(|one, other| one.name.cmp(&other.name));
+        few_enough(checks)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Checks, A::Error> {
+        let mut checks: Vec<CheckSpec> = Vec::new();
+        while let Some(name) = names.next_element::<String>()? {
+            let check = checked(name.trim(), Deed::UserTask(name.trim().to_owned()))?;
+            if checks.contains(&check) {
+                return Err(Error::custom(format!("the check \"{}\" is there twice", check.name)));
+            }
+            checks.push(check);
+        }
+        few_enough(checks)
+    }
+}
+
+fn checked<E: Error>(name: &str, deed: Deed) -> Result<CheckSpec, E> {
+    let name = NonBlank::new(name).map_err(|_| E::custom("a check has a blank name"))?;
+    let program = match &deed {
+        Deed::Command(command) => command.first(),
+        Deed::UserTask(task) => Some(task),
+    };
+    if program.is_none_or(|program| program.trim().is_empty()) {
+        return Err(E::custom(format!("the check \"{name}\" has no command")));
+    }
+    Ok(CheckSpec { name, deed })
+}
+
+fn few_enough<E: Error>(checks: Vec<CheckSpec>) -> Result<Checks, E> {
+    if checks.len() > CHECKS_MAX {
+        return Err(E::custom(format!("there are {} checks; {CHECKS_MAX} at most", checks.len())));
+    }
+    Ok(Checks(checks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Checks, String> {
+        #[derive(Deserialize)]
+        struct Settings {
+            checks: Checks,
+        }
+        let read: Result<Settings, _> = toml::from_str(text);
+        read.map(|settings| settings.checks).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn checks_have_names_and_commands_and_an_order() {
+        let checks = read("[checks]\ntest = [\"cargo\", \"test\"]\nlint = [\"cargo\", \"clippy\"]").unwrap();
+        let names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(names, ["lint", "test"]);
+    }
+
+    #[test]
+    fn names_alone_are_user_tasks_in_their_own_order() {
+        let checks = read("checks = [\"test\", \"lint\"]").unwrap();
+        assert_eq!(checks.user_tasks().collect::<Vec<_>>(), ["test", "lint"]);
+        let checks = read("[checks]\nall = \"test:all\"\nlint = [\"cargo\", \"clippy\"]").unwrap();
+        assert_eq!(checks.user_tasks().collect::<Vec<_>>(), ["test:all"]);
+        assert_eq!(checks.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_check_that_could_not_run_is_refused_when_it_is_read() {
+        assert_eq!(read("[checks]\ntest = []").unwrap_err(), "the check \"test\" has no command");
+        assert_eq!(read("[checks]\n\" \" = [\"true\"]").unwrap_err(), "a check has a blank name");
+        assert_eq!(read("checks = [\"test\", \" \"]").unwrap_err(), "a check has a blank name");
+        assert_eq!(read("checks = [\"test\", \"test\"]").unwrap_err(), "the check \"test\" is there twice");
+        assert!(read("checks = 3").unwrap_err().contains("a table of names and commands"));
+        assert!(read("[checks]\ntest = 3").unwrap_err().contains("or the name of a user task"));
+    }
+}

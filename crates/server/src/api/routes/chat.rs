@@ -1,0 +1,140 @@
+//! `/api/projects/{id}/chat` and `…/conversation`: each message creates a task.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::RecipeId;
+use baton_core::records::receipt::{ReceiptKey, RequestedWork};
+use baton_core::task::state::TaskStatus;
+use baton_engine::base::error::{Entity, NotFound};
+use baton_engine::tasks::chat::Posting;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::api::route::Route;
+use crate::api::routes::projects::find_project;
+use crate::api::views::conversation::load_conversation;
+use crate::api::views::page::page_view;
+use crate::http::error::{ApiError, Result};
+use crate::http::input::{JsonBody, NoQuery, PathParam, Query, non_blank};
+use crate::schema::words;
+use crate::state::App;
+use crate::state::principal::AuthedApp;
+
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/projects/{id}/chat", "chat", chat)
+            .takes::<NewMessage>()
+            .header(
+                "Idempotency-Key",
+                "IdempotencyKey",
+                "Repeating a request with the same key has no further effect",
+            )
+            .created()
+            .returns::<ChatAnswer>("Posts a message, which creates one task in the session")
+            .may_conflict(),
+        Route::get("/api/projects/{id}/conversation", "get_conversation", read)
+            .query("session_id", "SessionId", "Which session; by default the project's own")
+            .paged("EntryCursor")
+            .returns_named("Messages, results, questions and answers in chronological order", "Conversation"),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMessage {
+    #[schemars(with = "words::NonBlank")]
+    content: String,
+    #[schemars(with = "Option<words::SessionId>")]
+    session_id: Option<SessionId>,
+    #[schemars(with = "Option<words::TaskType>")]
+    task_type: Option<TaskType>,
+    #[schemars(with = "Option<words::Name>")]
+    recipe: Option<RecipeId>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ChatAnswer {
+    #[schemars(with = "words::TaskId")]
+    task_id: TaskId,
+    #[schemars(with = "words::SessionId")]
+    task_group_id: SessionId,
+    #[schemars(with = "words::SessionId")]
+    session_id: SessionId,
+    #[schemars(with = "words::TaskType")]
+    task_type: TaskType,
+    #[schemars(with = "words::Status")]
+    status: TaskStatus,
+}
+
+async fn chat(
+    app: AuthedApp,
+    PathParam(id): PathParam<ProjectId>,
+    _: NoQuery,
+    headers: HeaderMap,
+    JsonBody(new): JsonBody<NewMessage>,
+) -> Result<(StatusCode, Json<ChatAnswer>)> {
+    let text = non_blank(&new.content, "content")?;
+    let key = idempotency_key(&headers, id)?;
+    let project = find_project(&app, id).await?;
+    if let Some(recipe) = &new.recipe {
+        app.tasks().recipe(recipe)?;
+    }
+    let posting = Posting {
+        session: new.session_id.unwrap_or_else(|| SessionId::for_project(id)),
+        text,
+        wanted: RequestedWork { task_type: new.task_type, recipe: new.recipe },
+        key,
+    };
+    let taken = app.tasks().take_in(Some(&project), &posting, app.actor()).await?;
+    let answer = ChatAnswer {
+        task_id: taken.task,
+        task_group_id: taken.session.clone(),
+        session_id: taken.session,
+        task_type: posting.task_type(),
+        // Always the initial status, so that a repeated request gets the same response.
+        status: TaskStatus::Queued,
+    };
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+fn idempotency_key(headers: &HeaderMap, project: ProjectId) -> Result<Option<ReceiptKey>> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let hint = "send one key of your choice, such as a UUID";
+    if values.next().is_some() {
+        return Err(ApiError::invalid("more than one Idempotency-Key header", hint));
+    }
+    let text = value.to_str().unwrap_or_default();
+    ReceiptKey::for_chat(project, text)
+        .map(Some)
+        .map_err(|error| ApiError::invalid(format!("invalid Idempotency-Key: {error}"), hint))
+}
+
+async fn read(
+    State(app): State<App>,
+    PathParam(id): PathParam<ProjectId>,
+    mut query: Query,
+) -> Result<Json<Map<String, Value>>> {
+    let session: Option<SessionId> = query.take("session_id")?;
+    let paging = query.page()?;
+    query.done()?;
+    find_project(&app, id).await?;
+    let own = SessionId::for_project(id);
+    let session = session.unwrap_or_else(|| own.clone());
+    // The project's default session exists even before its first message.
+    let known = app.tasks().store.session(&session).await?;
+    let is_here = known.as_ref().map_or(session == own, |stored| stored.value.project_id == Some(id));
+    if !is_here {
+        return Err(NotFound::new(Entity::Session, session).into());
+    }
+    let entries = load_conversation(app.tasks(), &session, paging.cursor, paging.limit).await?;
+    let mut view = page_view("entries", &entries, Clone::clone)?;
+    view.insert("session_id".to_owned(), json!(session));
+    Ok(Json(view))
+}

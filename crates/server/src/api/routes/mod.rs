@@ -1,0 +1,47 @@
+//! The handlers of the API, one file per resource.
+
+pub(crate) mod attempts;
+pub(crate) mod breakdowns;
+pub(crate) mod chat;
+pub(crate) mod events;
+pub(crate) mod groups;
+pub(crate) mod health;
+pub(crate) mod holds;
+pub(crate) mod login;
+pub(crate) mod projects;
+pub(crate) mod questions;
+pub(crate) mod recipes;
+pub(crate) mod sessions;
+pub(crate) mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod tools;
+pub(crate) mod user_tasks;
+pub(crate) mod workers;
+
+use crate::api::route::Route;
+
+/// All routes. The router and the `OpenAPI` document are built from this list.
+pub(crate) fn all() -> Vec<Route> {
+    [
+        projects::routes(),
+        chat::routes(),
+        groups::routes(),
+        tasks::routes(),
+        questions::routes(),
+        breakdowns::routes(),
+        recipes::routes(),
+        sessions::routes(),
+        user_tasks::routes(),
+        tools::routes(),
+        attempts::routes(),
+        events::routes(),
+        holds::routes(),
+        workers::routes(),
+        tokens::routes(),
+        health::routes(),
+        login::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

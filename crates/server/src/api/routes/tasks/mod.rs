@@ -1,0 +1,187 @@
+//! `/api/tasks`: creating, finding and reading tasks. Decisions about a task are in [`verdicts`].
+
+pub(crate) mod records;
+pub(crate) mod verdicts;
+
+use baton_engine::tasks::error::TaskError;
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{Label, RecipeId};
+use baton_core::task::TaskSpec;
+use baton_engine::query::TaskFilter;
+use baton_engine::reports::view::{TaskSummary, TaskView};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::api::route::Route;
+use crate::api::routes::projects::{find_project, parse_title};
+use crate::api::views::page::{list_view, page_view};
+use crate::http::error::{ApiError, Result};
+use crate::http::input::{JsonBody, NoQuery, PathParam, Query};
+use crate::schema::words;
+use crate::state::App;
+use crate::state::principal::AuthedApp;
+
+/// The session of tasks that name neither a session nor a project.
+const SESSION_OF_API: &str = "api";
+/// Largest number of dependencies of a task.
+pub(crate) const DEPENDENCIES_MAX: usize = 200;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let own = vec![
+        Route::get("/api/tasks", "list_tasks", list)
+            .query("queue", "Queue", "Only tasks in this queue")
+            .query("status", "Status", "Only tasks of this status")
+            .query("project_id", "ProjectId", "Only tasks of this project")
+            .query("session_id", "SessionId", "Only tasks of this session")
+            .paged("TaskCursor")
+            .returns_named("Tasks, oldest first", "TaskPage"),
+        Route::post("/api/tasks", "create_task", create)
+            .takes::<NewTask>()
+            .created()
+            .returns_named("Creates a task", "Task")
+            .may_be_missing()
+            .may_conflict(),
+        Route::get("/api/tasks/ready", "list_ready_tasks", ready)
+            .query("limit", "Limit", "Page size")
+            .returns_named("Tasks that could start now, in order, and why they have not", "ReadyPage"),
+        Route::get("/api/tasks/find", "find_task", find)
+            .query("prefix", "IdPrefix", "The start of an id, with or without TASK-")
+            .returns::<TaskFound>("The only task whose id starts with the prefix")
+            .may_be_missing(),
+        Route::get("/api/tasks/{id}", "get_task", show).returns_named("Everything about one task", "Task"),
+    ];
+    own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewTask {
+    #[schemars(with = "words::Title")]
+    title: String,
+    #[serde(default)]
+    description: String,
+    #[schemars(with = "Option<words::TaskType>")]
+    task_type: Option<TaskType>,
+    #[schemars(with = "Option<words::ProjectId>")]
+    project_id: Option<ProjectId>,
+    #[schemars(with = "Option<words::SessionId>")]
+    session_id: Option<SessionId>,
+    #[serde(default)]
+    #[schemars(with = "Vec<words::TaskId>")]
+    depends_on: Vec<TaskId>,
+    #[serde(default)]
+    #[schemars(with = "words::Priority")]
+    priority: Priority,
+    #[schemars(with = "Option<words::Name>")]
+    recipe: Option<RecipeId>,
+    #[serde(default)]
+    #[schemars(with = "Vec<words::Name>")]
+    needs: BTreeSet<Label>,
+}
+
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
+    let filter = TaskFilter {
+        queue: query.word("queue")?,
+        status: query.word("status")?,
+        project: query.take("project_id")?,
+        session: query.take("session_id")?,
+        ..TaskFilter::default()
+    };
+    let paging = query.page()?;
+    query.done()?;
+    let tasks = app.tasks().store.tasks(&filter, paging.cursor, paging.limit).await?;
+    page_view("tasks", &tasks, TaskSummary::of).map(Json)
+}
+
+async fn ready(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
+    let limit = query.limit()?;
+    query.done()?;
+    let tasks = app.shop.ready(limit).await?;
+    list_view("tasks", &tasks, None).map(Json)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TaskFound {
+    #[schemars(with = "words::TaskId")]
+    task_id: TaskId,
+}
+
+async fn find(State(app): State<App>, mut query: Query) -> Result<Json<TaskFound>> {
+    let prefix: Option<String> = query.take("prefix")?;
+    query.done()?;
+    let prefix = prefix
+        .filter(|prefix| !prefix.is_empty())
+        .ok_or_else(|| ApiError::invalid("the prefix is missing", "send ?prefix= with the start of an id"))?;
+    Ok(Json(TaskFound { task_id: app.tasks().find_task(&prefix).await? }))
+}
+
+async fn create(
+    app: AuthedApp,
+    _: NoQuery,
+    JsonBody(new): JsonBody<NewTask>,
+) -> Result<(StatusCode, Json<TaskView>)> {
+    let title = parse_title(&new.title, "title")?;
+    if new.depends_on.len() > DEPENDENCIES_MAX {
+        return Err(ApiError::invalid(
+            format!("a task can depend on at most {DEPENDENCIES_MAX} others"),
+            "add an intermediate task that depends on some of them",
+        ));
+    }
+    if let Some(id) = new.project_id {
+        find_project(&app, id).await?;
+    }
+    if let Some(recipe) = &new.recipe {
+        app.tasks().recipe(recipe)?;
+    }
+    let session = session_for(&app, new.project_id, new.session_id).await?;
+    let words = format!("{title}\n{}", new.description);
+    let task_type = new.task_type.unwrap_or_else(|| TaskType::detect(&words));
+    let spec = |id, created_at| TaskSpec {
+        project_id: new.project_id,
+        description: new.description.clone(),
+        priority: new.priority,
+        recipe: new.recipe.clone(),
+        needs: new.needs.clone(),
+        ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
+    };
+    let task = app.tasks().add_task(&new.depends_on, app.actor(), spec).await?;
+    Ok((StatusCode::CREATED, Json(TaskView::load(app.tasks(), task.id()).await?)))
+}
+
+/// The session of a new task. A session of another project is refused.
+pub(crate) async fn session_for(
+    app: &App,
+    project: Option<ProjectId>,
+    wanted: Option<SessionId>,
+) -> Result<SessionId> {
+    let Some(session) = wanted else {
+        return match project {
+            Some(project) => Ok(SessionId::for_project(project)),
+            None => SESSION_OF_API.parse().map_err(|error: baton_core::base::id::InvalidId| {
+                ApiError::invalid(error.to_string(), "name a session_id")
+            }),
+        };
+    };
+    match app.tasks().store.session(&session).await? {
+        Some(known) if known.value.project_id != project => {
+            Err(TaskError::OtherProject { session, project: known.value.project_id }.into())
+        }
+        Some(_) | None => Ok(session),
+    }
+}
+
+async fn show(
+    State(app): State<App>,
+    PathParam(id): PathParam<TaskId>,
+    _: NoQuery,
+) -> Result<Json<TaskView>> {
+    Ok(Json(app.shop.task_view(id).await?))
+}

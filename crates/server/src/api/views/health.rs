@@ -1,0 +1,170 @@
+//! The health report of `/api/health` and the health page.
+
+use std::path::Path;
+use std::time::Duration;
+
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
+use baton_core::records::change::Change;
+use baton_engine::query::{QuestionFilter, TaskFilter};
+use baton_engine::settings::AgentSettings;
+use baton_engine::supervisor::{ServiceReport, ServiceState};
+use baton_engine::workshop::Workshop;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::schema::words;
+
+/// A store that takes longer than this for an empty commit is degraded.
+const STORE_PATIENCE: Duration = Duration::from_secs(5);
+/// Below this much free disk space, work will soon fail.
+const DISK_BYTES_MIN: u64 = 256 * 1024 * 1024;
+/// Counts are exact up to here.
+const COUNTED_MAX: u32 = 500;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
+pub(crate) struct HealthView {
+    /// `ok`, or `degraded` if there are problems.
+    #[schemars(with = "words::HealthStatus")]
+    pub status: &'static str,
+    pub namespace: String,
+    pub version: &'static str,
+    pub store: StoreHealth,
+    pub agents: Vec<AgentHealth>,
+    /// Active holds.
+    #[schemars(with = "Vec<words::Hold>")]
+    pub holds: Vec<Hold>,
+    pub disk: DiskHealth,
+    pub counts: QueueCounts,
+    /// The background services of this process.
+    #[schemars(with = "Vec<words::ServiceReport>")]
+    pub services: Vec<ServiceReport>,
+    pub last_seq: u64,
+    /// The store's clock; none if it is unreachable.
+    #[schemars(with = "Option<words::Timestamp>")]
+    pub now: Option<Timestamp>,
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct StoreHealth {
+    pub is_writable: bool,
+    pub detail: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct AgentHealth {
+    #[schemars(with = "words::Name")]
+    pub name: AgentName,
+    pub program: String,
+    pub is_found: bool,
+    /// When its hold ends by itself; see `holds`.
+    #[schemars(with = "Option<words::Timestamp>")]
+    pub paused_until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct DiskHealth {
+    pub free_bytes: Option<u64>,
+}
+
+/// Each is exact up to 500.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub(crate) struct QueueCounts {
+    pub ready: u64,
+    pub running: u64,
+    pub pending_questions: u64,
+    pub unaccepted: u64,
+}
+
+pub(crate) async fn load_health(shop: &Workshop) -> HealthView {
+    let store = store_health(shop).await;
+    let holds = shop.tasks.holds().await.unwrap_or_default();
+    let agents: Vec<AgentHealth> =
+        shop.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
+    let disk = DiskHealth { free_bytes: free_bytes(&shop.place.state_dir) };
+    let counts = counts(shop).await.unwrap_or_default();
+    let mut problems = Vec::new();
+    if let Some(detail) = &store.detail {
+        problems.push(format!("cannot write to the store: {detail}"));
+    }
+    let services = shop.services.snapshot();
+    for service in services.iter().filter(|service| service.state == ServiceState::Failing) {
+        problems.push(failing(service));
+    }
+    if agents.is_empty() {
+        problems.push("no agent is configured; add one to .agent/baton.toml".to_owned());
+    }
+    for agent in &agents {
+        if !agent.is_found {
+            problems.push(format!("agent {}: {} is not installed or not on PATH", agent.name, agent.program));
+        }
+    }
+    for hold in &holds {
+        let until = match hold.until {
+            Some(until) => format!("on hold until {until}"),
+            None => format!("on hold; fix the cause, then run: baton hold release {}", hold.agent),
+        };
+        problems.push(format!("agent {} {until} ({})", hold.agent, hold.why.as_str()));
+    }
+    if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
+        problems.push("the state directory's disk is almost full".to_owned());
+    }
+    let now = shop.tasks.store.now().await.ok();
+    HealthView {
+        status: if problems.is_empty() { "ok" } else { "degraded" },
+        namespace: shop.place.namespace.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        store,
+        agents,
+        holds,
+        disk,
+        counts,
+        services,
+        last_seq: *shop.tasks.changes().borrow(),
+        now,
+        problems,
+    }
+}
+
+/// One sentence about a failing service.
+pub(crate) fn failing(service: &ServiceReport) -> String {
+    let error = service.last_error.as_deref().unwrap_or("no reason given");
+    format!("service {} is failing: {error}", service.name)
+}
+
+/// An empty commit exercises the whole write path.
+async fn store_health(shop: &Workshop) -> StoreHealth {
+    let detail = match timeout(STORE_PATIENCE, shop.tasks.store.commit(Change::new())).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(format!("no response within {} s", STORE_PATIENCE.as_secs())),
+    };
+    StoreHealth { is_writable: detail.is_none(), detail }
+}
+
+fn agent_health(name: &AgentName, agent: &AgentSettings, holds: &[Hold]) -> AgentHealth {
+    let first = agent.command.first().cloned().unwrap_or_default();
+    let is_found = agent.is_found();
+    let paused_until = holds.iter().find(|hold| hold.agent == *name).and_then(|hold| hold.until);
+    AgentHealth { name: name.clone(), program: first, is_found, paused_until }
+}
+
+fn free_bytes(folder: &Path) -> Option<u64> {
+    rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+pub(crate) async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
+    let store = &shop.tasks.store;
+    let provisional =
+        TaskFilter { queue: Some(baton_core::task::state::QueueName::Provisional), ..TaskFilter::default() };
+    Ok(QueueCounts {
+        ready: store.ready_count().await?,
+        running: shop.running.count() as u64,
+        pending_questions: store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
+        unaccepted: store.count_tasks(&provisional, COUNTED_MAX).await?,
+    })
+}

@@ -1,0 +1,10 @@
+//! JSON views of responses. Task views are in the engine, because the command line uses them too.
+
+pub(crate) mod conversation;
+pub(crate) mod group;
+pub(crate) mod health;
+pub(crate) mod page;
+pub(crate) mod project;
+pub(crate) mod recipe;
+pub(crate) mod report;
+pub(crate) mod transition;

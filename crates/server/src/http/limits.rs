@@ -1,0 +1,104 @@
+//! Limits per client and in total. Hitting one returns a readable error.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Largest request body.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How much of an oversized body is drained before the connection is closed.
+pub const BODY_DRAINED_MAX: usize = 32 * 1024 * 1024;
+/// Largest request head in total.
+pub const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// Headers per request.
+pub const HEADERS_MAX: usize = 64;
+/// How long a client may take to send a request head; also the keep-alive timeout.
+pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a request may take, including its body. It does not apply to streams once they have started.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long shutdown waits for open requests and streams.
+pub const ENDING_PATIENCE: Duration = Duration::from_secs(10);
+/// Concurrent connections. Further ones wait.
+pub const CONNECTIONS_MAX: usize = 2_048;
+/// Default page size.
+pub const PAGE_DEFAULT: u32 = 50;
+/// Largest page size.
+pub const PAGE_MAX: u32 = 500;
+/// Longest title; more text belongs in the description.
+pub const TITLE_CHARS_MAX: usize = 500;
+
+/// Token bucket per client address: burst size and refill per second. A script that polls in a loop stays below this;
+/// a busy loop does not.
+const BURST: f64 = 4_000.0;
+const PER_SECOND: f64 = 2_000.0;
+/// Tracked addresses. Idle ones are evicted first.
+const ADDRESSES_MAX: usize = 4_096;
+
+/// Counts requests by address.
+#[derive(Default)]
+pub struct RateLimit {
+    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn level(self, now: Instant) -> f64 {
+        let since = now.saturating_duration_since(self.at).as_secs_f64();
+        (self.left + since * PER_SECOND).min(BURST)
+    }
+}
+
+impl RateLimit {
+    /// Takes one request from the address's bucket; false when it is empty.
+    pub fn try_take(&self, address: IpAddr, now: Instant) -> bool {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
+            buckets.retain(|_, bucket| bucket.level(now) < BURST);
+            // All tracked addresses are active: refuse a new one instead of growing the table.
+            if buckets.len() >= ADDRESSES_MAX {
+                return false;
+            }
+        }
+        let bucket = buckets.entry(address).or_insert(Bucket { left: BURST, at: now });
+        let left = bucket.level(now);
+        let takes = left >= 1.0;
+        *bucket = Bucket { left: if takes { left - 1.0 } else { left }, at: now };
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn address(number: u32) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from(number))
+    }
+
+    #[test]
+    fn the_bucket_empties_and_refills() {
+        let (limit, now) = (RateLimit::default(), Instant::now());
+        let taken = (0..5_000).filter(|_| limit.try_take(address(1), now)).count();
+        assert_eq!(taken, 4_000);
+        assert!(limit.try_take(address(2), now), "another address has its own");
+        let later = now + Duration::from_millis(10);
+        assert_eq!((0..100).filter(|_| limit.try_take(address(1), later)).count(), 20);
+    }
+
+    #[test]
+    fn idle_addresses_are_evicted_first() {
+        let (limit, now) = (RateLimit::default(), Instant::now());
+        for number in 0..4_096 {
+            assert!(limit.try_take(address(number), now));
+        }
+        assert!(!limit.try_take(address(9_999), now), "nobody has been quiet yet");
+        assert!(limit.try_take(address(9_999), now + Duration::from_secs(1)));
+    }
+}

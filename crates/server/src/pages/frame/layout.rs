@@ -1,0 +1,211 @@
+//! The layout of every page: head, navigation, the live part, and the dialogs.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use baton_core::base::time::Timestamp;
+use baton_core::task::Task;
+use baton_core::task::state::QueueName;
+use baton_engine::query::{QuestionFilter, TaskFilter};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::api::views::health::failing;
+use crate::pages::frame::assets::address;
+use crate::pages::frame::guide::{self, GUIDED_TASKS_MAX};
+use crate::pages::frame::keys;
+use crate::pages::frame::navigation::{PLACES, Tab};
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, page};
+use crate::state::App;
+use crate::state::guide::Guide;
+
+/// Counts are exact up to here.
+const COUNTED_MAX: u32 = 100;
+
+/// What every page needs besides its own content.
+pub(crate) struct Frame {
+    /// The last event the page includes; the live stream continues after it.
+    pub seq: u64,
+    pub now: Timestamp,
+    pub pending: u64,
+    unaccepted: u64,
+    namespace: String,
+    /// Failing background services, a sentence each.
+    failing: Vec<String>,
+    /// The demo's guide, if there is one.
+    guide: Option<Guide>,
+    request: PageRequest,
+}
+
+impl Frame {
+    pub(crate) async fn load(app: &App, request: PageRequest) -> Result<Self, PageError> {
+        let tasks = app.tasks();
+        // Read first: later events come by the stream, perhaps twice, but are never missed.
+        let seq = tasks.last_event().await?;
+        let guide = match app.guide_fn.get() {
+            Some(guide_fn) => {
+                let page = tasks.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
+                let tasks: Vec<Task> = page.items.into_iter().map(|stored| stored.value).collect();
+                Some(guide_fn(&tasks))
+            }
+            None => None,
+        };
+        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
+        Ok(Self {
+            seq,
+            now: tasks.store.now().await?,
+            pending: tasks.store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
+            unaccepted: tasks.store.count_tasks(&provisional, COUNTED_MAX).await?,
+            namespace: app.namespace().to_owned(),
+            failing: app.shop.services.failing().iter().map(failing).collect(),
+            guide,
+            request,
+        })
+    }
+
+    pub(crate) fn request(&self) -> &PageRequest {
+        &self.request
+    }
+
+    /// The page, or only its live part. `about` lists the ids it shows; an empty list means any.
+    pub(crate) fn page(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Response {
+        self.page_with(StatusCode::OK, tab, title, about, body)
+    }
+
+    pub(crate) fn page_with(
+        &self,
+        status: StatusCode,
+        tab: Tab,
+        title: &str,
+        about: &[String],
+        body: &Markup,
+    ) -> Response {
+        let live_part = self.live_part(tab, title, about, body);
+        page(status, if self.request.is_fragment { live_part } else { self.document(title, &live_part) })
+    }
+
+    /// The same markup is used for the first page and for every later patch.
+    fn live_part(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
+        // Any event may change the guide's text.
+        let about = if self.guide.is_some() { &[] } else { about };
+        html! {
+            (self.navigation(tab))
+            main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
+                @if !self.failing.is_empty() {
+                    div.alert.sticky #degraded role="alert" {
+                        @for sentence in &self.failing { p { (sentence) } }
+                        p.muted { "Baton keeps retrying. " a href="/health" { "Health" } }
+                    }
+                }
+                @if let Some(guide) = &self.guide { (guide::render(guide)) }
+                (body)
+            }
+        }
+    }
+
+    fn navigation(&self, current: Tab) -> Markup {
+        html! {
+            nav #nav aria-label="Main" {
+                a.brand href="/" {
+                    img src="/badge/0.svg" alt="" width="22" height="22";
+                    span { "Baton" }
+                }
+                ul {
+                    @for (tab, word, badge, address, letter) in PLACES {
+                        li {
+                            a href=(address) aria-current=[(tab == current).then_some("page")] data-chord=(letter) {
+                                span.sign aria-hidden="true" { (badge) }
+                                span.word { (word) }
+                                (self.count(tab))
+                            }
+                        }
+                    }
+                }
+                p.place title="Namespace" { (self.namespace) }
+            }
+        }
+    }
+
+    fn count(&self, tab: Tab) -> Markup {
+        let (count, about) = match tab {
+            Tab::Inbox => (self.pending, "pending questions"),
+            Tab::Board => (self.unaccepted, "to accept"),
+            _ => (0, ""),
+        };
+        let text = if count >= u64::from(COUNTED_MAX) { format!("{count}+") } else { count.to_string() };
+        html! {
+            @if count > 0 {
+                span.count data-tab=[(tab == Tab::Inbox).then_some("inbox")] {
+                    (text) span.unseen { " " (about) }
+                }
+            }
+        }
+    }
+
+    fn document(&self, title: &str, live_part: &Markup) -> Markup {
+        let count = if self.pending > 0 { format!("({}) ", self.pending) } else { String::new() };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
+                    meta name="color-scheme" content="light dark";
+                    title { (count) (title) " · Baton" }
+                    // Before the style sheet: a script after it would block rendering until the style sheet is loaded.
+                    script src=(address("theme.js")) {}
+                    link rel="stylesheet" href=(address("baton.css"));
+                    link rel="icon" href={ "/badge/" (self.pending) ".svg" } type="image/svg+xml" #icon;
+                    link rel="apple-touch-icon" href=(address("icon-192.png"));
+                    link rel="manifest" href=(address("manifest.webmanifest"));
+                    script type="module" src=(address("app.js")) {}
+                }
+                body {
+                    a.skip href="#main" { "Skip to content" }
+                    (live_part)
+                    footer #foot {
+                        span #line role="status" aria-live="polite" { }
+                        span.tools {
+                            button type="button" data-do="palette" .js { "Go to… " kbd { "Ctrl K" } }
+                            button type="button" data-do="keys" .js { "Shortcuts " kbd { "?" } }
+                            button type="button" data-do="theme" .js { "Light / dark" }
+                            button type="button" data-do="notify" .js hidden { "Notify me" }
+                        }
+                    }
+                    div #told .unseen role="status" aria-live="polite" { }
+                    div #toasts role="status" aria-live="polite" { }
+                    (keys::dialog())
+                    dialog #palette aria-label="Go to" { }
+                    dialog #sheet aria-label="Decide" { }
+                }
+            }
+        }
+    }
+}
+
+/// The title of a page, with actions beside it.
+pub(crate) fn heading(title: &str, beside: &Markup) -> Markup {
+    html! {
+        header.heading {
+            h1 { (title) }
+            div.beside { (beside) }
+        }
+    }
+}
+
+/// An empty state: what belongs here, and commands to try.
+pub(crate) fn empty(title: &str, text: &str, commands: &[(&str, &str)]) -> Markup {
+    html! {
+        div.empty {
+            h2 { (title) }
+            p { (text) }
+            @if !commands.is_empty() {
+                dl.commands {
+                    @for (command, what) in commands {
+                        dt { code { (command) } }
+                        dd { (what) }
+                    }
+                }
+            }
+        }
+    }
+}

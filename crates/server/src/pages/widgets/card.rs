@@ -1,0 +1,115 @@
+//! A task as a card: title, facts and actions.
+
+use baton_core::base::time::Timestamp;
+use baton_core::task::Task;
+use baton_core::task::state::{ReviewMark, StateName, TaskState};
+use baton_engine::attempt::running::Running;
+use maud::{Markup, html};
+
+use crate::pages::widgets::words::{StateBadge, age, money, pluralize, state_badge};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DependencyCount {
+    pub met: usize,
+    pub all: usize,
+}
+
+/// `said` is the state its column shows already, which the card does not repeat.
+pub(crate) fn card(
+    task: &Task,
+    waits: Option<DependencyCount>,
+    running: &Running,
+    now: Timestamp,
+    said: Option<StateBadge>,
+) -> Markup {
+    let (spec, badge) = (task.spec(), state_badge(task.state()));
+    html! {
+        article.card.{ "tone-" (badge.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
+            header {
+                @if said == Some(badge) { span.id { (spec.id) } } @else { (badge.chip()) }
+                @if task.pending_question().is_some() { span.asks title="Question pending" { span aria-hidden="true" { "?" } span.unseen { "Question pending" } } }
+                span.age { (age(task.updated_at(), now)) }
+            }
+            a.title href={ "/tasks/" (spec.id) } { (spec.title) }
+            (facts(task, waits, running, said == Some(badge)))
+            (actions(task))
+        }
+    }
+}
+
+fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_named: bool) -> Markup {
+    let live = task.state().live_attempt();
+    let agent = live.map(|attempt| &attempt.agent);
+    let at_work = live.and_then(|attempt| running.at_work(attempt.id));
+    // While an agent runs, the last attempt's numbers are not interesting.
+    let end = task.ledger().last_end.as_ref().map(|end| &end.verified).filter(|_| at_work.is_none());
+    html! {
+        p.facts {
+            @if !is_named { span.id { (task.id()) } }
+            @if let Some(agent) = agent { span title="Agent" { (agent) } }
+            @if task.spec().priority != baton_core::base::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
+            @if let Some(DependencyCount { met, all }) = waits {
+                span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
+            }
+            @if let Some(at_work) = at_work {
+                span.turns title="Turns used" { (at_work.turns) "/" (at_work.turns_max) " turns" }
+            }
+            @if let Some(end) = end {
+                span title="Turns used in the last attempt" { (end.turns) "/" (end.turns_max) " turns" }
+                span title="Commits, counted by Baton" { (pluralize(u64::from(end.commits), "commit")) }
+                @if end.cost_micro_usd > 0 { span title="Cost of the last attempt" { (money(end.cost_micro_usd)) } }
+            }
+            @if task.ledger().started > 1 { span title="Attempts so far" { "attempt " (task.ledger().started) } }
+        }
+    }
+}
+
+/// The actions a person may take now: the verb in the URL and the label of the button.
+pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
+    let mut verbs = Vec::new();
+    match task.state() {
+        TaskState::Provisional(provisional) => match provisional.mark {
+            ReviewMark::Plan => verbs.extend([("plan", "Review plan")]),
+            ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
+                verbs.extend([("accept", "Accept"), ("reject", "Reject")]);
+            }
+            ReviewMark::BurnedOut | ReviewMark::NotConverging => {
+                verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
+            }
+        },
+        TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan")]),
+        TaskState::Failed { .. } => verbs.push(("retry", "Retry")),
+        TaskState::Incoming if task.ledger().is_held => verbs.push(("release", "Release")),
+        TaskState::Incoming
+        | TaskState::Breakdown { .. }
+        | TaskState::Claimed { .. }
+        | TaskState::NeedsContinuation { .. }
+        | TaskState::AwaitingResponse { .. }
+        | TaskState::Blocked { .. }
+        | TaskState::Recycled { .. }
+        | TaskState::Done { .. }
+        | TaskState::Cancelled { .. } => {}
+    }
+    if !matches!(task.state().name(), StateName::Done | StateName::Cancelled) {
+        verbs.push(("cancel", "Cancel"));
+    }
+    verbs
+}
+
+/// The buttons. Each opens a dialog with a preview of the consequences.
+pub(crate) fn actions(task: &Task) -> Markup {
+    let (id, verbs) = (task.id(), verbs(task));
+    html! {
+        @if !verbs.is_empty() {
+            p.verbs {
+                @for (index, (verb, word)) in verbs.into_iter().enumerate() {
+                    @if verb == "plan" {
+                        a.button.primary[index == 0] href={ "/breakdowns/" (id) } { (word) }
+                    } @else {
+                        a.button.primary[index == 0 && verb != "cancel"].quiet[verb == "cancel"] href={ "/tasks/" (id) "/do/" (verb) } data-sheet { (word) }
+                    }
+                }
+            }
+        }
+    }
+}

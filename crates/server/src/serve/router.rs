@@ -1,0 +1,189 @@
+//! The router, and the middleware every request goes through.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use baton_engine::base::ids::Ids;
+use futures_util::FutureExt;
+use tokio::time::timeout;
+use tracing::Instrument;
+use tracing::field::Empty;
+
+use crate::api::{exposition, openapi, routes};
+use crate::http::error::{ApiError, Code};
+use crate::http::limits::REQUEST_TIMEOUT;
+use crate::http::{paths, roles};
+use crate::mcp::mount;
+use crate::observe::metrics::RequestLabel;
+use crate::state::App;
+use crate::state::principal::{Principal, identify};
+use crate::{pages, socket};
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest request id accepted from a client.
+const REQUEST_ID_LEN_MAX: usize = 64;
+
+/// The client's address, set by the listener.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+pub fn router(app: App) -> Router {
+    let router = api_router()
+        .route("/api/openapi.json", get(openapi::serve))
+        .route("/metrics", get(exposition::serve))
+        .route(paths::SOCKET, get(socket::serve));
+    mount::mount(pages::add_routes(router), &app)
+        .fallback(not_found)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(app.clone(), handle))
+        .with_state(app)
+}
+
+/// The API alone, without authentication, acting as the owner. For use in this process.
+pub(crate) fn owner_router(app: App) -> Router {
+    let owner = Principal::owner(app.person.clone());
+    api_router().layer(Extension(owner)).with_state(app)
+}
+
+fn api_router() -> Router<App> {
+    routes::all().into_iter().fold(Router::new(), |router, route| router.route(route.path, route.handler))
+}
+
+async fn not_found(request: Request) -> Response {
+    let hint = "GET /api/openapi.json lists all routes";
+    pages::render_error(&request, ApiError::not_found("no such path", hint))
+}
+
+async fn wrong_method(method: Method) -> ApiError {
+    ApiError::new(
+        Code::MethodNotAllowed,
+        format!("this path does not support {method}"),
+        "GET /api/openapi.json lists the methods of each path",
+    )
+}
+
+/// Middleware of all requests: request id, authentication, timeout, metrics.
+async fn handle(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(&request);
+    let method = known_method(request.method());
+    let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
+    let span =
+        tracing::info_span!("request", id = %id, method, route, status = Empty, otel.status_code = Empty);
+    let _in_flight = app.metrics.in_flight.one_more();
+    let mut response = respond(&app, request, next).instrument(span.clone()).await;
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID.clone(), value);
+    }
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    span.record("status", status);
+    if status >= 500 {
+        span.record("otel.status_code", "ERROR");
+    }
+    span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
+    app.metrics.answered(&RequestLabel { method, route, status }, took);
+    response
+}
+
+async fn respond(app: &App, request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    let request = match authenticate(app, &head).await {
+        Ok(principal) => {
+            if let Some(principal) = principal {
+                head.extensions.insert(principal);
+            }
+            Request::from_parts(head, body)
+        }
+        Err(refusal) => return pages::render_error(&Request::from_parts(head, body), refusal),
+    };
+    let patience = request_timeout(app, request.uri().path());
+    // A panic in one handler fails only that request.
+    let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match timeout(patience, answering).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => {
+            ApiError::new(Code::Internal, "internal error", "this is a bug in Baton; please report it")
+                .into_response()
+        }
+        Err(_) => ApiError::new(
+            Code::Unavailable,
+            format!("the request timed out after {} s", patience.as_secs()),
+            "check whether it was done before you retry",
+        )
+        .into_response(),
+    }
+}
+
+/// Authenticates the request; none for routes that do it themselves.
+async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiError> {
+    let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    app.guard.check_host(&head.headers)?;
+    app.guard.check_origin(&head.headers)?;
+    if !app.rate_limit.try_take(address, Instant::now()) {
+        return Err(ApiError::new(
+            Code::TooManyRequests,
+            "too many requests from this address",
+            "wait a moment; use GET /api/events instead of polling",
+        ));
+    }
+    let path = head.uri.path();
+    // The tool endpoints check attempts' tokens themselves.
+    if path == paths::SOCKET
+        || path == paths::LOGIN
+        || pages::is_public(path)
+        || mount::is_attempt_request(path, &head.headers)
+    {
+        return Ok(None);
+    }
+    let principal = identify(app, &head.headers).await?;
+    // Unmatched paths need no role; they end in 404.
+    if let Some(route) = head.extensions.get::<MatchedPath>() {
+        principal.check(roles::required_role(&head.method, route.as_str()), "this call")?;
+    }
+    Ok(Some(principal))
+}
+
+/// The timeout of a request. Calls that ask a person or run a command get those limits on top.
+fn request_timeout(app: &App, path: &str) -> Duration {
+    let runs_something = path == paths::MCP
+        || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
+    if !runs_something {
+        return REQUEST_TIMEOUT;
+    }
+    let settings = &app.shop.settings;
+    let command = Duration::from_secs(settings.user_tasks.timeout);
+    REQUEST_TIMEOUT.saturating_add(command).saturating_add(settings.asking.patience())
+}
+
+/// The client's request id if it is well-formed, else a new one.
+fn request_id(request: &Request) -> String {
+    let is_harmless = |text: &&str| {
+        !text.is_empty()
+            && text.len() <= REQUEST_ID_LEN_MAX
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let given = request.headers().get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(is_harmless);
+    given.map_or_else(|| Ids::secret().chars().take(16).collect(), str::to_owned)
+}
+
+/// The method as a metrics label; unknown ones share one label.
+fn known_method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PATCH" => "PATCH",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}

@@ -1,0 +1,126 @@
+//! Handles WebSocket requests, through the same engine calls as REST.
+
+use std::path::Path;
+
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
+use baton_core::records::receipt::RequestedWork;
+use baton_engine::tasks::chat::Posting;
+use serde_json::{Value, json};
+
+use crate::api::routes::questions::answer_question;
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::input::non_blank;
+use crate::socket::incoming::ClientMessage;
+use crate::socket::outgoing;
+use crate::state::App;
+use crate::state::principal::AuthedApp;
+
+const PROJECTS_PAGE: u32 = 500;
+
+pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
+    match request {
+        ClientMessage::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.tasks().recipes)),
+        ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider } => {
+            start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
+        }
+        ClientMessage::ExitRecipe { session_id } => {
+            let run = app.tasks().exit_run(&session_id, app.actor()).await?;
+            let mut ack = outgoing::ack("exit_recipe");
+            ack["run_id"] = json!(run.id());
+            Ok(ack)
+        }
+        ClientMessage::Prompt { session_id, content } => {
+            let text = non_blank(&content, "content")?;
+            prompt(app, session_id, text).await
+        }
+        ClientMessage::Answer { question_id, answer } => {
+            let text = non_blank(&answer, "answer")?;
+            let task = answer_question(app, question_id, text).await?;
+            let mut ack = outgoing::ack("answer");
+            ack["task_id"] = json!(task.map(|task| task.id()));
+            Ok(ack)
+        }
+        ClientMessage::Connect { .. } => Ok(outgoing::ack("connect")),
+        // Handled by the session itself.
+        ClientMessage::Subscribe { .. } => Ok(outgoing::ack("subscribe")),
+    }
+}
+
+async fn start(
+    app: &AuthedApp,
+    session: &SessionId,
+    recipe: &RecipeId,
+    folder: &str,
+    provider: Option<&AgentName>,
+) -> Result<Value> {
+    check_provider(app, recipe, provider)?;
+    let project = project_at(app, folder).await?;
+    let run = app.tasks().start_run(session, recipe, project, None, app.actor()).await?;
+    let mut ack = outgoing::ack("start_recipe");
+    ack["run_id"] = json!(run.id());
+    ack["task_id"] = json!(run.task());
+    Ok(ack)
+}
+
+/// The settings assign agents by role. Refuses a requested provider that would not run every step of the recipe.
+fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Result<()> {
+    let Some(wanted) = provider else { return Ok(()) };
+    for step in app.tasks().recipe(recipe)?.steps() {
+        let usual = Role::implement();
+        let role = step.role().unwrap_or(&usual);
+        let found = app.shop.settings.agent_for(role).map(|(name, _)| name);
+        if found != Some(wanted) {
+            let found = found.map_or_else(|| "no agent".to_owned(), ToString::to_string);
+            return Err(ApiError::new(
+                Code::Conflict,
+                format!("step {} of {recipe} is run by {found}, not by {wanted}", step.name()),
+                format!(
+                    "omit provider, or set it under [roles.{role}] or as default_agent in .agent/baton.toml"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The project of a folder; none for the repository this server was started in.
+async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
+    let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
+    if path == app.shop.place.root {
+        return Ok(None);
+    }
+    let mut cursor = None;
+    loop {
+        let page = app.tasks().store.projects(cursor, PROJECTS_PAGE).await?;
+        if let Some(found) = page.items.iter().find(|project| Path::new(&project.path) == path) {
+            return Ok(Some(found.id));
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            return Err(ApiError::not_found(
+                format!("no project for {}", path.display()),
+                "create one first: POST /api/projects",
+            ));
+        }
+    }
+}
+
+/// Sends the text to the session's running recipe; without one it becomes a task like any message.
+async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
+    let mut ack = outgoing::ack("prompt");
+    if app.tasks().session_run(&session).await?.is_some() {
+        let message = app.tasks().say(&session, text, app.actor()).await?;
+        ack["task_id"] = json!(message.task_id);
+        return Ok(ack);
+    }
+    let project = app.tasks().store.session(&session).await?.and_then(|stored| stored.value.project_id);
+    let project = match project {
+        Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
+        None => None,
+    };
+    let posting = Posting { session, text, wanted: RequestedWork::default(), key: None };
+    let taken = app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
+    ack["task_id"] = json!(taken.task);
+    Ok(ack)
+}

@@ -1,0 +1,85 @@
+//! What all handlers share, and who makes a request.
+
+mod event_cache;
+pub mod guide;
+pub(crate) mod principal;
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use baton_engine::tasks::service::TaskService;
+use baton_engine::workshop::Workshop;
+use tokio::sync::watch;
+
+use crate::http::guard::HttpGuard;
+use crate::http::limits::RateLimit;
+use crate::observe::metrics::Metrics;
+use crate::state::event_cache::EventCache;
+use crate::state::guide::GuideFn;
+
+/// The application state. Cheap to clone.
+pub struct App(Arc<AppState>);
+
+pub struct AppState {
+    pub shop: Workshop,
+    /// The owner's name. Other people are named by their access token.
+    pub person: String,
+    pub guard: HttpGuard,
+    pub rate_limit: RateLimit,
+    pub metrics: Metrics,
+    /// The newest events, for all streams.
+    pub events: EventCache,
+    /// Open sockets; shutdown waits for them.
+    pub sockets: watch::Sender<u64>,
+    /// True once streams should deliver the remaining events and end.
+    pub ending: watch::Receiver<bool>,
+    /// Set only in the demo.
+    pub guide_fn: OnceLock<GuideFn>,
+}
+
+impl App {
+    pub fn new(shop: Workshop, person: String, guard: HttpGuard, ending: watch::Receiver<bool>) -> Self {
+        let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
+        metrics.work.start_after(*shop.tasks.changes().borrow());
+        let (sockets, guide_fn) = (watch::Sender::new(0), OnceLock::new());
+        Self(Arc::new(AppState {
+            shop,
+            person,
+            guard,
+            rate_limit,
+            metrics,
+            events: EventCache::default(),
+            sockets,
+            ending,
+            guide_fn,
+        }))
+    }
+
+    /// Shows a guide above every page.
+    pub fn with_guide(self, guide_fn: GuideFn) -> Self {
+        let _ = self.0.guide_fn.set(guide_fn);
+        self
+    }
+
+    pub fn tasks(&self) -> &TaskService {
+        &self.0.shop.tasks
+    }
+
+    pub fn namespace(&self) -> &str {
+        &self.0.shop.place.namespace
+    }
+}
+
+impl Clone for App {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Deref for App {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.0
+    }
+}

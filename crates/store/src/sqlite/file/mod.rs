@@ -1,0 +1,9 @@
+//! The store as a file: opening, locking, upgrading, copying and restoring it.
+//!
+//! Statements on rows belong in `read` and `write`.
+
+pub(crate) mod backup;
+pub(crate) mod lock;
+pub(crate) mod migrate;
+pub(crate) mod open;
+pub(crate) mod restore;
