@@ -23,7 +23,7 @@ use reqwest::Url;
 use self::exporter::Exporter;
 pub(crate) use self::logs::{LogFormat, show_logs};
 use self::task_trace::{TaskIdGenerator, TaskTracer};
-use self::transport::Transport;
+use self::transport::OtlpTransport;
 use crate::error::CliError;
 
 /// For one delivery, from connecting to the response.
@@ -57,7 +57,7 @@ impl Telemetry {
         let exporter = SpanExporter::builder()
             .with_http()
             .with_endpoint(endpoint)
-            .with_http_client(Transport::new(client))
+            .with_http_client(OtlpTransport::new(client))
             .build()
             .map_err(|error| unusable(error.to_string()))?;
         let provider = SdkTracerProvider::builder()

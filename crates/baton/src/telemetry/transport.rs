@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
-pub(crate) struct Transport {
+pub(crate) struct OtlpTransport {
     client: Client,
     /// The SDK sends from a thread of its own, which has no runtime; the client needs one.
     runtime: Handle,
@@ -20,7 +20,7 @@ pub(crate) struct Transport {
     last_failure: Mutex<Option<String>>,
 }
 
-impl Transport {
+impl OtlpTransport {
     /// Must be called inside the runtime that is to send.
     pub(crate) fn new(client: Client) -> Self {
         Self { client, runtime: Handle::current(), last_failure: Mutex::default() }
@@ -63,7 +63,7 @@ async fn exchange(client: Client, request: Request<Bytes>) -> Result<Response<By
     Ok(answer.body(body.into())?)
 }
 
-impl HttpClient for Transport {
+impl HttpClient for OtlpTransport {
     // As `async_trait` writes it.
     fn send_bytes<'this, 'sending>(
         &'this self,

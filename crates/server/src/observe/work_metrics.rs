@@ -76,11 +76,11 @@ pub struct WorkMetrics {
 struct Follower {
     /// None before the first scrape.
     read_to: Option<u64>,
-    tasks: BTreeMap<TaskId, Known>,
+    tasks: BTreeMap<TaskId, TrackedTask>,
 }
 
 /// A task that is not finished.
-struct Known {
+struct TrackedTask {
     state: &'static str,
     since: Timestamp,
     project: Option<ProjectId>,
@@ -179,7 +179,7 @@ impl WorkMetrics {
         let (Some(stored), Some(record)) = (store.task(task).await?, store.attempt(attempt).await?) else {
             return Ok(());
         };
-        let known = Known {
+        let known = TrackedTask {
             state: "claimed",
             since: record.attempt.started_at,
             project: stored.value.spec().project_id,
@@ -198,7 +198,7 @@ impl WorkMetrics {
             EventBody::TaskCreated { spec, .. } if follower.tasks.len() < TASKS_MAX => {
                 let state =
                     if matches!(spec.purpose, Purpose::Breakdown { .. }) { "breakdown" } else { "incoming" };
-                let known = Known { state, since: *at, project: spec.project_id, agent: None };
+                let known = TrackedTask { state, since: *at, project: spec.project_id, agent: None };
                 follower.tasks.insert(spec.id, known);
             }
             EventBody::TaskClaimed { task, agent, .. } => {
@@ -259,7 +259,7 @@ impl WorkMetrics {
         }
     }
 
-    fn enter(&self, known: &mut Known, state: &'static str, at: Timestamp) {
+    fn enter(&self, known: &mut TrackedTask, state: &'static str, at: Timestamp) {
         let left = StateLabel { state: known.state };
         self.state_seconds.get_or_create(&left).observe(seconds(known.since, at));
         (known.state, known.since) = (state, at);

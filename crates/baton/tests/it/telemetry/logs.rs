@@ -20,7 +20,7 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
     });
     let mut has_listened = false;
     let stuck = lines.by_ref().find(|line| {
-        has_listened |= line["message"].as_str().is_some_and(|said| said.starts_with("Listening at http://"));
+        has_listened |= line["message"].as_str().is_some_and(|said| said.starts_with("Listening on http://"));
         line["message"] == "ready, but not claimed"
     });
     let stuck = stuck.expect("it says why");

@@ -25,8 +25,8 @@ fn the_work_is_counted_once_however_often_it_is_scraped() {
     let script = turns(json!([[{ "commit": "work" }, usage, { "cost": 0.25 }, outcome("complete")]]));
     let shop = fake::shop(&script, "", "");
     let up = shop.up();
-    let said = up.hears("Listening at http://");
-    let address = said.strip_prefix("Listening at http://").unwrap();
+    let said = up.hears("Listening on http://");
+    let address = said.strip_prefix("Listening on http://").unwrap();
     let before = scrape(address);
     assert_eq!(before.get("baton_queue_depth{queue=\"incoming\"}"), Some(&0.0));
     let task = shop.add("Something", &[]);
