@@ -36,6 +36,7 @@ pub use baton_agents::process::watchdog;
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.
 pub use baton_store::Store;
+pub use baton_store::latency;
 pub use baton_store::model::query;
 /// The command line of Taskfiles, for a program that is called by the name of `task`.
 pub use baton_taskfile::cli as task_cli;

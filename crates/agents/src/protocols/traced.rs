@@ -2,7 +2,7 @@
 
 use tokio::sync::{mpsc, watch};
 use tracing::field::Empty;
-use tracing::{Instrument, info, info_span};
+use tracing::{Instrument, debug_span, info};
 
 use crate::driver::{AgentEvent, Driver, Launch, RunFuture};
 use crate::presets::kind::AgentKind;
@@ -21,7 +21,8 @@ impl Driver for TracedDriver {
         events: mpsc::Sender<AgentEvent>,
         cancel: watch::Receiver<bool>,
     ) -> RunFuture<'_> {
-        let span = info_span!(
+        // The engine has an exported span around this one; this is for the log.
+        let span = debug_span!(
             "agent_run",
             attempt = %launch.attempt,
             agent = self.agent,

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
+use crate::telemetry::LogFormat;
+
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
     /// Most agents to run at once [default: from the settings]
@@ -16,4 +18,14 @@ pub(crate) struct UpArgs {
     /// Token that clients must send [default: none on loopback, else a new one, written to the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    #[command(flatten)]
+    pub logs: LogOptions,
+}
+
+/// What is logged on standard error; `BATON_LOG` says how much.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct LogOptions {
+    /// The form of the log on standard error
+    #[arg(long, value_name = "FORMAT", env = "BATON_LOG_FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
 }

@@ -3,6 +3,8 @@
 use baton_core::base::text::{Label, Role};
 use clap::Args;
 
+use super::up::LogOptions;
+
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
     /// Most agents to run at once [default: from the settings]
@@ -17,4 +19,6 @@ pub(crate) struct WorkerArgs {
     /// Seconds running agents have to finish after the first SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub grace: u32,
+    #[command(flatten)]
+    pub logs: LogOptions,
 }

@@ -21,6 +21,7 @@ use crate::context::{CliContext, find};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
+use crate::telemetry::{Telemetry, show_logs};
 use crate::terminal::signals::Signals;
 
 /// Time to write the end of the last attempts. An unreachable store must not keep the process alive: leases expire by
@@ -53,7 +54,17 @@ pub(crate) async fn with_namespace(options: &GlobalOptions) -> Result<GlobalOpti
 }
 
 pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
-    output::show_logs(None);
+    let otlp = context.settings()?.telemetry.otlp;
+    let telemetry = Telemetry::start(otlp.as_deref(), &context.place.namespace)?;
+    show_logs(options.logs.log_format, telemetry.as_ref())?;
+    let worked = Box::pin(work(context, options)).await;
+    if let Some(telemetry) = telemetry {
+        telemetry.end().await;
+    }
+    worked
+}
+
+async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
     let _lock = lock_engine(context)?;
     let grace = Duration::from_secs(options.grace.into());
     let labels: BTreeSet<_> = options.labels.into_iter().collect();

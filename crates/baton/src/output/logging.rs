@@ -1,21 +1,43 @@
-//! Sends log lines to standard error and spans to the trace collector.
+//! What the program says, when standard error is to hold nothing but JSON.
 
-use crate::telemetry::Spans;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints log lines to standard error. `BATON_LOG` sets the level: `info`, or `baton_server=debug`. Spans go to the
-/// trace collector whatever that level is.
-pub(crate) fn show_logs(spans: Option<Spans>) {
-    use tracing_subscriber::Layer;
-    use tracing_subscriber::filter::{LevelFilter, Targets};
-    use tracing_subscriber::layer::SubscriberExt;
-    use tracing_subscriber::util::SubscriberInitExt;
-    let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let printed = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    let exported = Targets::new().with_target("baton_server", LevelFilter::INFO);
-    let layers = tracing_subscriber::registry()
-        .with(lines.with_filter(printed))
-        .with(spans.map(|spans| spans.with_filter(exported)));
-    // Fails if a subscriber is already set, as in tests.
-    let _ = layers.try_init();
+use tracing_subscriber::EnvFilter;
+
+use crate::error::CliError;
+
+/// Set once everything on standard error is to be JSON.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+/// What the program says, as opposed to what it logs; always shown.
+const SPOKEN: &str = "baton::output";
+
+/// From here on everything on standard error is JSON, messages and the error of the command included.
+pub(crate) fn speak_json() {
+    IS_JSON.store(true, Ordering::Relaxed);
+}
+
+/// Lets what the program says through, whatever else the log leaves out.
+pub(crate) fn spoken_in(filter: EnvFilter) -> EnvFilter {
+    match format!("{SPOKEN}=info").parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    }
+}
+
+/// Whether the message went out as JSON.
+pub(super) fn talk(text: &str) -> bool {
+    let is_json = IS_JSON.load(Ordering::Relaxed);
+    if is_json {
+        tracing::info!(target: SPOKEN, "{text}");
+    }
+    is_json
+}
+
+/// Whether the error went out as JSON.
+pub(super) fn error(error: &CliError) -> bool {
+    let is_json = IS_JSON.load(Ordering::Relaxed);
+    if is_json {
+        tracing::error!(target: SPOKEN, hint = error.hint, code = error.code, "{}", error.message);
+    }
+    is_json
 }

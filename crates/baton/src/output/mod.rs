@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::error::{CliError, FAILED};
 
 pub(crate) use self::full_screen::{FullScreen, ScreenSize};
-pub(crate) use self::logging::show_logs;
+pub(crate) use self::logging::{speak_json, spoken_in};
 pub(crate) use self::progress::ProgressBar;
 
 /// Prints data. A closed pipe (`baton … | head`) is not an error.
@@ -33,7 +33,9 @@ pub(crate) fn data(text: &str) -> ExitCode {
 
 /// Prints a message for the person to standard error.
 pub(crate) fn talk(text: &str) {
-    progress::say(text);
+    if !logging::talk(text) {
+        progress::say(text);
+    }
 }
 
 /// Prints what to do next, at a terminal only.
@@ -70,7 +72,9 @@ pub(crate) fn exit(code: i32) -> ExitCode {
 
 pub(crate) fn error(error: &CliError) -> ExitCode {
     progress::close();
-    let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
+    if !logging::error(error) {
+        let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
+    }
     ExitCode::from(error.code)
 }
 

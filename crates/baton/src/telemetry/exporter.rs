@@ -1,91 +1,37 @@
-//! Sends spans to the collector, some at a time.
+//! The OTLP exporter, without its complaints.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use baton_server::client::{ApiClient, ClientError, ServerAddress};
-use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
-use tokio::time::sleep;
+use opentelemetry_otlp::SpanExporter as OtlpExporter;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
-use crate::telemetry::span::Span;
-
-/// Spans of one delivery.
-const BATCH_MAX: usize = 256;
-/// How long the first span of a batch waits for others.
-const GATHERING: Duration = Duration::from_secs(1);
-
-pub struct Exporter {
-    client: ApiClient,
-    path: String,
-    resource: Value,
-    dropped: Arc<AtomicU64>,
-    /// The trouble that was told last; the same is not told again.
-    told: Option<String>,
-}
+/// Hides failures from the SDK, which would log each one. The transport logs them, the same one once.
+#[derive(Debug)]
+pub(crate) struct Exporter(OtlpExporter);
 
 impl Exporter {
-    pub fn new(address: ServerAddress, path: String, namespace: &str, dropped: Arc<AtomicU64>) -> Self {
-        let attribute = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
-        let resource = json!({ "attributes": [
-            attribute("service.name", "baton"),
-            attribute("service.version", env!("CARGO_PKG_VERSION")),
-            attribute("service.namespace", namespace),
-        ] });
-        Self { client: ApiClient::for_server(address), path, resource, dropped, told: None }
-    }
-
-    /// Until `stop` turns true and everything that had come by then is sent.
-    pub async fn run(mut self, mut waiting: mpsc::Receiver<Span>, mut stop: watch::Receiver<bool>) {
-        loop {
-            let mut batch = Vec::new();
-            let first = tokio::select! {
-                first = waiting.recv_many(&mut batch, 1) => first,
-                () = stopped(&mut stop) => 0,
-            };
-            if first > 0 {
-                tokio::select! {
-                    () = sleep(GATHERING) => {}
-                    () = stopped(&mut stop) => {}
-                }
-            }
-            while batch.len() < BATCH_MAX
-                && let Ok(span) = waiting.try_recv()
-            {
-                batch.push(span);
-            }
-            if batch.is_empty() {
-                return;
-            }
-            self.deliver(&batch).await;
-        }
-    }
-
-    /// What cannot be delivered is dropped: traces are worth less than what they tell of.
-    async fn deliver(&mut self, batch: &[Span]) {
-        let spans: Vec<Value> = batch.iter().map(Span::json).collect();
-        let body = json!({ "resourceSpans": [{
-            "resource": self.resource,
-            "scopeSpans": [{ "scope": { "name": "baton" }, "spans": spans }],
-        }] });
-        let trouble = match self.client.post::<_, Value>(&self.path, &body).await {
-            // A collector may answer with nothing at all; that it took them is what counts.
-            Ok(_) | Err(ClientError::Garbled(_)) => None,
-            Err(error) => Some(error.to_string()),
-        };
-        let dropped = self.dropped.swap(0, Ordering::Relaxed);
-        if dropped > 0 {
-            tracing::warn!(dropped, "traces came faster than the collector took them");
-        }
-        if trouble.is_some() && trouble != self.told {
-            tracing::warn!(trouble, "the collector took no traces");
-        }
-        self.told = trouble;
+    pub(crate) const fn new(inner: OtlpExporter) -> Self {
+        Self(inner)
     }
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // Whoever could tell is gone: that is the end, too.
-    drop(stop.wait_for(|stop| *stop).await);
+impl SpanExporter for Exporter {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let _ = self.0.export(batch).await;
+        Ok(())
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.0.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.0.set_resource(resource);
+    }
 }

@@ -1,64 +1,118 @@
-//! Traces for a collector elsewhere, by OTLP over HTTP. Off unless `[telemetry] otlp` names one.
+//! Logs on standard error, and traces for a collector by OTLP over HTTP.
 //!
-//! Requests never wait for it: spans go into a bounded queue, what does not fit is counted and dropped, and a collector
-//! that is away costs a line in the log.
+//! Without a collector no trace code runs. With one, spans go into a bounded queue that a thread of the SDK sends in
+//! batches: a collector that is slow or away costs dropped spans and a line in the log, never time of the work.
 
 mod exporter;
-mod span;
-mod spans;
+mod logs;
+mod task_trace;
+mod transport;
 
+use std::path::Path;
 use std::time::Duration;
 
-use baton_server::client::ServerAddress;
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use baton_engine::base::http_client;
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use reqwest::Url;
 
+use self::exporter::Exporter;
+pub(crate) use self::logs::{LogFormat, show_logs};
+use self::task_trace::{TaskIdGenerator, TaskTracer};
+use self::transport::OtlpTransport;
 use crate::error::CliError;
-use crate::telemetry::exporter::Exporter;
-pub use crate::telemetry::spans::Spans;
 
-/// Spans that wait to be sent. One request makes one.
-const WAITING_MAX: usize = 2_048;
-/// How long the end of the program waits for the last of them.
-const ENDING_PATIENCE: Duration = Duration::from_secs(3);
+/// For one delivery, from connecting to the response.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the end of the program waits for the last spans.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What carries the spans away; ended last, so that the last requests are told of too.
-pub struct Telemetry {
-    stop: watch::Sender<bool>,
-    sending: JoinHandle<()>,
+/// Ended last, so that the spans of the last requests are sent too.
+pub(crate) struct Telemetry {
+    provider: SdkTracerProvider,
+    namespace: String,
 }
 
 impl Telemetry {
-    /// For the collector at `endpoint`, such as `http://localhost:4318`.
-    pub fn start(endpoint: &str, namespace: &str) -> Result<(Spans, Self), CliError> {
-        let (address, path) = split(endpoint)?;
-        let (sender, waiting) = mpsc::channel(WAITING_MAX);
-        let spans = Spans::new(sender);
-        let (stop, stopping) = watch::channel(false);
-        let exporter = Exporter::new(address, path, namespace, spans.dropped());
-        let sending = tokio::spawn(exporter.run(waiting, stopping));
-        Ok((spans, Self { stop, sending }))
+    /// Starts sending to the collector, if there is one: `otlp` is its address from the settings, such as
+    /// `http://localhost:4318`. `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` names the whole address and wins over it.
+    /// `OTEL_EXPORTER_OTLP_HEADERS`, `_CERTIFICATE`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_*` and the other variables
+    /// of the specification count as well.
+    pub(crate) fn start(otlp: Option<&str>, namespace: &str) -> Result<Option<Self>, CliError> {
+        if variable(&["OTEL_SDK_DISABLED"]).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let endpoint = match (variable(&["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]), otlp) {
+            (Some(whole), _) => checked(&whole)?,
+            (None, Some(base)) => checked(&format!("{}/v1/traces", base.trim_end_matches('/')))?,
+            (None, None) => return Ok(None),
+        };
+        let root = variable(&["OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE"]);
+        let unusable = |why: String| CliError::usage(why, "check the OTEL_EXPORTER_OTLP_… variables");
+        let client = http_client::build(EXPORT_TIMEOUT, root.as_deref().map(Path::new)).map_err(unusable)?;
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_endpoint(endpoint)
+            .with_http_client(OtlpTransport::new(client))
+            .build()
+            .map_err(|error| unusable(error.to_string()))?;
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(Exporter::new(exporter))
+            .with_id_generator(TaskIdGenerator::default())
+            .with_resource(resource(namespace))
+            .build();
+        Ok(Some(Self { provider, namespace: namespace.to_owned() }))
     }
 
-    pub async fn end(self) {
-        let _ = self.stop.send(true);
-        // Whoever ends waits for nobody for long; what is left then is lost, as it may be.
-        let _ = timeout(ENDING_PATIENCE, self.sending).await;
+    fn tracer(&self) -> TaskTracer {
+        TaskTracer::new(self.provider.tracer("baton"), self.namespace.clone())
+    }
+
+    /// Sends what is left, for as long as that may take at the end of the program.
+    pub(crate) async fn end(self) {
+        // It blocks, and sends through the runtime this runs in.
+        let shutdown = move || self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(shutdown).await {
+            tracing::warn!(%error, "some traces were not sent");
+        }
     }
 }
 
-/// Where the collector is, and where in it traces go.
-fn split(endpoint: &str) -> Result<(ServerAddress, String), CliError> {
-    let rest = endpoint.trim_end_matches('/').strip_prefix("http://").unwrap_or_default();
-    let (authority, folder) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let address = ServerAddress::new(&format!("http://{authority}"), None).map_err(|_| {
-        CliError::usage(
+/// The first of these environment variables that is set and not empty.
+fn variable(names: &[&str]) -> Option<String> {
+    names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
+}
+
+fn resource(namespace: &str) -> Resource {
+    let own = [
+        KeyValue::new("service.name", "baton"),
+        KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+        KeyValue::new("service.namespace", namespace.to_owned()),
+    ];
+    // What people set wins over what Baton says of itself.
+    let builder = Resource::builder_empty()
+        .with_detector(Box::new(TelemetryResourceDetector))
+        .with_attributes(own)
+        .with_detector(Box::new(EnvResourceDetector::new()));
+    match variable(&["OTEL_SERVICE_NAME"]) {
+        Some(name) => builder.with_service_name(name).build(),
+        None => builder.build(),
+    }
+}
+
+fn checked(endpoint: &str) -> Result<String, CliError> {
+    let url: Option<Url> = endpoint.parse().ok();
+    match url {
+        Some(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(endpoint.to_owned()),
+        _ => Err(CliError::usage(
             format!("\"{endpoint}\" is not the address of a collector"),
-            "it looks like http://localhost:4318; for https, run a collector here that passes traces on",
-        )
-    })?;
-    Ok((address, format!("{folder}/v1/traces")))
+            "it looks like http://localhost:4318 or https://collector.example.org",
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -66,16 +120,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_is_http_with_or_without_a_path() {
-        for (endpoint, path) in [
-            ("http://localhost:4318", "/v1/traces"),
-            ("http://localhost:4318/", "/v1/traces"),
-            ("http://collector/otel/", "/otel/v1/traces"),
-        ] {
-            assert_eq!(split(endpoint).unwrap().1, path, "{endpoint}");
+    fn an_endpoint_is_http_or_https_with_a_host() {
+        for good in ["http://localhost:4318/v1/traces", "https://collector/otel/v1/traces"] {
+            assert_eq!(checked(good).unwrap(), good);
         }
-        for bad in ["", "localhost:4318", "https://localhost:4318", "http://", "http://a b"] {
-            assert_eq!(split(bad).unwrap_err().code, crate::error::USAGE, "{bad}");
+        for bad in ["", "/v1/traces", "localhost:4318", "ftp://localhost", "http://", "http://a b"] {
+            assert_eq!(checked(bad).unwrap_err().code, crate::error::USAGE, "{bad}");
         }
     }
 }

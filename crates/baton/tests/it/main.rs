@@ -24,6 +24,7 @@ mod recipes;
 mod server;
 mod services;
 mod source;
+mod telemetry;
 mod terminal;
 mod up;
 mod wait;

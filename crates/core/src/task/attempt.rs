@@ -114,6 +114,21 @@ impl ResultKind {
         Self::OwnError,
         Self::TurnLimit,
     ];
+
+    /// As metrics and traces name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Incomplete => "incomplete",
+            Self::NoEvidence => "no_evidence",
+            Self::NoChanges => "no_changes",
+            Self::Asked => "asked",
+            Self::Blocked => "blocked",
+            Self::SystemicError => "systemic_error",
+            Self::OwnError => "own_error",
+            Self::TurnLimit => "turn_limit",
+        }
+    }
 }
 
 impl AttemptResult {

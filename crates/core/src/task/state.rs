@@ -195,6 +195,19 @@ pub enum TaskStatus {
 }
 
 impl QueueName {
+    pub const ALL: [Self; 10] = [
+        Self::Incoming,
+        Self::Breakdown,
+        Self::Claimed,
+        Self::NeedsContinuation,
+        Self::Escalated,
+        Self::Provisional,
+        Self::Recycled,
+        Self::Done,
+        Self::Failed,
+        Self::Rejected,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Incoming => "incoming",

@@ -25,8 +25,10 @@ use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::transition::command::Command;
 use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
 
 use crate::asking::{AgentGateway, Secret};
+use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
@@ -102,8 +104,10 @@ impl AgentRun<'_> {
         self.shop.mailbox.open(self.attempt, bench);
         self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
         let driver = self.driver(agent, &gateway, &secret);
-        let mut ended = self.drive(driver.as_ref(), launch, name, &room, stop).await?;
+        let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
+        let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
         ask_about_budget(&mut ended, &room, started.elapsed());
+        trace.end(&ended);
         if let Some(failure) = &ended.failure {
             self.shop.note_failure(name, failure).await?;
             if failure.kind == FailureKind::ContextOverflow {
@@ -146,6 +150,7 @@ impl AgentRun<'_> {
         launch: Launch,
         name: &AgentName,
         room: &Room,
+        trace: &mut AgentTrace,
         stop: watch::Receiver<bool>,
     ) -> Result<RunResult, EngineError> {
         let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
@@ -154,9 +159,11 @@ impl AgentRun<'_> {
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let mut idle_since = None;
         let (quit, quitting) = watch::channel(*stop.borrow());
+        let span = trace.span().clone();
         let listening = async {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
+                trace.note(&event);
                 match event {
                     AgentEvent::Started(identity) => record_process(&process_file, &identity),
                     AgentEvent::Turn(turn) => {
@@ -182,7 +189,7 @@ impl AgentRun<'_> {
                 never = stopping => match never {},
             }
         };
-        let (mut ended, heard) = tokio::join!(running, listening);
+        let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
         if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
             // Nobody stopped it but its own standstill, and that is for a person to judge.
             let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);

@@ -91,6 +91,7 @@ impl Executor<'_> {
             stamp(&mut change, events, context.now, &Actor::Baton);
             match decision.try_commit(change).await? {
                 None => {
+                    self.span.record("outcome", end.reported.result.kind().as_str());
                     self.shop.note_day().await?;
                     return Ok(Then::End(Executed::Settled));
                 }

@@ -16,6 +16,8 @@ use baton_core::recipe::run::{Run, RunRefusal, RunResume};
 use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause};
 use tokio::sync::watch;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, info_span};
 
 pub use crate::attempt::evidence::{Spent, measure};
 pub use crate::attempt::journal::DEFAULT_RECIPE;
@@ -40,6 +42,8 @@ pub struct Executor<'a> {
     /// Whether the attempt goes on from an earlier one.
     pub is_resumed: bool,
     pub stop: watch::Receiver<bool>,
+    /// The attempt's span, which learns the outcome.
+    pub span: Span,
 }
 
 /// What became of the attempt.
@@ -70,7 +74,11 @@ impl Executor<'_> {
         let mut is_first = true;
         loop {
             let then = match book.run.resume() {
-                RunResume::Dispatch { .. } => self.step(&mut book, &mut spent, is_first).await?,
+                RunResume::Dispatch { .. } => {
+                    let (recipe, step) = (book.recipe.id(), book.run.step());
+                    let span = info_span!("step", %recipe, %step, outcome = Empty);
+                    self.step(&mut book, &mut spent, is_first).instrument(span).await?
+                }
                 RunResume::AwaitGate { question } => self.ask_gate(&mut book, &spent, question).await?,
                 RunResume::Settle { reason } => {
                     let said = book.run.memory().turns().iter().rev().find(|turn| turn.step.is_some());

@@ -3,6 +3,7 @@
 //! Claiming the task belongs to `dispatch`; what happens after acceptance belongs to `landing`.
 
 pub mod agent_run;
+pub(crate) mod agent_trace;
 pub(crate) mod ending;
 pub mod error;
 pub(crate) mod evidence;

@@ -19,6 +19,7 @@ use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
+use tracing::Span;
 
 use crate::asking::Leave;
 use crate::attempt::agent_run::AgentRun;
@@ -56,11 +57,13 @@ impl Runner {
             Executed::Settled => Ok(()),
             // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
             Executed::Stale => {
+                Span::current().record("outcome", "stale");
                 self.shop.hand_over(&task, attempt).await;
                 Ok(())
             }
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
+                Span::current().record("outcome", "stopped");
                 self.shop.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.shop.tasks.apply(task.id(), expire, Actor::Baton).await {
@@ -79,6 +82,7 @@ impl Runner {
         end: AttemptEnd,
     ) -> Result<Executed, EngineError> {
         self.shop.note_intake(task, &end.reported.result).await?;
+        Span::current().record("outcome", end.reported.result.kind().as_str());
         match self.shop.settle_charged(task, attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
@@ -139,6 +143,7 @@ impl Runner {
                     checkout: &checkout,
                     is_resumed: spec.resumes.is_some(),
                     stop,
+                    span: Span::current(),
                 };
                 executor.run().await
             }

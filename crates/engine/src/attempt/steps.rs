@@ -9,6 +9,7 @@ use baton_core::recipe::run::{Advance, Contradiction, GitObservation, Run, RunOb
 use baton_core::recipe::{Recipe, RecipeStep};
 use baton_core::task::attempt::{AttemptReport, AttemptResult};
 use baton_core::task::{Purpose, Task};
+use tracing::Span;
 
 use crate::attempt::ending::{Ending, Then, overtaken};
 use crate::attempt::evidence::Spent;
@@ -76,6 +77,9 @@ impl Executor<'_> {
                 StepReport::Outcome(outcome) => Some(outcome),
                 StepReport::Mistake(_) => None,
             };
+            if let Some(outcome) = outcome {
+                Span::current().record("outcome", outcome.name.as_str());
+            }
             let events = moved(&run, &advance, outcome.map(|outcome| &outcome.name));
             let error = match &report {
                 StepReport::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),

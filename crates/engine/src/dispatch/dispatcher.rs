@@ -8,6 +8,7 @@ use baton_core::people::actor::Actor;
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tracing::{Instrument, Level, debug, debug_span};
 
 use crate::base::error::EngineError;
 use crate::base::ids::random_bits;
@@ -22,6 +23,9 @@ pub const SWEEP: Duration = Duration::from_secs(5);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
 pub const LAST_CLAIM: Duration = Duration::from_secs(2);
+
+/// How many unclaimed tasks the log explains at a time.
+const EXPLAINED_MAX: u32 = 20;
 
 /// Claims ready work and starts a runner for each task. What it has started is in [`Runners`] and outlives its restarts.
 pub struct Dispatcher {
@@ -46,6 +50,8 @@ impl Dispatcher {
         let settings = self.shop.settings.clone();
         let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {
+            let running = self.shop.running.count();
+            debug!(running, max = settings.max_agents, roles = agents.len(), "no room: nothing is claimed");
             return Ok((Vec::new(), SWEEP));
         }
         let takes_cold = self.head_start.is_over(Instant::now());
@@ -62,10 +68,26 @@ impl Dispatcher {
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
         let claimed = self.shop.tasks.store.claim(request).await?;
+        debug!(claimed = claimed.len(), free, "claimed");
         if claimed.is_empty() {
+            self.explain_unclaimed().await?;
             self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
         }
         Ok((claimed, look_again))
+    }
+
+    /// Logs why the first ready tasks were not claimed. Costs queries, so only for whoever reads the log.
+    async fn explain_unclaimed(&self) -> Result<(), EngineError> {
+        if !tracing::enabled!(Level::DEBUG) {
+            return Ok(());
+        }
+        let ready = self.shop.tasks.store.ready(EXPLAINED_MAX).await?;
+        let queueing = self.shop.queueing(ready.iter().map(|stored| &stored.value)).await?;
+        for task in ready.iter().map(|stored| &stored.value) {
+            let reason = queueing.log_reason(task);
+            debug!(task = %task.id(), role = %task.spec().role, reason, "ready, but not claimed");
+        }
+        Ok(())
     }
 
     /// Who may be started here, and how many at most.
@@ -95,7 +117,7 @@ impl Service for Dispatcher {
             self.changes.mark_unchanged();
             self.head_start.changed(Instant::now());
         }
-        let (claimed, look_again) = self.claim().await?;
+        let (claimed, look_again) = self.claim().instrument(debug_span!("claim")).await?;
         let items_done = claimed.len() as u64;
         for claimed in claimed {
             self.runners.start(&self.shop, claimed);

@@ -9,6 +9,8 @@ use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tracing::field::Empty;
+use tracing::{Instrument, Span, info_span};
 
 use crate::attempt::runner::Runner;
 use crate::supervisor::{Item, ItemKind, Items, ServiceName};
@@ -32,10 +34,11 @@ impl Runners {
         let seat = shop.running.enter(attempt);
         let items = shop.services.items(ServiceName::Dispatcher, &shop.tasks.store);
         let runner = Runner::new(shop.clone());
+        let span = attempt_span(&claimed);
         let mut started = self.started();
         started.agents.insert(attempt, claimed.lease.agent.clone());
         while started.tasks.try_join_next().is_some() {}
-        started.tasks.spawn(async move {
+        let run = async move {
             let item = Item::new(ItemKind::Attempt, &attempt).of_task(claimed.lease.task);
             if let Err(error) = Items::isolated(&item, runner.run(claimed, seat)).await {
                 if let Err(unwritten) = items.failed(&item, &error).await {
@@ -43,7 +46,8 @@ impl Runners {
                 }
                 items.forget(&item);
             }
-        });
+        };
+        started.tasks.spawn(run.instrument(span));
     }
 
     /// Whose accounts the attempts in `here` run by.
@@ -69,6 +73,28 @@ impl Runners {
     fn started(&self) -> MutexGuard<'_, Started> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The span of an attempt. It belongs to the trace of its task, whose root is sent with the first attempt.
+fn attempt_span(claimed: &ClaimedTask) -> Span {
+    let (spec, lease) = (claimed.task.value.spec(), &claimed.lease);
+    let number = claimed.task.value.ledger().started;
+    if number <= 1 {
+        let created_unix_ms = spec.created_at.ms();
+        // Ends at once: it covers the time from the task's creation to its first claim.
+        info_span!(parent: None, "task", task = %spec.id, role = %spec.role, created_unix_ms);
+    }
+    info_span!(
+        parent: None,
+        "attempt",
+        task = %spec.id,
+        attempt = %lease.attempt,
+        number,
+        agent = %lease.agent,
+        role = %spec.role,
+        project = spec.project_id.map(tracing::field::display),
+        outcome = Empty,
+    )
 }
 
 async fn finish(tasks: &mut JoinSet<()>) {

@@ -5,11 +5,13 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_core::base::git_name::CommitId;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tracing::field::Empty;
+use tracing::{Instrument, debug, debug_span};
 
 use crate::git::error::GitError;
 use crate::git::talk::Talk;
@@ -108,7 +110,17 @@ impl Call {
     }
 
     /// The answer, whatever its exit code.
-    pub async fn ask(mut self) -> Result<Answer, GitError> {
+    pub async fn ask(self) -> Result<Answer, GitError> {
+        let span = debug_span!("git", tried = self.tried, code = Empty);
+        let started = Instant::now();
+        let answer = self.exchange().instrument(span.clone()).await;
+        let code = answer.as_ref().ok().and_then(|answer| answer.code);
+        span.record("code", code);
+        span.in_scope(|| debug!(took_ms = started.elapsed().as_secs_f64() * 1e3, "git ended"));
+        answer
+    }
+
+    async fn exchange(mut self) -> Result<Answer, GitError> {
         let mut child = self.spawn()?;
         let tried = self.tried;
         match tokio::time::timeout(self.timeout, self.converse(&mut child)).await {

@@ -14,6 +14,8 @@ use baton_core::people::actor::Actor;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_core::transition::command::Command;
+use tracing::field::Empty;
+use tracing::{Instrument, info_span};
 
 use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
@@ -53,6 +55,18 @@ impl Acceptor {
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
+        let span = info_span!("landing", task = %id, force, outcome = Empty);
+        let accepted = self.land(id, force, actor).instrument(span.clone()).await;
+        let outcome = match &accepted {
+            Ok(Accepted::Done { .. }) => "done",
+            Ok(Accepted::Conflicted { .. }) => "conflicted",
+            Err(_) => "failed",
+        };
+        span.record("outcome", outcome);
+        accepted
+    }
+
+    async fn land(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
         let task = self.shop.tasks.task(id).await?.value;
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.shop.tasks.context(actor.clone()).await?;

@@ -93,6 +93,18 @@ impl Queueing {
     }
 }
 
+impl Queueing {
+    /// Why the task was not claimed here, for the log.
+    pub(crate) fn log_reason(&self, task: &Task) -> String {
+        let role = &task.spec().role;
+        if !self.agents.contains_key(role) {
+            return format!("no agent is set up for the role {role}");
+        }
+        self.reason(task)
+            .map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
+    }
+}
+
 impl From<&StartRefusal> for NotStarted {
     fn from(held: &StartRefusal) -> Self {
         let message = match held {

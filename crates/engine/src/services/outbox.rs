@@ -16,6 +16,7 @@ use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::{Event, EventBody};
 use baton_store::model::outbox::PendingEffect;
 use tokio::time::Instant;
+use tracing::{Instrument, debug_span};
 
 use super::queues::Queues;
 use crate::base::error::EngineError;
@@ -186,7 +187,8 @@ impl OutboxWorker {
     async fn see_to(&mut self, id: EffectId, effect: Effect) -> Result<(), ServiceError> {
         let item = Item::new(ItemKind::Effect, &describe(id, &effect));
         let item = Item { task: self.task_of(&effect).await?, ..item };
-        match self.items.attempt(&item, self.carry_out(&effect)).await? {
+        let span = debug_span!("effect", %id, effect = describe(id, &effect));
+        match self.items.attempt(&item, self.carry_out(&effect).instrument(span)).await? {
             Attempted::Done(CarriedOut::NotYet) | Attempted::Waiting => {
                 self.waiting.push_back((id, effect));
                 return Ok(());

@@ -107,7 +107,11 @@ pub const ABOUT: &[About] = &[
         "list of texts",
         "A program that gets each notice on standard input, as one JSON object",
     ),
-    about("notify.webhook", "address", "Where each notice is posted, as `http://HOST:PORT/PATH`"),
+    about(
+        "notify.webhook",
+        "address",
+        "Where each notice is posted, as `https://HOST/PATH` or `http://HOST:PORT/PATH`",
+    ),
     about(
         "worktree.copy",
         "list of paths",
@@ -155,7 +159,7 @@ pub const ABOUT: &[About] = &[
     about(
         "telemetry.otlp",
         "address",
-        "A collector that takes traces by OTLP over HTTP, as `http://HOST:4318`. `OTEL_EXPORTER_OTLP_ENDPOINT` says the same, more weakly",
+        "A collector that receives traces by OTLP over HTTP, as `http://HOST:4318` or `https://HOST`. `OTEL_EXPORTER_OTLP_ENDPOINT` sets the same with lower precedence",
     ),
     about(
         "person.name",

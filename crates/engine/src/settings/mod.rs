@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(settings.asking.expires_after(), Some(Duration::from_mins(1)));
         assert_eq!(settings.notify.webhook.unwrap().to_string(), "http://localhost:9000/baton");
         assert_eq!(read("").unwrap().asking.policy(), None);
-        let error = read("[notify]\nwebhook = \"https://example.org\"").unwrap_err();
+        let error = read("[notify]\nwebhook = \"https://me:pw@example.org\"").unwrap_err();
         assert!(error.contains("[notify] command"), "{error}");
         let error = read("[asking]\nunatended = \"fail\"").unwrap_err();
         assert!(error.ends_with("did you mean \"unattended\"?"), "{error}");

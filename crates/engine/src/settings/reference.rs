@@ -115,7 +115,8 @@ fn page() -> String {
         "\n## Other variables\n\n| variable | meaning |\n| --- | --- |\n\
          | `BATON_ROOT`, `BATON_STATE_DIR`, `BATON_NAMESPACE`, `BATON_STORE` | as the flags of the same name, see [the command line](cli.md) |\n\
          | `BATON_SERVER_TOKEN` | what clients of `baton up` must show |\n\
-         | `BATON_LOG` | how much of its log the server shows on standard error: `info`, or `baton_server=debug` |\n\
+         | `BATON_LOG` | how much `baton up` and `baton worker` log on standard error: a level such as `debug`, or a list such as `info,baton_engine=debug`; see [monitoring](../guides/monitoring.md) |\n\
+         | `BATON_LOG_FORMAT` | `text` or `json`, as `--log-format` of `baton up` and `baton worker` |\n\
          | `BATON_USER` | the name your decisions are recorded under; else `USER` |\n",
     );
     text

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tracing::{Instrument, debug_span};
 
 use super::error::ServiceError;
 use super::failpoint;
@@ -126,7 +127,8 @@ impl Supervised {
         let round = guarded(async {
             failpoint::service(name)?;
             service.run_once().await
-        });
+        })
+        .instrument(debug_span!("round", service = %name));
         let AtEnd::Cancel(grace) = self.at_end else { return Some(round.await) };
         let mut round = std::pin::pin!(round);
         let ended = async { drop(self.end.wait_for(|end| *end).await) };

@@ -15,13 +15,14 @@ use baton_engine::base::ids::Ids;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 use tracing::Instrument;
+use tracing::field::Empty;
 
 use crate::api::{exposition, openapi, routes};
 use crate::http::error::{ApiError, Code};
 use crate::http::limits::REQUEST_TIMEOUT;
 use crate::http::{paths, roles};
 use crate::mcp::mount;
-use crate::observe::metrics::Label;
+use crate::observe::metrics::RequestLabel;
 use crate::state::App;
 use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
@@ -75,7 +76,8 @@ async fn handle(State(app): State<App>, request: Request, next: Next) -> Respons
     let id = request_id(&request);
     let method = known_method(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
-    let span = tracing::info_span!("request", id = %id, method, route, status = tracing::field::Empty);
+    let span =
+        tracing::info_span!("request", id = %id, method, route, status = Empty, otel.status_code = Empty);
     let _in_flight = app.metrics.in_flight.one_more();
     let mut response = respond(&app, request, next).instrument(span.clone()).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
@@ -83,8 +85,11 @@ async fn handle(State(app): State<App>, request: Request, next: Next) -> Respons
     }
     let (status, took) = (response.status().as_u16(), started.elapsed());
     span.record("status", status);
+    if status >= 500 {
+        span.record("otel.status_code", "ERROR");
+    }
     span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
-    app.metrics.answered(Label { method, route, status }, took);
+    app.metrics.answered(&RequestLabel { method, route, status }, took);
     response
 }
 

@@ -40,6 +40,7 @@ pub struct AppState {
 impl App {
     pub fn new(shop: Workshop, person: String, guard: HttpGuard, ending: watch::Receiver<bool>) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
+        metrics.work.start_after(*shop.tasks.changes().borrow());
         let (sockets, guide_fn) = (watch::Sender::new(0), OnceLock::new());
         Self(Arc::new(AppState {
             shop,

@@ -17,15 +17,14 @@ use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
 use crate::error::{CliError, FAILED};
 use crate::output;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Telemetry, show_logs};
 use crate::terminal::signals::Signals;
 
 pub(crate) async fn run(context: &CliContext, options: UpArgs) -> Result<String, CliError> {
     let settings = context.settings()?;
     let otlp = settings.telemetry.otlp.as_deref();
-    let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &context.place.namespace)).transpose()?;
-    let (spans, telemetry) = telemetry.unzip();
-    output::show_logs(spans);
+    let telemetry = Telemetry::start(otlp, &context.place.namespace)?;
+    show_logs(options.logs.log_format, telemetry.as_ref())?;
     let served = Box::pin(serve(context, options, &settings)).await;
     if let Some(telemetry) = telemetry {
         telemetry.end().await;

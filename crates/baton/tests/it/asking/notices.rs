@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{add, asks_then_tells};
 use crate::engine::shop::{Shop, read};
+use crate::telemetry::receiver::{Authority, Receiver};
 
 /// With a command that keeps every notice of a kind in a file of its own, one line for each.
 fn notify(webhook: &str) -> String {
@@ -39,6 +40,24 @@ fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
     assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
     assert_eq!(told[0]["id"], ids[0]);
     assert!(told[0]["text"].as_str().unwrap().starts_with("Which port?"), "{told:?}");
+}
+
+#[test]
+fn an_https_webhook_is_told_when_its_authority_is_trusted() {
+    let authority = Authority::new();
+    let receiver = Receiver::https(&authority);
+    let settings = format!("[notify]\nwebhook = \"{}/hook\"\n", receiver.url);
+    let mut shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
+    shop.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
+    add(&shop, "Ask");
+    let up = shop.up();
+    let notice = receiver.next();
+    up.end();
+    assert_eq!(notice.line, "POST /hook HTTP/1.1");
+    let body: Value = serde_json::from_slice(&notice.body).unwrap();
+    let key = format!("idempotency-key: {}", body["id"].as_str().unwrap()).to_ascii_lowercase();
+    assert!(notice.headers.contains(&key), "{:?}", notice.headers);
+    assert!(body["text"].as_str().unwrap().starts_with("Which port?"), "{body}");
 }
 
 #[test]
@@ -113,7 +132,7 @@ fn take_post(receiver: &TcpListener, status: &str) -> Value {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        if let Some(value) = line.strip_prefix("Content-Length: ") {
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
             length = value.trim().parse().unwrap();
         }
         if line.trim().is_empty() {

@@ -40,7 +40,10 @@ fn metrics_count_requests_by_route() {
     place.get("/api/tasks/TASK-00000000");
     place.get("/api/tasks/TASK-00000001");
     let metrics = place.get("/metrics");
-    assert!(metrics.head.contains("content-type: text/plain; version=0.0.4"), "{metrics:?}");
+    assert!(
+        metrics.head.contains("content-type: application/openmetrics-text; version=1.0.0"),
+        "{metrics:?}"
+    );
     let line = "baton_http_requests_total{method=\"GET\",route=\"/api/tasks/{id}\",status=\"404\"} 2";
     assert!(metrics.body.lines().any(|found| found == line), "{}", metrics.body);
     assert!(metrics.body.contains("\nbaton_tasks_ready 0\n"), "{}", metrics.body);

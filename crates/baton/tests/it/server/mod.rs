@@ -14,5 +14,4 @@ mod restart;
 mod results;
 mod sockets;
 mod streams;
-mod telemetry;
 pub mod websocket;

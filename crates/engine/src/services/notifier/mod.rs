@@ -11,15 +11,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::base::id::EffectId;
+use reqwest::Client;
+use tokio::sync::OnceCell;
 
 pub use notice::NoticeText;
 pub use webhook::{BadWebhook, Webhook};
+
+use crate::base::http_client;
 
 /// How notices leave. Cheap to clone; clones share what has been delivered.
 #[derive(Clone)]
 pub struct Notifier {
     command: Vec<String>,
     webhook: Option<Webhook>,
+    /// Built for the first notice that goes to the webhook.
+    client: Arc<OnceCell<Client>>,
     folder: PathBuf,
     program: PathBuf,
     /// What one way has taken while the other still refuses, so that it is not told again at every try.
@@ -34,7 +40,7 @@ enum Way {
 
 impl Notifier {
     pub fn new(command: Vec<String>, webhook: Option<Webhook>, folder: PathBuf, program: PathBuf) -> Self {
-        Self { command, webhook, folder, program, taken: Arc::default() }
+        Self { command, webhook, client: Arc::default(), folder, program, taken: Arc::default() }
     }
 
     /// Whether there is anybody to tell.
@@ -56,7 +62,9 @@ impl Notifier {
         let by_webhook = async {
             match &self.webhook {
                 Some(webhook) if !self.has_taken(id, Way::Webhook) => {
-                    webhook.post(id, &body).await?;
+                    let build = async || http_client::build(webhook::TIMEOUT, None);
+                    let client = self.client.get_or_try_init(build).await?;
+                    webhook.post(client, id, body.clone()).await?;
                     self.took(id, Way::Webhook);
                     Ok(())
                 }

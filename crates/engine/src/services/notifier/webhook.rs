@@ -1,31 +1,24 @@
-//! A notice by webhook: one HTTP/1.1 POST over a plain connection, taken when the answer is 2xx.
-//!
-//! Plain on purpose: a local relay or a home server is reached without a TLS stack in every Baton. Where the address
-//! is https, the notify command is the way (`curl` does it well).
+//! Sends a notice as one POST to an http or https URL. A 2xx status means it was delivered.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use baton_core::base::id::EffectId;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Url};
 use serde::{Serialize, Serializer};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
 
-/// From the connection to the answer's first line.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// An answer's first line is short; what comes before its end is not read further.
-const STATUS_LINE_BYTES_MAX: usize = 1024;
+use crate::base::http_client::describe;
+
+/// From connecting to the response.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of a bad address an error quotes.
+const QUOTED_MAX: usize = 200;
 
 /// An address notices are posted to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhook {
-    host: String,
-    port: u16,
-    /// With its question mark and what follows, if there is any.
-    path: String,
-}
+pub struct Webhook(Url);
 
 impl Serialize for Webhook {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -35,13 +28,9 @@ impl Serialize for Webhook {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadWebhook {
-    #[error(
-        "https is not spoken here; set [notify] command instead, for example [\"curl\", \"--json\", \"@-\", \"{0}\"]"
-    )]
-    Https(String),
-    #[error("\"{0}\" is not an address like http://host:port/path")]
-    NotHttp(String),
-    #[error("the address has a name and a password in it; put them into a command of your own")]
+    #[error("\"{0}\" is not an address like https://host:port/path")]
+    Invalid(String),
+    #[error("the address contains a user name or a password; send them with [notify] command instead")]
     Credentials,
 }
 
@@ -49,81 +38,46 @@ impl FromStr for Webhook {
     type Err = BadWebhook;
 
     fn from_str(text: &str) -> Result<Self, BadWebhook> {
-        let not_http = || BadWebhook::NotHttp(text.chars().take(200).collect());
-        if text.starts_with("https://") {
-            return Err(BadWebhook::Https(text.chars().take(200).collect()));
+        let invalid = || BadWebhook::Invalid(text.chars().take(QUOTED_MAX).collect());
+        // The URL parser would drop or escape these; in an address they are a mistake.
+        if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(invalid());
         }
-        let rest = text.strip_prefix("http://").ok_or_else(not_http)?;
-        // What could end the request line early, or is no address at all.
-        if rest.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(not_http());
+        // It would also accept `http:host`.
+        if !text.starts_with("http://") && !text.starts_with("https://") {
+            return Err(invalid());
         }
-        let at = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(at);
-        if authority.contains('@') {
+        let mut url: Url = text.parse().map_err(|_| invalid())?;
+        if !url.username().is_empty() || url.password().is_some() {
             return Err(BadWebhook::Credentials);
         }
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port.parse().map_err(|_| not_http())?),
-            Some(_) | None => (authority, 80),
-        };
-        if host.is_empty() {
-            return Err(not_http());
-        }
-        let path = path.split('#').next().unwrap_or_default();
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { host: host.to_owned(), port, path })
+        url.set_fragment(None);
+        Ok(Self(url))
     }
 }
 
 impl fmt::Display for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}:{}{}", self.host, self.port, self.path)
+        self.0.fmt(f)
     }
 }
 
 impl Webhook {
-    pub async fn post(&self, id: EffectId, body: &str) -> Result<(), String> {
-        let failed = |why: &dyn fmt::Display| format!("the webhook {self}: {why}");
-        let answer = timeout(PATIENCE, self.exchange(id, body)).await;
-        let status = match answer {
-            Ok(Ok(status)) => status,
-            Ok(Err(error)) => return Err(failed(&error)),
-            Err(_) => return Err(failed(&format_args!("no answer within {} s", PATIENCE.as_secs()))),
-        };
-        // HTTP/1.1 204 No Content
-        let code = status.split_whitespace().nth(1).and_then(|code| code.parse::<u16>().ok());
-        match code {
-            Some(200..=299) if status.starts_with("HTTP/1.") => Ok(()),
-            Some(_) | None => Err(failed(&format_args!("the answer was \"{}\"", status.trim()))),
-        }
-    }
-
-    async fn exchange(&self, id: EffectId, body: &str) -> std::io::Result<String> {
-        let host = self.host.trim_start_matches('[').trim_end_matches(']');
-        let mut stream = TcpStream::connect((host, self.port)).await?;
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Idempotency-Key: {id}\r\nUser-Agent: baton/{}\r\nConnection: close\r\n\r\n",
-            self.path,
-            self.host,
-            self.port,
-            body.len(),
-            env!("CARGO_PKG_VERSION"),
-        );
-        stream.write_all(head.as_bytes()).await?;
-        stream.write_all(body.as_bytes()).await?;
-        stream.flush().await?;
-        let mut line = Vec::new();
-        let mut piece = [0_u8; 256];
-        while !line.contains(&b'\n') && line.len() < STATUS_LINE_BYTES_MAX {
-            match stream.read(&mut piece).await? {
-                0 => break,
-                read => line.extend_from_slice(&piece[..read]),
+    pub(super) async fn post(&self, client: &Client, id: EffectId, body: String) -> Result<(), String> {
+        let failed = |why: &dyn fmt::Display| format!("webhook {self}: {why}");
+        let request = client
+            .post(self.0.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("Idempotency-Key", id.to_string())
+            .body(body);
+        match request.send().await {
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => Err(failed(&format_args!("the response was {}", response.status()))),
+            Err(error) if error.is_timeout() => {
+                Err(failed(&format_args!("no response within {} s", TIMEOUT.as_secs())))
             }
+            Err(error) => Err(failed(&describe(&error.without_url()))),
         }
-        let first = line.split(|b| *b == b'\n').next().unwrap_or_default();
-        Ok(String::from_utf8_lossy(first).into_owned())
     }
 }
 
@@ -131,34 +85,36 @@ impl Webhook {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<String, String> {
+    fn parse(text: &str) -> Result<String, String> {
         text.parse::<Webhook>().map(|webhook| webhook.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn addresses_people_write() {
-        assert_eq!(read("http://localhost").unwrap(), "http://localhost:80/");
-        assert_eq!(read("http://localhost:9000/hook?a=b#c").unwrap(), "http://localhost:9000/hook?a=b");
-        assert_eq!(read("http://[::1]:9000/x").unwrap(), "http://[::1]:9000/x");
-        assert_eq!(read("http://[::1]/x").unwrap(), "http://[::1]:80/x");
-        assert_eq!(read("http://host?x").unwrap(), "http://host:80/?x");
+    fn http_and_https_addresses_parse() {
+        assert_eq!(parse("http://localhost").unwrap(), "http://localhost/");
+        assert_eq!(parse("https://example.org/hook").unwrap(), "https://example.org/hook");
+        assert_eq!(parse("http://localhost:9000/hook?a=b#c").unwrap(), "http://localhost:9000/hook?a=b");
+        assert_eq!(parse("http://[::1]:9000/x").unwrap(), "http://[::1]:9000/x");
+        assert_eq!(parse("http://[::1]/x").unwrap(), "http://[::1]/x");
+        assert_eq!(parse("http://host?x").unwrap(), "http://host/?x");
     }
 
     #[test]
-    fn addresses_that_cannot_be_used_say_what_to_do() {
-        assert!(read("https://example.org/hook").unwrap_err().contains("[notify] command"));
+    fn bad_addresses_are_refused_with_an_example() {
         for bad in [
             "",
             "localhost",
             "ftp://x",
             "http://",
+            "http:host",
             "http://:80/",
             "http://h:port/",
             "http://h/a b",
             "http://h/\r\nX: y",
         ] {
-            assert!(read(bad).unwrap_err().contains("http://host:port/path"), "{bad}");
+            assert!(parse(bad).unwrap_err().contains("https://host:port/path"), "{bad}");
         }
-        assert!(read("http://me:pw@host/").unwrap_err().contains("password"));
+        assert!(parse("http://me:pw@host/").unwrap_err().contains("password"));
+        assert!(parse("https://me@host/").unwrap_err().contains("password"));
     }
 }

@@ -1,0 +1,53 @@
+//! The log on standard error, for programs: one JSON object on each line.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::engine::shop::Shop;
+
+#[test]
+fn every_line_is_json_and_tells_why_a_task_is_stuck() {
+    let shop = Shop::diligent("[roles.implement]\nmax = 0");
+    let task = shop.add("Stuck", &[]);
+    let mut command = shop.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    command.env("BATON_LOG", "debug").stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut up = command.spawn().unwrap();
+    let mut lines = BufReader::new(up.stderr.take().unwrap()).lines().map(|line| {
+        let line = line.unwrap();
+        serde_json::from_str::<Value>(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    });
+    let mut has_listened = false;
+    let stuck = lines.by_ref().find(|line| {
+        has_listened |= line["message"].as_str().is_some_and(|said| said.starts_with("Listening on http://"));
+        line["message"] == "ready, but not claimed"
+    });
+    let stuck = stuck.expect("it says why");
+    assert_eq!((&stuck["task"], &stuck["level"]), (&Value::from(task), &Value::from("DEBUG")), "{stuck}");
+    assert!(stuck["reason"].as_str().unwrap().contains("role implement"), "{stuck}");
+    assert_eq!(stuck["span"]["name"], "claim");
+    assert!(has_listened, "what the program says is JSON too");
+    assert!(Command::new("kill").arg(up.id().to_string()).status().unwrap().success());
+    // The rest has to parse as well.
+    lines.for_each(drop);
+    assert!(up.wait().unwrap().success());
+}
+
+#[test]
+fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
+    let shop = Shop::diligent("");
+    let refused = |variable: (&str, &str)| {
+        let output =
+            shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = refused(("BATON_LOG_FORMAT", "json"));
+    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!(last["level"], "ERROR");
+    assert!(last["message"].as_str().unwrap().contains("192.0.2.1:1"), "{last}");
+    assert!(!last["hint"].as_str().unwrap().is_empty(), "{last}");
+    let said = refused(("BATON_LOG", "baton=loud"));
+    assert!(said.contains("BATON_LOG is \"baton=loud\""), "{said}");
+}

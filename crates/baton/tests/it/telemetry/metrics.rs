@@ -1,0 +1,58 @@
+//! `/metrics`, after a task has gone through.
+
+use serde_json::json;
+
+use super::open_metrics::{Samples, parse};
+use crate::agents::fake::{self, outcome, turns};
+use crate::server::client;
+
+fn scrape(address: &str) -> Samples {
+    let answer = client::get(address, "/metrics");
+    assert!(
+        answer
+            .head
+            .to_ascii_lowercase()
+            .contains("content-type: application/openmetrics-text; version=1.0.0"),
+        "{}",
+        answer.head
+    );
+    parse(&answer.body)
+}
+
+#[test]
+fn the_work_is_counted_once_however_often_it_is_scraped() {
+    let usage = json!({ "usage": { "inputTokens": 1200, "outputTokens": 34, "totalTokens": 1234 } });
+    let script = turns(json!([[{ "commit": "work" }, usage, { "cost": 0.25 }, outcome("complete")]]));
+    let shop = fake::shop(&script, "", "");
+    let up = shop.up();
+    let said = up.hears("Listening on http://");
+    let address = said.strip_prefix("Listening on http://").unwrap();
+    let before = scrape(address);
+    assert_eq!(before.get("baton_queue_depth{queue=\"incoming\"}"), Some(&0.0));
+    let task = shop.add("Something", &[]);
+    shop.until_queue(&task, "provisional");
+    scrape(address);
+    let samples = scrape(address);
+    for (series, expected) in [
+        ("baton_attempts_total{end=\"complete\"}", 1.0),
+        ("baton_queue_depth{queue=\"provisional\"}", 1.0),
+        ("baton_tasks_unaccepted", 1.0),
+        ("baton_tasks_ready", 0.0),
+        ("baton_questions_pending", 0.0),
+        ("baton_question_oldest_seconds", 0.0),
+        ("baton_task_wait_seconds_count", 1.0),
+        ("baton_dispatch_seconds_count", 1.0),
+        ("baton_task_state_seconds_count{state=\"incoming\"}", 1.0),
+        ("baton_task_state_seconds_count{state=\"claimed\"}", 1.0),
+        ("baton_agent_tokens_total{agent=\"fake\",project=\"\",kind=\"input\"}", 1200.0),
+        ("baton_agent_tokens_total{agent=\"fake\",project=\"\",kind=\"output\"}", 34.0),
+        ("baton_agent_cost_usd_total{agent=\"fake\",project=\"\"}", 0.25),
+        ("baton_http_requests_total{method=\"GET\",route=\"/metrics\",status=\"200\"}", 2.0),
+    ] {
+        assert_eq!(samples.get(series), Some(&expected), "{series} in {samples:#?}");
+    }
+    shop.says(&["accept", &task]);
+    let after = scrape(address);
+    assert_eq!(after.get("baton_task_state_seconds_count{state=\"provisional\"}"), Some(&1.0));
+    up.end();
+}
