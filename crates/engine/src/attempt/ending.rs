@@ -97,7 +97,7 @@ impl Executor<'_> {
                 }
                 // Another attempt's end was written on the same account just now.
                 Some(Conflict::Moved { kind: RecordKind::Task | RecordKind::Spending, .. }) => {
-                    decision.again().await?
+                    decision.again().await?;
                 }
                 Some(_) => return Ok(overtaken(book).await?.unwrap_or(Then::Listen)),
             }

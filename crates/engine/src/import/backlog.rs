@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
             }
             match folder {
                 "archive/tasks" if item.arrival != ImportedState::Done => {
-                    item.arrival = ImportedState::Cancelled
+                    item.arrival = ImportedState::Cancelled;
                 }
                 _ if is_finished => item.arrival = ImportedState::Done,
                 "drafts" if item.arrival == ImportedState::Open => item.arrival = ImportedState::Held,

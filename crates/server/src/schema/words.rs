@@ -138,7 +138,7 @@ pub(crate) struct ServiceReport {
     name: String,
     #[schemars(extend("enum" = ["running", "restarting", "failing"]))]
     state: String,
-    #[schemars(default)]
+    #[schemars(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
     restarts: u64,
     rounds: u64,

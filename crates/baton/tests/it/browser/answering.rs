@@ -100,10 +100,16 @@ fn the_second_answerer_sees_who_won() {
     browser.js(&late("requestSubmit"));
     let told = browser.until("document.querySelector('.toast.bad')?.innerText");
     let told = told.as_str().unwrap();
-    assert!(told.contains("This question was already answered") && told.contains("Answered by mia"), "{told}");
+    assert!(
+        told.contains("This question was already answered") && told.contains("Answered by mia"),
+        "{told}"
+    );
     browser.js(&late("submit"));
     browser.until("document.querySelector('.alert')");
     let page = browser.text("#main");
-    assert!(page.contains("This question was already answered") && page.contains("You wrote: formal"), "{page}");
+    assert!(
+        page.contains("This question was already answered") && page.contains("You wrote: formal"),
+        "{page}"
+    );
     assert!(page.contains("Answered by mia") && page.contains("casual"), "{page}");
 }
