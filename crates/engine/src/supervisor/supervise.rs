@@ -104,6 +104,10 @@ impl Supervised {
             if is_last {
                 break;
             }
+            // The round may have seen the end already; waiting for it to change again would wait in vain.
+            if *self.end.borrow() {
+                continue;
+            }
             let waiting = async {
                 match (failed, outcome) {
                     (Some(pause), _) => sleep(pause).await,
@@ -208,6 +212,31 @@ mod tests {
         }
         end.send(true).unwrap();
         supervisor.join().await;
+    }
+
+    /// Its round ends in the moment the end is called.
+    struct EndsWithTheEnd(watch::Receiver<bool>);
+
+    impl Service for EndsWithTheEnd {
+        async fn run_once(&mut self) -> Result<Round, ServiceError> {
+            let _ = self.0.wait_for(|end| *end).await;
+            Ok(Round::default())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_round_that_ends_with_the_end_is_the_last_one() {
+        let (end, ending) = watch::channel(false);
+        for at_end in [AtEnd::Cancel(Duration::from_secs(60)), AtEnd::LastRound] {
+            end.send_replace(false);
+            let mut supervisor = Supervisor::new(Services::default(), Arc::new(|_: &str| {}), ending.clone());
+            let own = ending.clone();
+            let wake = Wake::every(Duration::from_secs(86_400));
+            supervisor.start(ServiceName::Pruner, wake, at_end, move || EndsWithTheEnd(own.clone()));
+            tokio::task::yield_now().await;
+            end.send_replace(true);
+            supervisor.join().await;
+        }
     }
 
     #[test]
