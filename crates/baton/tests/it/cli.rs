@@ -143,7 +143,7 @@ fn mistakes_are_answered_with_what_to_do() {
     insta::assert_snapshot!(folder.says(&["task", "retry", &id]), @r"
     exit 4
     --- stderr
-    error: TASK-00000000 is Incoming: retry is not possible there
+    error: TASK-00000000 is Incoming: retry is not possible in this state
 
     Hint: see what it allows now: baton task show TASK-00000000
     More: baton explain wrong_state
@@ -174,7 +174,7 @@ fn mistakes_are_answered_with_what_to_do() {
     insta::assert_snapshot!(folder.says(&["breakdown", "run", &id]), @r"
     exit 4
     --- stderr
-    error: TASK-00000000 is Incoming: release is not possible there
+    error: TASK-00000000 is Incoming: release is not possible in this state
 
     Hint: see what it allows now: baton task show TASK-00000000
     More: baton explain wrong_state

@@ -151,7 +151,7 @@ fn reference_of_recipes_is_what_the_code_says() {
         "# Recipe files\n\n<!-- Written by `scripts/reference` from crates/engine/src/recipes/schema.rs. Do not edit. -->\n\n\
          `.agent/recipes/*.yml`, one recipe in each. What they are for, and an example: [recipes](../recipes.md).\n\
          `baton recipe schema` prints the schema below for your editor; `baton recipe check` names every fault with file, line\n\
-         and column, and [the error codes](errors.md#faults-of-recipe-files) explain each kind of fault.\n\n{}\n\
+         and column, and [the error codes](errors.md#recipe-file-errors) explain each kind of fault.\n\n{}\n\
          ## JSON Schema\n\n```json\n{}\n```\n",
         fields(),
         serde_json::to_string_pretty(&schema()).unwrap()

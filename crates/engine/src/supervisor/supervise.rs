@@ -227,11 +227,11 @@ mod tests {
     #[tokio::test]
     async fn a_round_that_ends_with_the_end_is_the_last_one() {
         let (end, ending) = watch::channel(false);
-        for at_end in [AtEnd::Cancel(Duration::from_secs(60)), AtEnd::LastRound] {
+        for at_end in [AtEnd::Cancel(Duration::from_mins(1)), AtEnd::LastRound] {
             end.send_replace(false);
             let mut supervisor = Supervisor::new(Services::default(), Arc::new(|_: &str| {}), ending.clone());
             let own = ending.clone();
-            let wake = Wake::every(Duration::from_secs(86_400));
+            let wake = Wake::every(Duration::from_hours(24));
             supervisor.start(ServiceName::Pruner, wake, at_end, move || EndsWithTheEnd(own.clone()));
             tokio::task::yield_now().await;
             end.send_replace(true);

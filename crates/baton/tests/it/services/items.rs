@@ -135,7 +135,7 @@ fn fails_alone(stand: &Stand, kind: ItemKind, row: &Row, how: &str) {
     assert!(failed["error"].as_str().unwrap().contains("failure injected into item"), "{failed:#}");
     if let Some(task) = failed["task"].as_str() {
         let timeline = get(&stand.address, &format!("/tasks/{task}/timeline")).body;
-        assert!(timeline.contains(&format!("{} failed, it is retried", row.service)), "{timeline}");
+        assert!(timeline.contains(&format!("{} failed and retries", row.service)), "{timeline}");
     }
     // The service itself is well, and so is everything else.
     let health = stand.health();

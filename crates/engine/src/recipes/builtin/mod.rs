@@ -11,7 +11,7 @@ macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
         /// Id and file of each.
         pub const BUILT_IN: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("builtin/", $name, ".yml")))),+];
+            &[$(($name, include_str!(concat!($name, ".yml")))),+];
     };
 }
 
