@@ -42,7 +42,7 @@ pub struct SessionSetup {
 /// A session of an earlier attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionResume {
-    /// From that attempt's [`RunResult`].
+    /// From that attempt's `RunResult`.
     pub agent_session: String,
     /// Prompt for a new session when that one cannot be loaded: the task and the conversation so far.
     pub prompt_without: String,

@@ -27,7 +27,7 @@ pub const LAST_CLAIM: Duration = Duration::from_secs(2);
 /// How many unclaimed tasks the log explains at a time.
 const EXPLAINED_MAX: u32 = 20;
 
-/// Claims ready work and starts a runner for each task. What it has started is in [`Runners`] and outlives its restarts.
+/// Claims ready work and starts a runner for each task. What it has started is in `Runners` and outlives its restarts.
 pub struct Dispatcher {
     shop: Workshop,
     runners: Runners,
