@@ -16,55 +16,10 @@ use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
 use baton_core::task::attempt_record::AttemptClosing;
 use baton_core::transition::command::Command;
-use serde::{Deserialize, Deserializer};
 
 use crate::base::error::EngineError;
+use crate::settings::budgets::Budgets;
 use crate::workshop::Workshop;
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Budgets {
-    #[serde(deserialize_with = "budget")]
-    pub task: Budget,
-    #[serde(deserialize_with = "budget")]
-    pub project: Budget,
-    #[serde(deserialize_with = "budget")]
-    pub day: Budget,
-}
-
-impl Budgets {
-    pub const SCOPES: [&str; 3] = ["task", "project", "day"];
-    pub const KEYS: [&str; 5] = ["turns", "tokens", "usd", "minutes", "idle_turns"];
-}
-
-/// As it is written.
-#[derive(Deserialize)]
-struct Written {
-    turns: Option<u64>,
-    tokens: Option<u64>,
-    usd: Option<f64>,
-    minutes: Option<u64>,
-    idle_turns: Option<u64>,
-}
-
-/// More than anybody has, and still exact in millionths.
-const USD_MAX: f64 = 1e9;
-
-fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Budget, D::Error> {
-    let Written { turns, tokens, usd, minutes, idle_turns } = Written::deserialize(deserializer)?;
-    let cost_micro_usd = match usd {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "bounded in the same line"
-        )]
-        Some(usd) if (0.0..=USD_MAX).contains(&usd) => Some((usd * 1e6).round() as u64),
-        Some(usd) => return Err(serde::de::Error::custom(format!("{usd} is no amount of dollars"))),
-        None => None,
-    };
-    let wall_ms = minutes.map(|minutes| minutes.saturating_mul(60_000));
-    Ok(Budget { turns, tokens, cost_micro_usd, wall_ms, idle_turns })
-}
 
 /// What is left for one shift.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,6 +7,8 @@ mod builtin;
 mod decode;
 mod drawing;
 mod file;
+#[cfg(test)]
+mod reference;
 mod schema;
 use crate::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;

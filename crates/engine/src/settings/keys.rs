@@ -4,8 +4,8 @@ use std::path::Path;
 
 use baton_core::base::text::nearest;
 
-use crate::limits::budgets::Budgets;
 use crate::settings::agents;
+use crate::settings::budgets::Budgets;
 use crate::settings::retention::Retention;
 use crate::settings::{AskingSettings, SettingsError};
 use crate::user_tasks::UserTaskSettings;

@@ -3,6 +3,7 @@
 pub mod about;
 pub mod agents;
 mod asking;
+pub mod budgets;
 mod explained;
 mod keys;
 pub mod layers;
@@ -12,6 +13,8 @@ pub mod place;
 mod reference;
 pub mod retention;
 pub mod store_address;
+pub mod webhook;
+
 use crate::base::error::ErrorKind;
 use crate::base::refusals::failure;
 use std::collections::BTreeMap;
@@ -23,12 +26,12 @@ use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::{Capacity, LimitsByKey};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::budgets::Budgets;
-use crate::services::notifier::Webhook;
+use crate::settings::budgets::Budgets;
 use crate::settings::layers::Layers;
 use crate::settings::permissions::{PermissionSettings, Policy};
 use crate::settings::retention::Retention;
 use crate::settings::store_address::StoreAddress;
+use crate::settings::webhook::Webhook;
 use crate::user_tasks::UserTaskSettings;
 use crate::user_tasks::checks::Checks;
 

@@ -15,9 +15,9 @@ use reqwest::Client;
 use tokio::sync::OnceCell;
 
 pub use notice::NoticeText;
-pub use webhook::{BadWebhook, Webhook};
 
 use crate::base::http_client;
+use crate::settings::webhook::Webhook;
 
 /// How notices leave. Cheap to clone; clones share what has been delivered.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ impl Notifier {
                 Some(webhook) if !self.has_taken(id, Way::Webhook) => {
                     let build = async || http_client::build(webhook::TIMEOUT, None);
                     let client = self.client.get_or_try_init(build).await?;
-                    webhook.post(client, id, body.clone()).await?;
+                    webhook::post(webhook, client, id, body.clone()).await?;
                     self.took(id, Way::Webhook);
                     Ok(())
                 }
