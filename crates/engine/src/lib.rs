@@ -12,18 +12,14 @@ pub mod import;
 mod kept_page;
 pub mod landing;
 pub mod limits;
-pub mod loops;
 pub mod people;
 pub mod projects;
-pub mod recipes;
 pub mod reports;
 pub mod runs;
 pub mod services;
 pub mod settings;
-pub mod supervisor;
 pub mod tasks;
 pub mod user_tasks;
-pub mod workshop;
 
 /// What clients outside read; they know the engine and not the store.
 pub use baton_store::model::event::StoredEvent;

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_engine::query::TaskFilter;
-use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
+use baton_engine::settings::recipes::RecipeLibrary;
 use baton_engine::user_tasks::{Site, UserTasks};
 use clap_complete::engine::CompletionCandidate;
 

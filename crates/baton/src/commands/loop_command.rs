@@ -3,9 +3,11 @@
 //! Prints phases and questions, and reads answers. The loop itself is in the store: Ctrl-C returns it to the hub; any
 //! other end of this command leaves it as it is.
 
+use baton_engine::asking::Answers;
 use baton_engine::attempt::error::AttemptError;
 use baton_engine::base::error::EngineError;
-use baton_engine::loops;
+use baton_engine::runs::loops;
+use baton_engine::runs::loops::Loops;
 use std::fs::File;
 
 use baton_core::ask::question_record::QuestionRecord;
@@ -117,7 +119,7 @@ async fn begin(
     session: &SessionId,
     from: Option<LoopStartArg>,
 ) -> Result<(), CliError> {
-    let current = context.tasks.phase_loop(session).await?.map(|stored| stored.value);
+    let current = Loops::new(&context.tasks).phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
     let start = match from.unwrap_or(LoopStartArg::Plan) {
         LoopStartArg::Plan => PhaseStart::Plan,
@@ -127,7 +129,7 @@ async fn begin(
     match (phase, from) {
         (Phase::Hub, _) => {
             let start = loops::LoopStart { session, at: start, project: None, message: None };
-            context.tasks.start_loop(&start, &context.actor()).await?;
+            Loops::new(&context.tasks).start_loop(&start, &context.actor()).await?;
         }
         (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
@@ -170,7 +172,8 @@ impl LoopSession<'_> {
         loop {
             changes.mark_unchanged();
             self.print_events().await?;
-            let current = self.context.tasks.phase_loop(self.session).await?.map(|stored| stored.value);
+            let current =
+                Loops::new(&self.context.tasks).phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
                 Some(current) if current.phase() != Phase::Hub => {}
                 Some(current) => return Ok(current),
@@ -217,7 +220,10 @@ impl LoopSession<'_> {
         };
         let answer = CliContext::non_blank(&line, "the answer")?;
         let context = self.context;
-        match context.tasks.answer(question.id, answer, context.answered_by(), context.actor()).await {
+        match Answers::new(&context.tasks)
+            .answer(question.id, answer, context.answered_by(), context.actor())
+            .await
+        {
             Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
             // Not an option, or somebody else answered first: say so, and ask again if it is still pending.
             Err(error) => {
@@ -289,7 +295,8 @@ impl LoopSession<'_> {
     }
 
     async fn stop(&self) -> Result<PhaseLoop, CliError> {
-        let stopped = self.context.tasks.break_off_loop(self.session, self.context.actor()).await?;
+        let stopped =
+            Loops::new(&self.context.tasks).break_off_loop(self.session, self.context.actor()).await?;
         output::talk(&stopped.summary().to_string());
         Err(CliError {
             message: "the loop was stopped; no work is lost".to_owned(),

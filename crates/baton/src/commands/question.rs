@@ -12,7 +12,8 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::words::{pluralize, shell_word};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
-use baton_engine::asking::{AgentGateway, Asked, BadSecret, Secret};
+use baton_engine::asking::{AgentGateway, Asked};
+use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
 use baton_server::client::ApiClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -216,7 +217,7 @@ pub(crate) async fn ask(
     token: &str,
 ) -> Result<String, CliError> {
     let text = CliContext::non_blank(text, "the question")?;
-    let secret: Secret = token.parse().map_err(|error: BadSecret| {
+    let secret: AttemptSecret = token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
     })?;
     let place = context::find(options)?.0;
@@ -237,7 +238,7 @@ pub(crate) async fn ask(
 
 async fn ask_on_store(
     context: &CliContext,
-    secret: &Secret,
+    secret: &AttemptSecret,
     text: NonBlank,
     choices: &[String],
 ) -> Result<String, CliError> {

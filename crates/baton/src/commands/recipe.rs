@@ -8,8 +8,8 @@ use baton_core::base::id::{InvalidId, SessionId};
 use baton_core::base::words::pluralize;
 use baton_core::recipe::Recipe;
 use baton_core::records::session::Message;
-use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use baton_engine::settings::place::Place;
+use baton_engine::settings::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use serde_json::{Value, json};
 
 use crate::cli::recipes::RecipeCommand;

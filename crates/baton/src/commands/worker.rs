@@ -75,7 +75,8 @@ async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliEr
             settings.only_roles = options.roles;
         })
         .await?;
-    engine.shop.node = Node { duty: WorkerDuty::Worker, labels, grace };
+    let node = engine.workspace.node.clone();
+    engine.workspace.set_node(Node { duty: WorkerDuty::Worker, labels, grace, ..node });
     // For the tools of this worker's agents only.
     let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| {
         CliError::failed(
@@ -83,19 +84,22 @@ async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliEr
             "check that the loopback interface is up",
         )
     })?;
-    engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
+    engine.workspace.agents.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     // Agents that call the command line find the server by this file; they cannot log in to the store.
     let _file = ServerFile::write(&context.place, server.address(), None)?;
-    announce(&engine.shop.settings);
+    announce(&engine.workspace.settings);
     // Before the announcement: whoever reads it may send a signal at once.
     let mut signals = Signals::install()?;
-    output::talk(&format!("Worker {} is running for {}", engine.shop.worker, context.place.namespace));
+    output::talk(&format!(
+        "Worker {} is running for {}",
+        engine.workspace.node.name, context.place.namespace
+    ));
 
     let (stop, stopping) = watch::channel(false);
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
     let guard = HttpGuard::new(server.address(), None);
-    let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
+    let app = App::new(CliContext::fail_fast(&engine.workspace), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;
         let _ = end.send(true);

@@ -35,10 +35,10 @@ impl AgentEndpoint {
             )
         })?;
         let address = server.address();
-        engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(address)));
+        engine.workspace.agents.mcp_url = Some(format!("{}/mcp", server_file::url(address)));
         let (stop, stopping) = watch::channel(false);
         let app = App::new(
-            CliContext::fail_fast(&engine.shop),
+            CliContext::fail_fast(&engine.workspace),
             context.person().to_owned(),
             HttpGuard::new(address, None),
             stopping.clone(),

@@ -16,15 +16,16 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_engine::base::error::EngineError;
 use baton_engine::base::ids::Ids;
+use baton_engine::cluster::node::Node;
 use baton_engine::git::Watcher;
-use baton_engine::recipes::RecipeLibrary;
 use baton_engine::reports::survey::assumed;
 use baton_engine::services::engine::Engine;
+use baton_engine::services::workspace::Workspace;
 use baton_engine::settings::Settings;
 use baton_engine::settings::place::Place;
+use baton_engine::settings::recipes::RecipeLibrary;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
-use baton_engine::workshop::Workshop;
 use baton_server::http::guard::HttpGuard;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -104,17 +105,18 @@ impl CliContext {
     }
 
     /// The same workshop for requests of people: calls fail soon if the store is unreachable.
-    pub(crate) fn fail_fast(shop: &Workshop) -> Workshop {
-        let tasks = TaskService { store: shop.tasks.store.impatient(), ..shop.tasks.clone() };
-        Workshop { tasks, ..shop.clone() }
+    pub(crate) fn fail_fast(workspace: &Workspace) -> Workspace {
+        let tasks = TaskService { store: workspace.tasks.store.impatient(), ..workspace.tasks.clone() };
+        workspace.on_store(&tasks)
     }
 
     /// The API on this store, for this process only.
     pub(crate) fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
-        let shop = Workshop::new(self.tasks.clone(), settings, place, own_program(), say);
+        let node = Node::new(&place);
+        let workspace = Workspace::new(self.tasks.clone(), settings, place, node, own_program(), say);
         let guard = HttpGuard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
-        App::new(shop, self.person.clone(), guard, ending)
+        App::new(workspace, self.person.clone(), guard, ending)
     }
 
     /// An engine for this repository. Its messages go to standard error.
@@ -143,7 +145,7 @@ impl CliContext {
                 progress.end();
             }
         });
-        engine.shop.git = engine.shop.git.watched_by(watcher);
+        engine.workspace.projects.git = engine.workspace.projects.git.watched_by(watcher);
         Ok(engine)
     }
 

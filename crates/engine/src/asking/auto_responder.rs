@@ -1,5 +1,5 @@
-//! The attendant: looks at a pending question and, where the human laid down an answer or set a policy, acts in their
-//! place. Core says which of these it is; the attendant only carries it out, once.
+//! Answers pending questions in the human's place, from answers queued in advance or by policy. Core decides which
+//! applies; this carries it out once.
 
 use baton_core::ask::answer_source::{AnswerDecision, UnattendedPolicy, decide};
 use baton_core::ask::cycle::AskCycle;
@@ -17,7 +17,8 @@ use baton_core::transition::command::Command;
 use baton_store::model::query::QuestionFilter;
 
 use crate::base::error::EngineError;
-use crate::loops::Given;
+use crate::runs::Runs;
+use crate::runs::loops::{LoopAnswer, Loops};
 use crate::tasks::service::TaskService;
 
 /// Pending questions looked at in one page.
@@ -26,6 +27,8 @@ const PAGE: u32 = 200;
 #[derive(Clone)]
 pub struct AutoResponder {
     tasks: TaskService,
+    runs: Runs,
+    loops: Loops,
     policy: Option<UnattendedPolicy>,
 }
 
@@ -44,7 +47,7 @@ pub enum Attended {
 
 impl AutoResponder {
     pub fn new(tasks: TaskService, policy: Option<UnattendedPolicy>) -> Self {
-        Self { tasks, policy }
+        Self { runs: Runs::new(&tasks), loops: Loops::new(&tasks), tasks, policy }
     }
 
     /// Looks at every pending question: after a start, when the settings may have changed, and after an answer was
@@ -109,7 +112,7 @@ impl AutoResponder {
                     let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                     let actor = Actor::policy(by.to_string());
                     // The answer to a gate moves its run in the same transaction (I7).
-                    let extra = extra.and(self.tasks.gate_change(task, &text, &actor).await?);
+                    let extra = extra.and(self.runs.gate_change(task, &text, &actor).await?);
                     let reply =
                         Command::Reply { question: record.question.id, answer: text, answered_by: by };
                     (reply, extra, actor, Attended::Settled)
@@ -129,7 +132,7 @@ impl AutoResponder {
 
     /// A question of a loop's: the same sources, and failing closed goes back to the hub.
     async fn attend_loop(&self, record: &QuestionRecord) -> Result<Option<Attended>, EngineError> {
-        let Some(current) = self.tasks.phase_loop(&record.session_id).await?.map(|stored| stored.value)
+        let Some(current) = self.loops.phase_loop(&record.session_id).await?.map(|stored| stored.value)
         else {
             return Ok(Some(Attended::Settled));
         };
@@ -142,7 +145,7 @@ impl AutoResponder {
             AnswerDecision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
             AnswerDecision::Escalate => Ok(Some(Attended::Escalated)),
             AnswerDecision::FailClosed { .. } => {
-                match self.tasks.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
+                match self.loops.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
                     Ok(_) => Ok(Some(Attended::FailedClosed)),
                     // Somebody else broke it off in the meantime; the question is gone with it.
                     Err(error) if matches!(error.get(), Some(LoopRefusal::NoSuchEdge(_))) => {
@@ -155,8 +158,8 @@ impl AutoResponder {
                 let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));
                 let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                 let actor = Actor::policy(by.to_string());
-                let given = Given { record, answer: &text, answered_by: &by, actor: &actor };
-                self.tasks.answer_in_loop(&given, extra).await?;
+                let given = LoopAnswer { record, answer: &text, answered_by: &by, actor: &actor };
+                self.loops.answer_in_loop(&given, extra).await?;
                 Ok(Some(Attended::Settled))
             }
         }

@@ -19,7 +19,7 @@ use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 use tokio::time::{Instant, timeout_at};
 
-use crate::asking::Secret;
+use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::base::redaction;
 use crate::tasks::service::TaskService;
@@ -60,15 +60,15 @@ impl AgentGateway {
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.
-    pub async fn admit(&self, task: TaskId, attempt: AttemptId) -> Result<Secret, EngineError> {
-        let secret = Secret::draw(attempt);
+    pub async fn admit(&self, task: TaskId, attempt: AttemptId) -> Result<AttemptSecret, EngineError> {
+        let secret = AttemptSecret::draw(attempt);
         let start = Command::Start { attempt, cycle: self.tasks.ids.cycle(), owner: secret.owner() };
         self.tasks.apply(task, start, Actor::Baton).await?;
         Ok(secret)
     }
 
     /// The task whose live attempt this secret belongs to; none for any other secret, also one of before.
-    pub async fn holder(&self, secret: &Secret) -> Result<Option<Task>, EngineError> {
+    pub async fn holder(&self, secret: &AttemptSecret) -> Result<Option<Task>, EngineError> {
         let Some(record) = self.tasks.store.attempt(secret.attempt()).await? else { return Ok(None) };
         let task = self.tasks.task(record.task_id).await?.value;
         let is_live = task.state().live_attempt().is_some_and(|live| live.id == secret.attempt());
@@ -77,7 +77,7 @@ impl AgentGateway {
     }
 
     /// Asks, unless the human has said it before.
-    pub async fn ask(&self, secret: &Secret, draft: QuestionDraft) -> Result<Asked, EngineError> {
+    pub async fn ask(&self, secret: &AttemptSecret, draft: QuestionDraft) -> Result<Asked, EngineError> {
         let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
@@ -89,7 +89,11 @@ impl AgentGateway {
     }
 
     /// Asks the human, whatever they said before.
-    pub async fn ask_anew(&self, secret: &Secret, draft: QuestionDraft) -> Result<QuestionId, EngineError> {
+    pub async fn ask_anew(
+        &self,
+        secret: &AttemptSecret,
+        draft: QuestionDraft,
+    ) -> Result<QuestionId, EngineError> {
         let mut draft = redaction::question(draft);
         let task = self.task_of(secret).await?.id();
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
@@ -128,7 +132,7 @@ impl AgentGateway {
         }
     }
 
-    async fn task_of(&self, secret: &Secret) -> Result<Task, EngineError> {
+    async fn task_of(&self, secret: &AttemptSecret) -> Result<Task, EngineError> {
         let found = self.tasks.store.attempt(secret.attempt()).await?;
         // A stranger learns nothing, not even whether there is such an attempt.
         let record = found.ok_or_else(|| refused(TaskId::from_bits(0), AskRefusal::NotOwner))?;

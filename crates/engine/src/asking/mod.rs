@@ -3,11 +3,11 @@
 //! Whether a question may be asked, and by whom it may be answered, core decides. Here it is made durable first and
 //! only then told to anyone.
 
+mod answers;
 mod auto_responder;
 mod gateway;
 mod leave;
-mod secret;
+pub use answers::Answers;
 pub use auto_responder::{Attended, AutoResponder};
 pub use gateway::{AgentGateway, Asked, Waited};
 pub use leave::Leave;
-pub use secret::{BadSecret, Secret};

@@ -27,27 +27,28 @@ use baton_core::transition::command::Command;
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
-use crate::asking::{AgentGateway, Secret};
+use crate::asking::AgentGateway;
 use crate::attempt::agent_trace::AgentTrace;
+use crate::attempt::context::AttemptContext;
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
+use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::base::redaction::{self, redacted};
+use crate::cluster::attempt_log::LOG_FILE;
 use crate::git::{Checkout, Worktrees};
 use crate::limits::budgets::Room;
+use crate::runs::loops::Loops;
 use crate::settings::AgentSettings;
-use crate::workshop::Workshop;
 
 /// Where the identity of an attempt's process is written, in the attempt's folder.
 pub const PROCESS_FILE: &str = "process.json";
-/// The attempt's log, in the attempt's folder.
-pub const LOG_FILE: &str = "agent.log";
 /// What the agent was told, one file for each time, in the attempt's folder.
 pub const PROMPTS_FOLDER: &str = "prompts";
 
 pub struct AgentRun<'a> {
-    pub shop: &'a Workshop,
+    pub context: &'a AttemptContext,
     pub task: &'a Task,
     pub attempt: AttemptId,
     pub worktrees: &'a Worktrees,
@@ -77,20 +78,20 @@ pub struct Worked {
 
 impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
-        let settings = &self.shop.settings;
+        let settings = &self.context.settings;
         let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
         let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
         let turns_max = settings.turns_max(self.role, agent);
-        let folder = self.shop.attempt_folder(self.attempt);
-        let gateway = self.shop.gateway();
+        let folder = self.context.place.attempt_folder(self.attempt);
+        let gateway = self.context.agents.gateway();
         let secret = gateway.admit(self.task.id(), self.attempt).await?;
         let bench = self.bench(agent).await?;
         let session = self.session(name, agent, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
-        let room = self.shop.room(self.task).await?;
+        let room = self.context.limits.room(self.task).await?;
         let started = Instant::now();
-        let has_tools = session.tools.is_some() && self.shop.mcp_url.is_some();
+        let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
         let launch = Launch {
             attempt: self.attempt,
             command: self.command(agent),
@@ -101,21 +102,21 @@ impl AgentRun<'_> {
             session,
             log_path: folder.join(LOG_FILE),
         };
-        self.shop.mailbox.open(self.attempt, bench);
-        self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
+        self.context.agents.mailbox.open(self.attempt, bench);
+        self.context.running.begin_shift(self.attempt, self.task.id(), turns_max);
         let driver = self.driver(agent, &gateway, &secret);
         let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
         let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
         ask_about_budget(&mut ended, &room, started.elapsed());
         trace.end(&ended);
         if let Some(failure) = &ended.failure {
-            self.shop.note_failure(name, failure).await?;
+            self.context.limits.note_failure(name, failure).await?;
             if failure.kind == FailureKind::ContextOverflow {
                 // It does not fit any more; the next attempt is told in a new one.
                 self.note_session(name, ended.agent_session.as_deref().unwrap_or_default(), true).await?;
             }
         }
-        let letters = self.shop.mailbox.close(self.attempt);
+        let letters = self.context.agents.mailbox.close(self.attempt);
         if has_tools && !letters.has_looked {
             without_tools(&mut ended);
         }
@@ -124,7 +125,7 @@ impl AgentRun<'_> {
         if !is_for_another_time(&ended) {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
-        self.shop.tasks.hear_phase(self.task, &ended).await?;
+        Loops::new(&self.context.tasks).hear_phase(self.task, &ended).await?;
         Ok(Worked { ended, turns_max })
     }
 
@@ -136,10 +137,16 @@ impl AgentRun<'_> {
         Ok(fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)?)
     }
 
-    fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
-        let policy = self.shop.settings.permissions(self.role, agent);
-        let inquiry = QuestionRelay::new(gateway.clone(), self.shop.mailbox.clone(), secret.clone());
-        let setup = AgentSetup::new(Workshop::clock(), agent.preset());
+    fn driver(
+        &self,
+        agent: &AgentSettings,
+        gateway: &AgentGateway,
+        secret: &AttemptSecret,
+    ) -> Box<dyn Driver> {
+        let policy = self.context.settings.permissions(self.role, agent);
+        let inquiry =
+            QuestionRelay::new(gateway.clone(), self.context.agents.mailbox.clone(), secret.clone());
+        let setup = AgentSetup::new(crate::base::clock::system(), agent.preset());
         protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
@@ -153,7 +160,7 @@ impl AgentRun<'_> {
         trace: &mut AgentTrace,
         stop: watch::Receiver<bool>,
     ) -> Result<RunResult, EngineError> {
-        let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
+        let process_file = self.context.place.attempt_folder(self.attempt).join(PROCESS_FILE);
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let mut noted = None;
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
@@ -167,7 +174,7 @@ impl AgentRun<'_> {
                 match event {
                     AgentEvent::Started(identity) => record_process(&process_file, &identity),
                     AgentEvent::Turn(turn) => {
-                        self.shop.running.note_turn(self.attempt, turn);
+                        self.context.running.note_turn(self.attempt, turn);
                         if idle_since.is_none() && progress.is_missing(turn).await {
                             idle_since = Some(turn);
                             let _ = quit.send(true);
@@ -209,10 +216,10 @@ impl AgentRun<'_> {
     }
 
     async fn note_session(&self, agent: &AgentName, id: &str, is_full: bool) -> Result<(), EngineError> {
-        let since = self.shop.tasks.store.now().await?;
+        let since = self.context.tasks.store.now().await?;
         let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full };
         let note = Command::NoteSession { attempt: self.attempt, session };
-        match self.shop.tasks.apply(self.task.id(), note, Actor::Baton).await {
+        match self.context.tasks.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
             Ok(_) => Ok(()),
             Err(error) if error.is_stale() => Ok(()),
@@ -225,7 +232,7 @@ impl AgentRun<'_> {
     async fn put_questions(
         &self,
         gateway: &AgentGateway,
-        secret: &Secret,
+        secret: &AttemptSecret,
         left_at: Option<QuestionDraft>,
         ended: &mut RunResult,
     ) -> Result<(), EngineError> {
@@ -251,8 +258,8 @@ impl AgentRun<'_> {
     }
 
     /// What it asked by some other way than its last words, and is not answered yet.
-    async fn pending(&self, secret: &Secret) -> Result<Option<QuestionDraft>, EngineError> {
-        let task = self.shop.tasks.task(self.task.id()).await?.value;
+    async fn pending(&self, secret: &AttemptSecret) -> Result<Option<QuestionDraft>, EngineError> {
+        let task = self.context.tasks.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
@@ -318,7 +325,7 @@ fn is_for_another_time(ended: &RunResult) -> bool {
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
 async fn put_question(
     gateway: &AgentGateway,
-    secret: &Secret,
+    secret: &AttemptSecret,
     ended: &mut RunResult,
 ) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };

@@ -21,7 +21,7 @@ use crate::attempt::executor::{Executed, Executor};
 use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::Exit;
 use crate::base::error::EngineError;
-use crate::runs::{exited, goes_on, hold, stamp};
+use crate::runs::{Runs, exited, goes_on, hold, stamp};
 
 /// What happens to the run as the attempt ends.
 pub(crate) enum Ending {
@@ -61,7 +61,7 @@ impl Executor<'_> {
         ending: Ending,
         session: Option<Versioned<Session>>,
     ) -> Result<Then, EngineError> {
-        let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let measured = measure(self.context, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
         let reported = match &ending {
             Ending::Pauses { reported, .. } => reported.clone(),
@@ -71,12 +71,12 @@ impl Executor<'_> {
             }
             Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),
         };
-        self.shop.note_intake(self.task, &reported.result).await?;
+        self.context.limits.note_intake(self.task, &reported.result).await?;
         let end = AttemptEnd { reported, verified };
-        let mut decision = self.shop.tasks.decision(self.task.id());
+        let mut decision = self.context.tasks.decision(self.task.id());
         loop {
-            let stored = self.shop.tasks.task(self.task.id()).await?;
-            let context = self.shop.tasks.context(Actor::Baton).await?;
+            let stored = self.context.tasks.task(self.task.id()).await?;
+            let context = self.context.tasks.context(Actor::Baton).await?;
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
             let transition = match stored.value.apply(settle, &context) {
                 Ok(transition) => transition,
@@ -87,12 +87,12 @@ impl Executor<'_> {
             let mut change = Change::transition(stored.version, transition);
             let (of_run, events) = self.of_run(book, &ending, &state, session.clone()).await?;
             change = change.and(of_run);
-            change = change.and(self.shop.spent(self.task, &end.verified, context.now).await?);
+            change = change.and(self.context.limits.spent(self.task, &end.verified, context.now).await?);
             stamp(&mut change, events, context.now, &Actor::Baton);
             match decision.try_commit(change).await? {
                 None => {
                     self.span.record("outcome", end.reported.result.kind().as_str());
-                    self.shop.note_day().await?;
+                    self.context.limits.note_day().await?;
                     return Ok(Then::End(Executed::Settled));
                 }
                 // Another attempt's end was written on the same account just now.
@@ -144,13 +144,13 @@ impl Executor<'_> {
         events: &[EventBody],
         session: Option<Versioned<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
-        let tasks = &self.shop.tasks;
+        let tasks = &self.context.tasks;
         let project = self.task.spec().project_id;
-        let (next, change) = if let Some(ready) = tasks.next_task(&book.recipe, project).await? {
+        let (next, change) = if let Some(ready) = Runs::new(tasks).next_task(&book.recipe, project).await? {
             (ready.value.id(), hold(ready))
         } else {
             let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
-            tasks.carrier(&book.recipe, run.session(), project, None, asker, now)
+            Runs::new(tasks).carrier(&book.recipe, run.session(), project, None, asker, now)
         };
         let run = run.clone().bind_to(next);
         let mut events = events.to_vec();

@@ -6,10 +6,10 @@ use baton_core::task::attempt::Evidence;
 use tokio::sync::watch;
 
 use crate::attempt::agent_run::Worked;
+use crate::attempt::context::AttemptContext;
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::user_tasks::checks::CheckGround;
-use crate::workshop::Workshop;
 
 /// What the shifts of one attempt used up together.
 pub struct Spent {
@@ -47,7 +47,7 @@ impl Spent {
 /// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once. None when somebody asked for a stop
 /// while the checks ran; an attempt that was stopped before them is settled without.
 pub async fn measure(
-    workshop: &Workshop,
+    context: &AttemptContext,
     worktrees: &Worktrees,
     checkout: &Checkout,
     spent: &Spent,
@@ -56,7 +56,7 @@ pub async fn measure(
     let settled = worktrees.settle(checkout).await?;
     let measured = &settled.measured;
     // Before anything is written about it: what can be accepted must be there to be merged.
-    let head = workshop.hand_in(worktrees, checkout, &measured.head).await?;
+    let head = context.projects.hand_in(worktrees, checkout, &measured.head).await?;
     let mut evidence = Evidence {
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
@@ -76,13 +76,13 @@ pub async fn measure(
     };
     if evidence.shows_work() && !*stop.borrow() {
         // Not what the settings let an agent see: a check has no use for a model's key.
-        let root = workshop.people_folder(worktrees);
+        let root = context.projects.people_folder(worktrees);
         let ground = CheckGround {
             attempt: checkout.attempt,
-            user_tasks: &workshop.user_tasks,
-            site: &workshop.site(&root, &checkout.folder, checkout.attempt, &[]),
+            user_tasks: &context.agents.user_tasks,
+            site: &context.agents.site(&root, &checkout.folder, checkout.attempt, &[]),
         };
-        let checked = workshop.settings.checks.run_all(&ground, &mut stop.clone()).await?;
+        let checked = context.settings.checks.run_all(&ground, &mut stop.clone()).await?;
         let Some(results) = checked else { return Ok(None) };
         evidence.checks = results;
     }

@@ -23,6 +23,7 @@ pub use crate::attempt::evidence::{Spent, measure};
 pub use crate::attempt::journal::DEFAULT_RECIPE;
 
 use crate::attempt::agent_run::{AgentRun, Worked};
+use crate::attempt::context::AttemptContext;
 use crate::attempt::ending::{Ending, Then};
 use crate::attempt::journal::{RunJournal, told};
 use crate::attempt::prompt::StepPrompt;
@@ -30,10 +31,9 @@ use crate::attempt::steps::said;
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::runs::gate;
-use crate::workshop::Workshop;
 
 pub struct Executor<'a> {
-    pub shop: &'a Workshop,
+    pub context: &'a AttemptContext,
     /// As it was claimed.
     pub task: &'a Task,
     pub attempt: AttemptId,
@@ -60,9 +60,9 @@ pub enum Executed {
 impl Executor<'_> {
     pub async fn run(&self) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
-        let opened = RunJournal::open(&self.shop.tasks, self.task).await;
-        for news in self.shop.tasks.recipes.news() {
-            (self.shop.say)(&news);
+        let opened = RunJournal::open(&self.context.tasks, self.task).await;
+        for news in self.context.tasks.recipes.news() {
+            (self.context.announce)(&news);
         }
         let mut book = match opened {
             Ok(book) => book,
@@ -152,7 +152,7 @@ impl Executor<'_> {
         spent: &mut Spent,
         is_first: bool,
     ) -> Result<RunResult, EngineError> {
-        let tasks = &self.shop.tasks;
+        let tasks = &self.context.tasks;
         let run = book.run.clone().begin_prompt(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
         let questions = self.questions(&run).await?;
@@ -178,7 +178,7 @@ impl Executor<'_> {
             variables.push(("BATON_RESUME", "1".to_owned()));
         }
         let shift = AgentRun {
-            shop: self.shop,
+            context: self.context,
             task: self.task,
             attempt: self.attempt,
             worktrees: self.worktrees,
@@ -201,7 +201,7 @@ impl Executor<'_> {
 
     /// The conversation of the run's agent session with the human, so far.
     async fn questions(&self, run: &Run) -> Result<Vec<QuestionRecord>, EngineError> {
-        let questions = self.shop.tasks.questions_of(self.task.id()).await?.into_iter();
+        let questions = self.context.tasks.questions_of(self.task.id()).await?.into_iter();
         // What was asked before is another session's: of the phase before, or of the agent before this one (I7).
         let since = run.memory().since();
         Ok(questions.filter(|record| since.is_none_or(|since| record.asked_at >= since)).collect())
@@ -224,10 +224,10 @@ impl Executor<'_> {
             Ok(question) => AttemptResult::Asked { question },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
-        let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let measured = measure(self.context, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let end = AttemptEnd { reported: AttemptReport::new(result, ""), verified };
-        match self.shop.settle_charged(self.task, self.attempt, end).await {
+        match self.context.limits.settle_charged(self.task, self.attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             Err(error) if error.is_stale() => Ok(Executed::Stale),
             Err(error) => Err(error),

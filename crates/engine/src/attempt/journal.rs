@@ -13,7 +13,8 @@ use baton_core::records::session::{Message, Session};
 use baton_core::task::Task;
 
 use crate::base::error::EngineError;
-use crate::runs::{stamp, started};
+use crate::runs::loops::Loops;
+use crate::runs::{Runs, stamp, started};
 use crate::tasks::service::{TaskService, refuse_loop};
 
 /// The recipe of a task that names none.
@@ -35,9 +36,10 @@ pub struct RunJournal {
 impl RunJournal {
     /// The task's open run, or a new one.
     pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
-        if let Some(stored) = tasks.task_run(task.id()).await? {
-            let recipe = tasks.recipe(stored.value.recipe())?;
-            let phase = tasks.phase_prompt(task)?.filter(|_| stored.value.origin() == RunOrigin::Default);
+        if let Some(stored) = Runs::new(tasks).task_run(task.id()).await? {
+            let recipe = tasks.recipes.find(stored.value.recipe())?;
+            let phase =
+                Loops::new(tasks).phase_prompt(task)?.filter(|_| stored.value.origin() == RunOrigin::Default);
             let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(&prompt)));
             return Ok(Self {
                 tasks: tasks.clone(),
@@ -48,8 +50,8 @@ impl RunJournal {
         }
         let (id, origin) = recipe_of(tasks, task).await?;
         refuse_loop(Some(&id))?;
-        let recipe = tasks.recipe(&id)?;
-        let phase = if origin == RunOrigin::Default { tasks.phase_prompt(task)? } else { None };
+        let recipe = tasks.recipes.find(&id)?;
+        let phase = if origin == RunOrigin::Default { Loops::new(tasks).phase_prompt(task)? } else { None };
         let recipe =
             phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(prompt)));
         let session = task.spec().session_id.clone();
@@ -66,10 +68,10 @@ impl RunJournal {
         let tasks = self.tasks.clone();
         let now = tasks.store.now().await?;
         let project = task.spec().project_id;
-        let (session, guard, mut events) = tasks.opened(self.run.session(), project, now).await?;
+        let (session, guard, mut events) = Runs::new(&tasks).opened(self.run.session(), project, now).await?;
         // A message made most tasks and is told as their description. None makes a task of the loop's, so what was said
         // to it since it was created is still to be told.
-        let is_phase = tasks.phase_prompt(task)?.is_some();
+        let is_phase = Loops::new(&tasks).phase_prompt(task)?.is_some();
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
         self.run = self.run.clone().skip_messages(heard);
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), WriteGuard::New);

@@ -12,9 +12,9 @@ use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::AgentSession;
 
-use crate::asking::Secret;
 use crate::attempt::agent_run::AgentRun;
 use crate::attempt::mailbox::Bench;
+use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::limits::budgets::Room;
 use crate::settings::permissions::SERVER_NAME;
@@ -34,7 +34,7 @@ impl AgentRun<'_> {
     }
 
     fn program(&self) -> String {
-        self.shop.program.to_string_lossy().into_owned()
+        self.context.agents.program.to_string_lossy().into_owned()
     }
 
     /// The agent's own limits, or what is left of the task's budget where that is less.
@@ -44,7 +44,7 @@ impl AgentRun<'_> {
             turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
             timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
-            answer_wait: self.shop.settings.asking.patience(),
+            answer_wait: self.context.settings.asking.patience(),
             ..RunLimits::default()
         }
     }
@@ -57,17 +57,17 @@ impl AgentRun<'_> {
         AgentEnvironment::allowed(std::env::vars_os(), &names)
     }
 
-    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &Secret) -> AgentEnvironment {
+    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &AttemptSecret) -> AgentEnvironment {
         let mut environment = Self::allowed(agent);
-        if let Some(url) = &self.shop.mcp_url {
+        if let Some(url) = &self.context.agents.mcp_url {
             environment.set("BATON_MCP_URL", url);
         }
-        for (name, value) in self.shop.place.variables() {
+        for (name, value) in self.context.place.variables() {
             environment.set(name, value);
         }
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());
-        environment.set("BATON_BIN", self.shop.program.as_os_str());
+        environment.set("BATON_BIN", self.context.agents.program.as_os_str());
         let live = self.task.state().live_attempt();
         environment.set("BATON_ATTEMPT_NUMBER", live.map_or(1, |live| live.number).to_string());
         for (name, value) in &self.variables {
@@ -78,8 +78,8 @@ impl AgentRun<'_> {
 
     /// What the agent's tools need to know of where it works.
     pub(crate) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
-        let root = self.shop.repository_path(self.task).await?;
-        let site = self.shop.site(&root, &self.checkout.folder, self.attempt, &agent.env);
+        let root = self.context.projects.repository_path(self.task).await?;
+        let site = self.context.agents.site(&root, &self.checkout.folder, self.attempt, &agent.env);
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 
@@ -88,7 +88,7 @@ impl AgentRun<'_> {
         &self,
         name: &AgentName,
         agent: &AgentSettings,
-        secret: &Secret,
+        secret: &AttemptSecret,
     ) -> Result<SessionSetup, EngineError> {
         if !agent.is_talked_with() {
             return Ok(SessionSetup::default());
@@ -97,7 +97,7 @@ impl AgentRun<'_> {
         Ok(SessionSetup {
             tools: Some(ToolServer {
                 name: SERVER_NAME.to_owned(),
-                url: self.shop.mcp_url.clone(),
+                url: self.context.agents.mcp_url.clone(),
                 token: secret.reveal().to_owned(),
                 shim: vec![self.program(), "mcp".to_owned()],
             }),
@@ -113,7 +113,7 @@ impl AgentRun<'_> {
     /// The session this agent had last, in this attempt or in one it goes on from. None when the step begins a new
     /// one, or when the last one was another agent's.
     async fn earlier_session(&self, name: &AgentName) -> Result<Option<AgentSession>, EngineError> {
-        let task = self.shop.tasks.task(self.task.id()).await?.value;
+        let task = self.context.tasks.task(self.task.id()).await?.value;
         let mut attempt = task.state().live_attempt().cloned();
         while let Some(current) = attempt {
             if let Some(session) = current.agent_session {
@@ -122,7 +122,9 @@ impl AgentRun<'_> {
                 return Ok(is_usable.then_some(session));
             }
             attempt = match current.resumes {
-                Some(earlier) => self.shop.tasks.store.attempt(earlier).await?.map(|record| record.attempt),
+                Some(earlier) => {
+                    self.context.tasks.store.attempt(earlier).await?.map(|record| record.attempt)
+                }
                 None => None,
             };
         }

@@ -4,19 +4,19 @@
 
 pub mod agent_run;
 pub(crate) mod agent_trace;
+pub mod context;
 pub(crate) mod ending;
 pub mod error;
 pub(crate) mod evidence;
 pub mod executor;
+pub mod host;
 pub(crate) mod journal;
 pub(crate) mod launch;
-pub mod log;
 pub mod mailbox;
 pub(crate) mod progress;
 pub mod prompt;
 pub(crate) mod question_relay;
 pub mod runner;
-pub mod running;
 pub(crate) mod settlement;
 pub(crate) mod steps;
 pub(crate) mod unusable;

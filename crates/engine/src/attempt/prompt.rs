@@ -19,9 +19,10 @@ use baton_core::task::state::QueueName;
 use baton_core::task::{Purpose, Task, TaskNote};
 use baton_store::model::query::TaskFilter;
 
+use crate::attempt::context::AttemptContext;
 use crate::base::error::EngineError;
+use crate::base::fenced::fenced;
 use crate::git::{Checkout, Worktrees};
-use crate::workshop::Workshop;
 
 /// How a prompt begins that goes on with an earlier one.
 const GOING_ON: &str = "You go on where you stopped, in the same session; your changes are still here.\n";
@@ -153,7 +154,7 @@ impl StepPrompt<'_> {
 
 /// The prompt of one attempt at a breakdown: the task that was too large, and what is there of it already.
 pub struct BreakdownPrompt<'a> {
-    pub shop: &'a Workshop,
+    pub context: &'a AttemptContext,
     pub task: &'a Task,
 }
 
@@ -170,7 +171,7 @@ impl BreakdownPrompt<'_> {
     pub async fn text(&self, worktrees: &Worktrees, checkout: &Checkout) -> Result<String, EngineError> {
         let (replaced, reason) = match self.task.spec().purpose {
             Purpose::Breakdown { replaces_task_id: Some(replaced), reason, .. } => {
-                (self.shop.tasks.task(replaced).await?.value, reason)
+                (self.context.tasks.task(replaced).await?.value, reason)
             }
             // A first plan has nothing behind it; the goal is the description.
             Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work | Purpose::Run => {
@@ -215,14 +216,14 @@ impl BreakdownPrompt<'_> {
 
     async fn project(&self) -> Result<Option<Project>, EngineError> {
         let Some(id) = self.task.spec().project_id else { return Ok(None) };
-        Ok(self.shop.tasks.store.project(id).await?.map(|stored| stored.value))
+        Ok(self.context.tasks.store.project(id).await?.map(|stored| stored.value))
     }
 
     async fn completed_siblings(&self) -> Result<Vec<CompletedTask>, EngineError> {
         let Some(project) = self.task.spec().project_id else { return Ok(Vec::new()) };
         let filter =
             TaskFilter { queue: Some(QueueName::Done), project: Some(project), ..TaskFilter::default() };
-        let done = self.shop.tasks.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
+        let done = self.context.tasks.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
         let work = done.into_iter().map(|stored| stored.value).filter(|task| !task.is_breakdown());
         Ok(work
             .map(|task| CompletedTask {
@@ -274,11 +275,4 @@ fn exchange_text(record: &QuestionRecord) -> Option<String> {
         )),
         QuestionState::Pending | QuestionState::Withdrawn { .. } => None,
     }
-}
-
-/// The text in a fence longer than any inside it.
-pub fn fenced(text: &str) -> String {
-    let longest = text.lines().map(|line| line.trim_start().bytes().take_while(|b| *b == b'`').count()).max();
-    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
-    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
 }

@@ -13,8 +13,9 @@ use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use tokio::sync::Mutex;
 
-use crate::asking::{AgentGateway, Asked, Secret, Waited};
+use crate::asking::{AgentGateway, Asked, Waited};
 use crate::attempt::mailbox::Mailbox;
+use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::base::redaction;
 
@@ -26,14 +27,14 @@ pub struct QuestionRelay(Arc<Inner>);
 struct Inner {
     gateway: AgentGateway,
     mailbox: Mailbox,
-    secret: Secret,
+    secret: AttemptSecret,
     /// I6: one question at a time, the others wait for their turn. Inside, the consents that were used: a permission
     /// covers one use.
     turn: Mutex<BTreeSet<NonBlank>>,
 }
 
 impl QuestionRelay {
-    pub fn new(gateway: AgentGateway, mailbox: Mailbox, secret: Secret) -> Self {
+    pub fn new(gateway: AgentGateway, mailbox: Mailbox, secret: AttemptSecret) -> Self {
         Self(Arc::new(Inner { gateway, mailbox, secret, turn: Mutex::default() }))
     }
 }

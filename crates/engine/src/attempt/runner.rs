@@ -23,26 +23,26 @@ use tracing::Span;
 
 use crate::asking::Leave;
 use crate::attempt::agent_run::AgentRun;
+use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
 use crate::attempt::prompt::BreakdownPrompt;
-use crate::attempt::running::Place as Seat;
 use crate::base::error::EngineError;
+use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
 use crate::user_tasks::{TASKFILE, UserTaskError};
-use crate::workshop::Workshop;
 
-pub use crate::attempt::agent_run::{LOG_FILE, PROCESS_FILE};
+pub use crate::attempt::agent_run::PROCESS_FILE;
 
 /// A set-up fetches and builds what the project needs; one that takes longer hangs.
 const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 pub struct Runner {
-    shop: Workshop,
+    context: AttemptContext,
 }
 
 impl Runner {
-    pub fn new(shop: Workshop) -> Self {
-        Self { shop }
+    pub fn new(context: AttemptContext) -> Self {
+        Self { context }
     }
 
     /// Runs the attempt to its end and settles it. Only the store can make this fail.
@@ -58,15 +58,15 @@ impl Runner {
             // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
             Executed::Stale => {
                 Span::current().record("outcome", "stale");
-                self.shop.hand_over(&task, attempt).await;
+                self.context.projects.hand_over(&task, attempt).await;
                 Ok(())
             }
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
                 Span::current().record("outcome", "stopped");
-                self.shop.hand_over(&task, attempt).await;
+                self.context.projects.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
-                match self.shop.tasks.apply(task.id(), expire, Actor::Baton).await {
+                match self.context.tasks.apply(task.id(), expire, Actor::Baton).await {
                     Ok(_) => Ok(()),
                     Err(error) if error.is_stale() => Ok(()),
                     Err(error) => Err(error),
@@ -81,9 +81,9 @@ impl Runner {
         attempt: AttemptId,
         end: AttemptEnd,
     ) -> Result<Executed, EngineError> {
-        self.shop.note_intake(task, &end.reported.result).await?;
+        self.context.limits.note_intake(task, &end.reported.result).await?;
         Span::current().record("outcome", end.reported.result.kind().as_str());
-        match self.shop.settle_charged(task, attempt, end).await {
+        match self.context.limits.settle_charged(task, attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
             Err(error) if error.is_stale() => Ok(Executed::Stale),
@@ -97,24 +97,26 @@ impl Runner {
         attempt: AttemptId,
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
-        if let Some(end) = self.shop.over_budget(task).await? {
+        if let Some(end) = self.context.limits.over_budget(task).await? {
             return self.settle(task, attempt, end).await;
         }
-        let (worktrees, branch) = match self.shop.repository_to_work_in(task, attempt).await {
+        let (worktrees, branch) = match self.context.projects.repository_to_work_in(task, attempt).await {
             Ok(found) => found,
             // Where machines share work, code that cannot be had here may be at hand elsewhere.
-            Err(error) if error.is::<GitError>() && self.shop.place.store.is_shared() => {
-                (self.shop.say)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));
+            Err(error) if error.is::<GitError>() && self.context.place.store.is_shared() => {
+                (self.context.announce)(&format!(
+                    "{attempt} is handed back, its code cannot be had here: {error}"
+                ));
                 if let Some(project) = task.spec().project_id {
-                    self.shop.projects.note_away(project);
+                    self.context.projects.here.note_away(project);
                 }
                 return Ok(Executed::Stopped);
             }
             Err(error) => return Err(error),
         };
-        let place = self.shop.stand(task, &worktrees, branch).await?;
+        let place = self.context.projects.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
-        let wanted = &self.shop.settings.worktree;
+        let wanted = &self.context.settings.worktree;
         let setup =
             Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
         let spec = CheckoutSpec { attempt, place, resumes, setup };
@@ -136,7 +138,7 @@ impl Runner {
         match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
                 let executor = Executor {
-                    shop: &self.shop,
+                    context: &self.context,
                     task,
                     attempt,
                     worktrees: &worktrees,
@@ -160,9 +162,10 @@ impl Runner {
         checkout: &Checkout,
         mut stop: watch::Receiver<bool>,
     ) -> Result<Prepared, EngineError> {
-        let Workshop { settings, user_tasks, tasks, .. } = &self.shop;
-        let root = self.shop.people_folder(worktrees);
-        let site = self.shop.site(&root, &checkout.folder, checkout.attempt, &[]);
+        let AttemptContext { settings, agents, tasks, .. } = &self.context;
+        let user_tasks = &agents.user_tasks;
+        let root = self.context.projects.people_folder(worktrees);
+        let site = self.context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         for name in settings.checks.user_tasks().chain(setup) {
             match user_tasks.ready_to_run(&site, name) {
@@ -202,7 +205,8 @@ impl Runner {
             if worktrees.has_started(attempt).await? {
                 return Ok(Some(attempt));
             }
-            earlier = self.shop.tasks.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
+            earlier =
+                self.context.tasks.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
         }
         Ok(None)
     }
@@ -216,10 +220,10 @@ impl Runner {
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
-        let prompt = BreakdownPrompt { shop: &self.shop, task };
-        let questions = self.shop.tasks.questions_of(task.id()).await?;
+        let prompt = BreakdownPrompt { context: &self.context, task };
+        let questions = self.context.tasks.questions_of(task.id()).await?;
         let shift = AgentRun {
-            shop: &self.shop,
+            context: &self.context,
             task,
             attempt,
             worktrees,
@@ -238,7 +242,7 @@ impl Runner {
         if worked.ended.reason == EndReason::Cancelled {
             return Ok(Executed::Stopped);
         }
-        let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
+        let measured = measure(&self.context, worktrees, checkout, &spent, &stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let reported = self.planned(task, attempt, worked.ended).await?;
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
@@ -253,7 +257,7 @@ impl Runner {
         let RunResult { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
-            match self.shop.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
+            match self.context.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
                 Ok(_) => reported.plan_submitted = true,
                 // The next attempt reads what was wrong with it.
                 Err(error) => {

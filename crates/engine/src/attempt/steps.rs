@@ -57,7 +57,7 @@ impl Executor<'_> {
         text: String,
     ) -> Result<Then, EngineError> {
         let report = &said.report;
-        let mut decision = self.shop.tasks.decision(self.task.id());
+        let mut decision = self.context.tasks.decision(self.task.id());
         loop {
             let (session, unheard) = book.unheard().await?;
             if !unheard.is_empty() {
@@ -140,7 +140,7 @@ impl Executor<'_> {
     async fn ready_count(&self, recipe: &Recipe) -> Result<u32, EngineError> {
         let spec = self.task.spec();
         let own = u32::from(recipe.takes_task() && spec.purpose == Purpose::Work);
-        let ready = self.shop.tasks.ready(READY_MAX).await?;
+        let ready = self.context.tasks.ready(READY_MAX).await?;
         let fits = |task: &Task| {
             task.spec().purpose == Purpose::Work
                 && task.spec().project_id == spec.project_id

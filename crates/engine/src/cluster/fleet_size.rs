@@ -14,7 +14,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_micros(2_500);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
 /// Cheap to clone; clones share the count.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FleetSize(Arc<AtomicU32>);
 
 impl FleetSize {

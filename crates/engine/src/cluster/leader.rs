@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use baton_core::schedule::worker::WorkerDuty;
+use baton_store::Store;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::supervisor::{Round, Service, ServiceError};
-use crate::workshop::Workshop;
+use crate::base::supervisor::{Round, Service, ServiceError};
+use crate::cluster::node::Node;
 
 const LOCK: &str = "steward";
 /// After this long without a renewal another server takes the lead.
@@ -34,8 +35,8 @@ struct Inner {
 }
 
 impl Leadership {
-    pub fn new(shop: &Workshop) -> Self {
-        let is_alone = !shop.place.store.is_shared();
+    pub fn new(node: &Node) -> Self {
+        let is_alone = !node.is_shared;
         Self(Arc::new(Inner { is_alone, held_until: Mutex::default(), changed: watch::Sender::new(0) }))
     }
 
@@ -64,7 +65,8 @@ impl Leadership {
 
 /// Takes and renews the lock.
 pub struct LeaderElection {
-    shop: Workshop,
+    store: Store,
+    node: Node,
     leadership: Leadership,
     forgot_at: Option<Instant>,
 }
@@ -73,13 +75,13 @@ impl LeaderElection {
     /// How often the lock is renewed, which leaves time for a try that fails.
     pub const PERIOD: Duration = Duration::from_secs(3);
 
-    pub fn new(shop: Workshop, leadership: Leadership) -> Self {
-        Self { shop, leadership, forgot_at: None }
+    pub fn new(store: Store, node: Node, leadership: Leadership) -> Self {
+        Self { store, node, leadership, forgot_at: None }
     }
 
     /// Whether this process may lead at all. A worker never does, and alone on a store there is no election.
-    pub fn is_candidate(shop: &Workshop) -> bool {
-        shop.place.store.is_shared() && shop.node.duty != WorkerDuty::Worker
+    pub fn is_candidate(node: &Node) -> bool {
+        node.is_shared && node.duty != WorkerDuty::Worker
     }
 
     /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.
@@ -87,7 +89,7 @@ impl LeaderElection {
         if self.forgot_at.is_some_and(|at| at.elapsed() < FORGET_EVERY) {
             return Ok(());
         }
-        let store = &self.shop.tasks.store;
+        let store = &self.store;
         let now = store.now().await?;
         for seen in store.workers().await? {
             if now.ms().saturating_sub(seen.seen_at.ms()) > WORKER_GONE_MS {
@@ -102,7 +104,7 @@ impl LeaderElection {
 impl Service for LeaderElection {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         let asked_at = Instant::now();
-        let is_held = self.shop.tasks.store.lock(LOCK, &self.shop.worker, LOCK_MS).await?;
+        let is_held = self.store.lock(LOCK, &self.node.name, LOCK_MS).await?;
         self.leadership.hold_until(is_held.then(|| asked_at + LOCK_FOR));
         if is_held {
             self.forget_gone_workers().await?;
@@ -113,7 +115,7 @@ impl Service for LeaderElection {
     /// Lets another server succeed at once.
     async fn close(&mut self) -> Result<(), ServiceError> {
         if self.leadership.is_held() {
-            self.shop.tasks.store.unlock(LOCK, &self.shop.worker).await?;
+            self.store.unlock(LOCK, &self.node.name).await?;
             self.leadership.hold_until(None);
         }
         Ok(())

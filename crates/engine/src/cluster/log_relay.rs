@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::base::id::AttemptId;
+use baton_store::Store;
 use baton_store::postgres::{LogChannel, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::attempt::log::AttemptLog;
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError};
+use crate::cluster::attempt_log::AttemptLog;
+use crate::cluster::node::Node;
+use crate::settings::place::Place;
 
 /// How often a log that is watched is looked at for more. Nobody reads faster.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -26,7 +28,7 @@ const WATCH_EXTRA_MS: i64 = 5_000;
 
 /// Hands out what is here.
 pub struct LogRelay {
-    shop: Workshop,
+    place: Place,
     line: LogChannel,
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
@@ -36,19 +38,18 @@ pub struct LogRelay {
 
 impl LogRelay {
     /// None where there is but one machine.
-    pub fn new(shop: Workshop) -> Option<Self> {
-        let line = shop.tasks.store.log_channel()?;
+    pub fn new(store: &Store, node: &Node, place: Place, items: Items) -> Option<Self> {
+        let line = store.log_channel()?;
         // By the name the list of workers has it under.
-        let machine = shop.worker.clone();
-        let items = shop.services.items(ServiceName::LogRelay, &shop.tasks.store);
-        Some(Self { shop, line, machine, given: BTreeMap::new(), items })
+        let machine = node.name.clone();
+        Some(Self { place, line, machine, given: BTreeMap::new(), items })
     }
 
     /// Another one on the same line, that knows nothing yet.
     pub fn fresh(&self) -> Self {
-        let Self { shop, line, machine, items, .. } = self;
-        let (shop, line, machine, items) = (shop.clone(), line.clone(), machine.clone(), items.clone());
-        Self { shop, line, machine, given: BTreeMap::new(), items }
+        let Self { place, line, machine, items, .. } = self;
+        let (place, line, machine, items) = (place.clone(), line.clone(), machine.clone(), items.clone());
+        Self { place, line, machine, given: BTreeMap::new(), items }
     }
 
     /// What wakes it: somebody who wants to see a log.
@@ -58,7 +59,7 @@ impl LogRelay {
 
     /// Hands out the next piece of one log, if there is one. False when the log is not on this machine.
     async fn answer(&mut self, watch: &LogWatch) -> Result<bool, EngineError> {
-        let Ok(Some(log)) = AttemptLog::find(&self.shop.attempt_folder(watch.attempt)).await else {
+        let Ok(Some(log)) = AttemptLog::find(&self.place.attempt_folder(watch.attempt)).await else {
             return Ok(false);
         };
         let (from, len) = (log.start(watch.wanted_from, PIECE_BYTES_MAX as u64), log.len());
@@ -92,13 +93,13 @@ impl Service for LogRelay {
 /// A piece of an attempt's log from `from` on, or its end, from the machine that has it. None where nobody has it, or
 /// nobody answers in time. With `wants_more`, it is waited for until there is something to see.
 pub async fn look_elsewhere(
-    shop: &Workshop,
+    store: &Store,
     attempt: AttemptId,
     from: Option<u64>,
     patience: Duration,
     wants_more: bool,
 ) -> Result<Option<LogPiece>, EngineError> {
-    let Some(line) = shop.tasks.store.log_channel() else { return Ok(None) };
+    let Some(line) = store.log_channel() else { return Ok(None) };
     let watch = LogWatch { id: Ids::secret(), attempt, wanted_from: from };
     let lasts_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).saturating_add(WATCH_EXTRA_MS);
     let mut news = line.subscribe_pieces();

@@ -3,11 +3,12 @@
 use crate::cluster::error::LockError;
 use std::time::Duration;
 
+use baton_store::Store;
 use tokio::time::{Instant, sleep};
 
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::workshop::Workshop;
+use crate::cluster::node::Node;
 
 /// Longer than a merge and its push take. A machine that dies in the middle holds the others up for this long.
 const TURN_MS: i64 = 15_000;
@@ -23,10 +24,10 @@ pub struct MergeLock {
 
 impl MergeLock {
     /// Waits for the turn. Each one has a holder of its own, so that two of one process take turns as well.
-    pub async fn take(shop: &Workshop, name: String) -> Result<Self, EngineError> {
-        let turn = Self { holder: format!("{} {}", shop.worker, Ids::secret()), name };
+    pub async fn take(store: &Store, node: &Node, name: String) -> Result<Self, EngineError> {
+        let turn = Self { holder: format!("{} {}", node.name, Ids::secret()), name };
         let started = Instant::now();
-        while !shop.tasks.store.lock(&turn.name, &turn.holder, TURN_MS).await? {
+        while !store.lock(&turn.name, &turn.holder, TURN_MS).await? {
             if started.elapsed() > WAIT_MAX {
                 return Err(LockError::Held { name: turn.name }.into());
             }
@@ -35,7 +36,7 @@ impl MergeLock {
         Ok(turn)
     }
 
-    pub async fn end(self, shop: &Workshop) -> Result<(), EngineError> {
-        Ok(shop.tasks.store.unlock(&self.name, &self.holder).await?)
+    pub async fn end(self, store: &Store) -> Result<(), EngineError> {
+        Ok(store.unlock(&self.name, &self.holder).await?)
     }
 }

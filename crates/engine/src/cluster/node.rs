@@ -1,35 +1,80 @@
-//! A worker's post: who this process is among all that share the store, and what it is there for.
+//! Who this process is among all that share the store, and what it does.
 
 use crate::base::error::FolderError;
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use baton_core::base::id::ProjectId;
 use baton_core::base::text::Label;
-use baton_core::schedule::worker::WorkerDuty;
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{Worker, WorkerDuty};
 
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
+use crate::cluster::fleet_size::FleetSize;
 use crate::settings::place::Place;
+use crate::settings::{AgentSettings, Settings};
 
 /// Digits of the secret that a name ends in; enough that no two machines of one name meet.
 const DIGITS: usize = 8;
 /// A machine's name as far as it is shown.
 const HOST_CHARS_MAX: usize = 40;
 
-/// What this process is there for. The default is what `baton up` is on a store of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// This process among all that share the store. Cheap to clone.
+#[derive(Debug, Clone)]
 pub struct Node {
+    /// The name it claims tasks under, the same after a restart.
+    pub name: String,
     pub duty: WorkerDuty,
     /// What this machine has that not every one has.
     pub labels: BTreeSet<Label>,
-    /// How long agents at work may take to finish once it is told to end.
+    /// How long running agents may take to finish after a shutdown was requested.
     pub grace: Duration,
+    pub opened_at: Instant,
+    /// How many machines share the work.
+    pub fleet: FleetSize,
+    /// Whether other machines may use the same store.
+    pub is_shared: bool,
 }
 
-impl Default for Node {
-    fn default() -> Self {
-        Self { duty: WorkerDuty::Server, labels: BTreeSet::new(), grace: Duration::ZERO }
+impl Node {
+    /// The node of `baton up` or of a single command.
+    pub fn new(place: &Place) -> Self {
+        Self {
+            name: format!("{}:{}", host_name(), place.store_path().display()),
+            duty: WorkerDuty::Server,
+            labels: BTreeSet::new(),
+            grace: Duration::ZERO,
+            opened_at: Instant::now(),
+            fleet: FleetSize::default(),
+            is_shared: place.store.is_shared(),
+        }
+    }
+
+    /// This worker as others see it.
+    pub fn describe(
+        &self,
+        settings: &Settings,
+        started_at: Timestamp,
+        is_draining: bool,
+        warm: BTreeSet<ProjectId>,
+    ) -> Worker {
+        let mut roles = settings.served_roles();
+        roles.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
+        Worker {
+            name: self.name.clone(),
+            host: host_name(),
+            duty: self.duty,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            agents: roles.values().cloned().collect(),
+            roles: roles.into_keys().collect(),
+            labels: self.labels.clone(),
+            capacity: settings.max_agents,
+            is_draining,
+            warm,
+            started_at,
+        }
     }
 }
 

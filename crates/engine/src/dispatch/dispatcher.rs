@@ -10,13 +10,15 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{Instrument, Level, debug, debug_span};
 
+use crate::attempt::context::AttemptContext;
 use crate::base::error::EngineError;
 use crate::base::ids::random_bits;
+use crate::base::supervisor::{Items, Round, Service, ServiceError};
+use crate::cluster::node::Node;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
+use crate::dispatch::not_started::Scheduling;
 use crate::dispatch::runners::Runners;
 use crate::settings::{AgentSettings, Settings};
-use crate::supervisor::{Round, Service, ServiceError};
-use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
 pub const SWEEP: Duration = Duration::from_secs(5);
@@ -29,7 +31,10 @@ const EXPLAINED_MAX: u32 = 20;
 
 /// Claims ready work and starts a runner for each task. What it has started is in `Runners` and outlives its restarts.
 pub struct Dispatcher {
-    shop: Workshop,
+    context: AttemptContext,
+    scheduling: Scheduling,
+    node: Node,
+    items: Items,
     runners: Runners,
     changes: watch::Receiver<u64>,
     /// Of others, for work on projects that are not at hand here.
@@ -39,39 +44,54 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub fn new(shop: Workshop, runners: Runners) -> Self {
+    pub fn new(context: AttemptContext, node: Node, items: Items, runners: Runners) -> Self {
         let now = Instant::now();
-        let changes = shop.tasks.store.subscribe();
-        Self { shop, runners, changes, head_start: HeadStart::new(now), not_before: now }
+        let changes = context.tasks.store.subscribe();
+        let scheduling = Scheduling {
+            tasks: context.tasks.clone(),
+            settings: context.settings.clone(),
+            limits: context.limits.clone(),
+            is_shared: node.is_shared,
+        };
+        Self {
+            context,
+            scheduling,
+            node,
+            items,
+            runners,
+            changes,
+            head_start: HeadStart::new(now),
+            not_before: now,
+        }
     }
 
     /// As much as may run, and when to look again at the latest.
     async fn claim(&mut self) -> Result<(Vec<ClaimedTask>, Duration), EngineError> {
-        let settings = self.shop.settings.clone();
+        let settings = self.context.settings.clone();
         let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {
-            let running = self.shop.running.count();
+            let running = self.context.running.count();
             debug!(running, max = settings.max_agents, roles = agents.len(), "no room: nothing is claimed");
             return Ok((Vec::new(), SWEEP));
         }
         let takes_cold = self.head_start.is_over(Instant::now());
-        let reach = self.shop.reach(takes_cold).await?;
+        let reach = self.context.projects.reach(takes_cold).await?;
         let request = ClaimRequest {
             agents,
-            worker: self.shop.worker.clone(),
-            attempt_ids: (0..free).map(|_| self.shop.tasks.ids.attempt()).collect(),
+            worker: self.node.name.clone(),
+            attempt_ids: (0..free).map(|_| self.context.tasks.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
-            capacity: self.shop.capacity(),
-            intakes: self.shop.tasks.held_intakes(&self.shop.intakes).await?,
+            capacity: self.scheduling.capacity(),
+            intakes: self.context.limits.holds.intakes(&self.context.limits.intakes).await?,
             fit: reach.fit,
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
-        let claimed = self.shop.tasks.store.claim(request).await?;
+        let claimed = self.context.tasks.store.claim(request).await?;
         debug!(claimed = claimed.len(), free, "claimed");
         if claimed.is_empty() {
             self.explain_unclaimed().await?;
-            self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
+            self.not_before = Instant::now() + self.node.fleet.pause(random_bits());
         }
         Ok((claimed, look_again))
     }
@@ -81,8 +101,8 @@ impl Dispatcher {
         if !tracing::enabled!(Level::DEBUG) {
             return Ok(());
         }
-        let ready = self.shop.tasks.store.ready(EXPLAINED_MAX).await?;
-        let queueing = self.shop.queueing(ready.iter().map(|stored| &stored.value)).await?;
+        let ready = self.context.tasks.store.ready(EXPLAINED_MAX).await?;
+        let queueing = self.scheduling.queueing(ready.iter().map(|stored| &stored.value)).await?;
         for task in ready.iter().map(|stored| &stored.value) {
             let reason = queueing.log_reason(task);
             debug!(task = %task.id(), role = %task.spec().role, reason, "ready, but not claimed");
@@ -92,12 +112,12 @@ impl Dispatcher {
 
     /// Who may be started here, and how many at most.
     fn room(&self, settings: &Settings) -> (BTreeMap<Role, AgentName>, u32) {
-        let here = self.shop.running.ids();
+        let here = self.context.running.ids();
         let busy = self.runners.agents(&here);
         let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
         let mut free = settings.max_agents.saturating_sub(count(here.len()));
-        let mut agents = served_roles(settings);
-        if self.shop.place.store.is_shared() {
+        let mut agents = settings.served_roles();
+        if self.node.is_shared {
             // What is not installed here may be elsewhere; on a machine alone, the failure to start it tells more.
             agents.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
             let left = |agent: &AgentName| {
@@ -120,19 +140,9 @@ impl Service for Dispatcher {
         let (claimed, look_again) = self.claim().instrument(debug_span!("claim")).await?;
         let items_done = claimed.len() as u64;
         for claimed in claimed {
-            self.runners.start(&self.shop, claimed);
+            self.runners.start(&self.context, &self.items, claimed);
         }
         let again_at = Some(Instant::now() + look_again);
         Ok(Round { items_done, again_at, ..Round::default() }.not_before(self.not_before))
     }
-}
-
-/// The roles somebody is set up for, and who.
-pub fn served_roles(settings: &Settings) -> BTreeMap<Role, AgentName> {
-    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::loop_phases());
-    let roles = settings.roles.keys().cloned().chain(own);
-    roles
-        .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))
-        .filter_map(|role| settings.agent_for(&role).map(|(name, _)| (role.clone(), name.clone())))
-        .collect()
 }

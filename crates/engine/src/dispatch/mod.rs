@@ -4,4 +4,5 @@
 
 pub mod dispatcher;
 pub(crate) mod head_start;
+pub mod not_started;
 pub(crate) mod runners;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::AgentName;
@@ -12,9 +13,10 @@ use tokio::time::sleep;
 use tracing::field::Empty;
 use tracing::{Instrument, Span, info_span};
 
+use crate::attempt::context::AttemptContext;
 use crate::attempt::runner::Runner;
-use crate::supervisor::{Item, ItemKind, Items, ServiceName};
-use crate::workshop::Workshop;
+use crate::base::supervisor::{Item, ItemKind, Items};
+use crate::cluster::running::Running;
 
 /// Cheap to clone. With the last clone, what still runs is aborted.
 #[derive(Clone, Default)]
@@ -29,11 +31,11 @@ struct Started {
 
 impl Runners {
     /// Runs a claimed task to its end. If the runner itself fails, its task says so and is taken back with its lease.
-    pub fn start(&self, shop: &Workshop, claimed: ClaimedTask) {
+    pub fn start(&self, context: &AttemptContext, items: &Items, claimed: ClaimedTask) {
         let attempt = claimed.lease.attempt;
-        let seat = shop.running.enter(attempt);
-        let items = shop.services.items(ServiceName::Dispatcher, &shop.tasks.store);
-        let runner = Runner::new(shop.clone());
+        let seat = context.running.enter(attempt);
+        let items = items.clone();
+        let runner = Runner::new(context.clone());
         let span = attempt_span(&claimed);
         let mut started = self.started();
         started.agents.insert(attempt, claimed.lease.agent.clone());
@@ -59,14 +61,14 @@ impl Runners {
 
     /// Waits until everything has ended. What runs longer than the node's grace, or once `hurry` turns true, is stopped and
     /// goes back to the queue.
-    pub async fn drain(&self, shop: &Workshop, mut hurry: watch::Receiver<bool>) {
+    pub async fn drain(&self, running: &Running, grace: Duration, mut hurry: watch::Receiver<bool>) {
         let mut tasks = std::mem::take(&mut self.started().tasks);
         tokio::select! {
             () = finish(&mut tasks) => return,
-            () = sleep(shop.node.grace) => {}
+            () = sleep(grace) => {}
             _ = hurry.wait_for(|hurry| *hurry) => {}
         }
-        shop.running.stop_all();
+        running.stop_all();
         finish(&mut tasks).await;
     }
 

@@ -19,9 +19,11 @@ use tracing::{Instrument, info_span};
 
 use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
+use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
+use crate::projects::Projects;
 use crate::projects::source::{Source, slug};
-use crate::workshop::Workshop;
+use crate::tasks::service::TaskService;
 
 /// People push to the same branch now and then; more often than this in a row they do not.
 const TRIES_MAX: u32 = 5;
@@ -46,12 +48,14 @@ pub struct Landing {
 }
 
 pub struct Acceptor {
-    shop: Workshop,
+    tasks: TaskService,
+    projects: Projects,
+    node: Node,
 }
 
 impl Acceptor {
-    pub fn new(shop: Workshop) -> Self {
-        Self { shop }
+    pub fn new(projects: Projects, node: Node) -> Self {
+        Self { tasks: projects.tasks.clone(), projects, node }
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
@@ -67,12 +71,12 @@ impl Acceptor {
     }
 
     async fn land(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
-        let task = self.shop.tasks.task(id).await?.value;
+        let task = self.tasks.task(id).await?.value;
         // Core is asked before git is touched: what may not be accepted is not merged.
-        let context = self.shop.tasks.context(actor.clone()).await?;
+        let context = self.tasks.context(actor.clone()).await?;
         task.apply(Command::Accept { force }, &context)?;
-        let project = self.shop.project(&task).await?;
-        let source = self.shop.source(project.as_ref());
+        let project = self.projects.project(&task).await?;
+        let source = self.projects.source(project.as_ref());
         let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
         let merged = self.merge(&task, &source).await?;
         if let Some(Merged::Conflict { files }) = &merged {
@@ -83,10 +87,10 @@ impl Acceptor {
                 let _ = writeln!(text, "- {file}");
             }
             let detail = NonBlank::or(&text, task.spec().title.clone());
-            self.shop.tasks.apply(id, Command::ReportConflict { detail }, Actor::Baton).await?;
+            self.tasks.apply(id, Command::ReportConflict { detail }, Actor::Baton).await?;
             return Ok(Accepted::Conflicted { files });
         }
-        self.shop.tasks.apply(id, Command::Accept { force }, actor).await?;
+        self.tasks.apply(id, Command::Accept { force }, actor).await?;
         let landing = merged.map(|_| Landing { branch: into, remote: source.remote().cloned() });
         Ok(Accepted::Done { landing })
     }
@@ -94,14 +98,14 @@ impl Acceptor {
     async fn merge(&self, task: &Task, source: &Source) -> Result<Option<Merged>, EngineError> {
         match source {
             Source::Here(_) => {
-                let (worktrees, into) = self.shop.repository(task).await?;
+                let (worktrees, into) = self.projects.repository(task).await?;
                 merged(task, &worktrees, into).await
             }
             Source::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
-                let lock = MergeLock::take(&self.shop, name).await?;
+                let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
                 let merged = self.merge_and_push(task).await;
-                lock.end(&self.shop).await?;
+                lock.end(&self.tasks.store).await?;
                 merged
             }
         }
@@ -110,7 +114,7 @@ impl Acceptor {
     /// On one machine at a time; and if that ever failed, the remote takes no step but forwards.
     async fn merge_and_push(&self, task: &Task) -> Result<Option<Merged>, EngineError> {
         for _ in 0..TRIES_MAX {
-            let (worktrees, into) = self.shop.repository_as_shared(task).await?;
+            let (worktrees, into) = self.projects.repository_as_shared(task).await?;
             self.check_arrived(task, &worktrees).await?;
             let merged = merged(task, &worktrees, into.clone()).await?;
             match &merged {
@@ -122,7 +126,7 @@ impl Acceptor {
             }
         }
         let branch = BranchName::for_task(task.id());
-        let (_, into) = self.shop.repository(task).await?;
+        let (_, into) = self.projects.repository(task).await?;
         Err(GitError::KeptMoving { branch, into }.into())
     }
 
@@ -134,7 +138,7 @@ impl Acceptor {
         if worktrees.holds(&BranchName::for_task(task.id()), &head).await? {
             return Ok(());
         }
-        let last = self.shop.tasks.store.attempts(task.id()).await?.pop();
+        let last = self.tasks.store.attempts(task.id()).await?.pop();
         let worker =
             last.and_then(|record| record.attempt.worker).unwrap_or_else(|| "its machine".to_owned());
         Err(LandingError::NotPushed { task: task.id(), worker }.into())

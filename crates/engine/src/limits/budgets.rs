@@ -18,8 +18,8 @@ use baton_core::task::attempt_record::AttemptClosing;
 use baton_core::transition::command::Command;
 
 use crate::base::error::EngineError;
+use crate::limits::Limits;
 use crate::settings::budgets::Budgets;
-use crate::workshop::Workshop;
 
 /// What is left for one shift.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Room {
     }
 }
 
-impl Workshop {
+impl Limits {
     /// How the attempt ends that must not begin: what is used up is asked about, once.
     pub async fn over_budget(&self, task: &Task) -> Result<Option<AttemptEnd>, EngineError> {
         let Some(reached) = self.used_up(task).await? else { return Ok(None) };
@@ -56,7 +56,7 @@ impl Workshop {
         } else {
             AttemptResult::Asked { question }
         };
-        (self.say)(&format!("{}: the budget is used up: {reached}", task.id()));
+        (self.announce)(&format!("{}: the budget is used up: {reached}", task.id()));
         Ok(Some(AttemptEnd { reported: AttemptReport::new(result, ""), verified: Evidence::default() }))
     }
 
@@ -175,7 +175,7 @@ impl Workshop {
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
         let Some(reached) = budget.reached(BudgetScope::Day, used) else { return Ok(()) };
         for agent in self.settings.agents.keys() {
-            let known = self.tasks.hold_of(agent).await?;
+            let known = self.holds.find(agent).await?;
             let is_released = known.is_some_and(|stored| {
                 let hold = stored.value;
                 hold.why == HoldReason::Budget

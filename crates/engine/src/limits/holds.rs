@@ -11,26 +11,37 @@ use baton_core::people::actor::Actor;
 use baton_core::records::change::Versioned;
 use baton_core::schedule::AgentIntake;
 
+use crate::base::error::Result;
 use crate::limits::intakes::Intakes;
-use crate::tasks::service::{Answer, TaskService};
+use crate::tasks::service::TaskService;
 
-impl TaskService {
-    /// Those that are on now.
-    pub async fn holds(&self) -> Answer<Vec<Hold>> {
-        let now = self.store.now().await?;
-        let all = self.store.holds().await?.into_iter().map(|stored| stored.value);
+/// Places, releases and lists holds.
+#[derive(Clone)]
+pub struct Holds {
+    tasks: TaskService,
+}
+
+impl Holds {
+    pub fn new(tasks: &TaskService) -> Self {
+        Self { tasks: tasks.clone() }
+    }
+
+    /// The holds that are active now.
+    pub async fn active(&self) -> Result<Vec<Hold>> {
+        let now = self.tasks.store.now().await?;
+        let all = self.tasks.store.holds().await?.into_iter().map(|stored| stored.value);
         Ok(all.filter(|hold| hold.is_active(now)).collect())
     }
 
-    pub(crate) async fn hold_of(&self, agent: &AgentName) -> Answer<Option<Versioned<Hold>>> {
-        Ok(self.store.holds().await?.into_iter().find(|stored| stored.value.agent == *agent))
+    pub(crate) async fn find(&self, agent: &AgentName) -> Result<Option<Versioned<Hold>>> {
+        Ok(self.tasks.store.holds().await?.into_iter().find(|stored| stored.value.agent == *agent))
     }
 
     /// True when it is news.
-    pub(crate) async fn place_hold(&self, hold: &Hold) -> Answer<bool> {
-        let mut decision = self.decision(format_args!("the hold on {}", hold.agent));
+    pub(crate) async fn place(&self, hold: &Hold) -> Result<bool> {
+        let mut decision = self.tasks.decision(format_args!("the hold on {}", hold.agent));
         loop {
-            let known = self.hold_of(&hold.agent).await?;
+            let known = self.find(&hold.agent).await?;
             let Some(change) = hold.place(known.as_ref()) else { return Ok(false) };
             if decision.commit(change).await? {
                 return Ok(true);
@@ -39,12 +50,12 @@ impl TaskService {
     }
 
     /// A person says that the agent may go on.
-    pub async fn release_hold(&self, agent: &AgentName, actor: Actor) -> Answer<Hold> {
-        let mut decision = self.decision(format_args!("the hold on {agent}"));
+    pub async fn release(&self, agent: &AgentName, actor: Actor) -> Result<Hold> {
+        let mut decision = self.tasks.decision(format_args!("the hold on {agent}"));
         loop {
-            let now = self.store.now().await?;
+            let now = self.tasks.store.now().await?;
             let not_held = || NotFound::new(Entity::Hold, format!("on {agent}"));
-            let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_active(now));
+            let stored = self.find(agent).await?.filter(|stored| stored.value.is_active(now));
             let stored = stored.ok_or_else(not_held)?;
             if decision.commit(Hold::release(&stored, now, actor.clone())).await? {
                 return Ok(stored.value);
@@ -53,21 +64,22 @@ impl TaskService {
     }
 
     /// The time of a hold has come. One that was made longer meanwhile has a timer of its own.
-    pub(crate) async fn end_hold(&self, agent: &AgentName) -> Answer<()> {
-        let now = self.store.now().await?;
-        let Some(stored) = self.hold_of(agent).await? else { return Ok(()) };
+    pub(crate) async fn expire(&self, agent: &AgentName) -> Result<()> {
+        let now = self.tasks.store.now().await?;
+        let Some(stored) = self.find(agent).await? else { return Ok(()) };
         if stored.value.released.is_some() || stored.value.is_active(now) {
             return Ok(());
         }
         // A hold that changed meanwhile has a timer of its own.
-        self.decision(agent).try_commit(Hold::release(&stored, now, Actor::Baton)).await?;
+        self.tasks.decision(agent).try_commit(Hold::release(&stored, now, Actor::Baton)).await?;
         Ok(())
     }
 
     /// What the claim has to know of them. A person who released one wants the next failure to count as the first.
-    pub(crate) async fn held_intakes(&self, intakes: &Intakes) -> Answer<BTreeMap<AgentName, AgentIntake>> {
+    pub(crate) async fn intakes(&self, intakes: &Intakes) -> Result<BTreeMap<AgentName, AgentIntake>> {
         let mut held = BTreeMap::new();
-        for Hold { agent, until, released, .. } in self.store.holds().await?.into_iter().map(|one| one.value)
+        for Hold { agent, until, released, .. } in
+            self.tasks.store.holds().await?.into_iter().map(|one| one.value)
         {
             match released {
                 None => {

@@ -4,4 +4,36 @@
 
 pub mod budgets;
 pub mod holds;
+mod intake;
 pub mod intakes;
+
+use std::sync::Arc;
+
+use crate::base::announce::Announce;
+use crate::limits::holds::Holds;
+use crate::limits::intakes::Intakes;
+use crate::settings::Settings;
+use crate::tasks::service::TaskService;
+
+/// Charges budgets and holds agents. Cheap to clone.
+#[derive(Clone)]
+pub struct Limits {
+    pub holds: Holds,
+    /// Failures in a row, by agent.
+    pub intakes: Intakes,
+    tasks: TaskService,
+    settings: Arc<Settings>,
+    announce: Announce,
+}
+
+impl Limits {
+    pub fn new(tasks: TaskService, settings: Arc<Settings>, announce: Announce) -> Self {
+        Self { holds: Holds::new(&tasks), intakes: Intakes::default(), tasks, settings, announce }
+    }
+
+    /// The same on another handle of the store.
+    #[must_use]
+    pub fn on_store(&self, tasks: &TaskService) -> Self {
+        Self { holds: Holds::new(tasks), tasks: tasks.clone(), ..self.clone() }
+    }
+}

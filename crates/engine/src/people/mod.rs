@@ -9,33 +9,44 @@ use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::change::Versioned;
 
+use crate::base::error::Result;
 pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
-use crate::tasks::service::{Answer, TaskService};
+use crate::tasks::service::TaskService;
 
-impl TaskService {
+/// Creates, revokes and checks the access tokens of people.
+#[derive(Clone)]
+pub struct AccessTokens {
+    tasks: TaskService,
+}
+
+impl AccessTokens {
+    pub fn new(tasks: &TaskService) -> Self {
+        Self { tasks: tasks.clone() }
+    }
+
     /// All that were ever handed out, by name.
-    pub async fn access_tokens(&self) -> Answer<Vec<AccessToken>> {
-        Ok(self.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())
+    pub async fn list(&self) -> Result<Vec<AccessToken>> {
+        Ok(self.tasks.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())
     }
 
     /// A token for a person, and its secret, which is nowhere else.
-    pub async fn create_access_token(
+    pub async fn create(
         &self,
         name: &PersonName,
         role: PersonRole,
         expires_at: Option<Timestamp>,
         actor: Actor,
-    ) -> Answer<(AccessToken, PersonSecret)> {
+    ) -> Result<(AccessToken, PersonSecret)> {
         let secret = PersonSecret::draw(name.clone());
-        let mut decision = self.decision(format_args!("the token of {name}"));
+        let mut decision = self.tasks.decision(format_args!("the token of {name}"));
         loop {
-            let known = self.store.access_tokens().await?;
+            let known = self.tasks.store.access_tokens().await?;
             let token = AccessToken {
                 name: name.clone(),
                 role,
                 digest: secret.digest(),
                 browser_digest: secret.for_browser().digest(),
-                created_at: self.store.now().await?,
+                created_at: self.tasks.store.now().await?,
                 created_by: actor.clone(),
                 expires_at,
                 revoked: None,
@@ -49,10 +60,10 @@ impl TaskService {
     }
 
     /// Takes it back, at once and for good.
-    pub async fn revoke_access_token(&self, name: &PersonName, actor: Actor) -> Answer<AccessToken> {
-        let mut decision = self.decision(format_args!("the token of {name}"));
+    pub async fn revoke(&self, name: &PersonName, actor: Actor) -> Result<AccessToken> {
+        let mut decision = self.tasks.decision(format_args!("the token of {name}"));
         loop {
-            let now = self.store.now().await?;
+            let now = self.tasks.store.now().await?;
             let stored = self.good(name, now).await?;
             let stored = stored.ok_or_else(|| NotFound::new(Entity::Token, format!("of {name}")))?;
             if decision.commit(AccessToken::revoke(&stored, now, actor.clone())).await? {
@@ -62,24 +73,24 @@ impl TaskService {
     }
 
     /// Whose secret this is, while their token is good.
-    pub async fn person_with(&self, secret: &PersonSecret) -> Answer<Option<AccessToken>> {
-        let found = self.good(secret.name(), self.store.now().await?).await?;
+    pub async fn find(&self, secret: &PersonSecret) -> Result<Option<AccessToken>> {
+        let found = self.good(secret.name(), self.tasks.store.now().await?).await?;
         Ok(found.map(|stored| stored.value).filter(|token| token.digest == secret.digest()))
     }
 
     /// The same for what a browser keeps.
-    pub async fn person_at_browser(&self, secret: &BrowserSecret) -> Answer<Option<AccessToken>> {
-        let found = self.good(secret.name(), self.store.now().await?).await?;
+    pub async fn find_by_cookie(&self, secret: &BrowserSecret) -> Result<Option<AccessToken>> {
+        let found = self.good(secret.name(), self.tasks.store.now().await?).await?;
         Ok(found.map(|stored| stored.value).filter(|token| token.browser_digest == secret.digest()))
     }
 
     /// Whether the very token somebody came in with is still good.
-    pub async fn is_still_good(&self, token: &AccessToken) -> Answer<bool> {
-        let found = self.good(&token.name, self.store.now().await?).await?;
+    pub async fn is_valid(&self, token: &AccessToken) -> Result<bool> {
+        let found = self.good(&token.name, self.tasks.store.now().await?).await?;
         Ok(found.is_some_and(|stored| stored.value.digest == token.digest))
     }
 
-    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Versioned<AccessToken>>> {
-        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
+    async fn good(&self, name: &PersonName, now: Timestamp) -> Result<Option<Versioned<AccessToken>>> {
+        Ok(self.tasks.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
     }
 }

@@ -127,7 +127,7 @@ impl fmt::Debug for BrowserSecret {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asking::Secret;
+    use crate::base::attempt_secret::AttemptSecret;
 
     #[test]
     fn it_survives_a_header_and_a_cookie_and_shows_nothing_in_a_log() {
@@ -147,7 +147,7 @@ mod tests {
             assert_eq!(bad.parse::<PersonSecret>().unwrap_err(), BadPersonSecret, "{bad}");
         }
         let persons = PersonSecret::draw("ada".parse().unwrap());
-        assert!(persons.reveal().parse::<Secret>().is_err(), "nor an attempt's");
+        assert!(persons.reveal().parse::<AttemptSecret>().is_err(), "nor an attempt's");
         let cookie = persons.reveal().parse::<BrowserSecret>().unwrap();
         assert_ne!(cookie.name(), persons.name(), "the secret is no cookie of its person's");
     }

@@ -13,8 +13,8 @@ use baton_core::base::id::ProjectId;
 use baton_core::schedule::WorkerFit;
 
 use crate::base::error::EngineError;
+use crate::projects::Projects;
 use crate::projects::source::Source;
-use crate::workshop::Workshop;
 
 /// The list of projects is read again after this long. A project that came meanwhile is found out about when its first
 /// task is begun.
@@ -66,17 +66,17 @@ pub struct Reach {
     pub has_cold: bool,
 }
 
-impl Workshop {
+impl Projects {
     /// `takes_cold` says that projects which are not at hand yet may be taken too.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.node.labels.clone();
         if !self.place.store.is_shared() {
             return Ok(Reach { fit: WorkerFit { labels, ..WorkerFit::default() }, has_cold: false });
         }
-        if !self.projects.is_fresh() {
+        if !self.here.is_fresh() {
             self.look_at_projects().await?;
         }
-        let mut known = self.projects.known();
+        let mut known = self.here.known();
         let now = Instant::now();
         known.away.retain(|_, until| *until > now);
         let mut elsewhere: BTreeSet<ProjectId> = known.elsewhere.clone();
@@ -115,7 +115,7 @@ impl Workshop {
                 break;
             }
         }
-        let mut known = self.projects.known();
+        let mut known = self.here.known();
         (known.warm, known.cold, known.elsewhere) = (warm, cold, elsewhere);
         known.read_at = Some(Instant::now());
         Ok(())

@@ -13,8 +13,8 @@ use baton_core::records::project::Project;
 
 use crate::base::error::EngineError;
 use crate::git::{GitError, Repository};
+use crate::projects::Projects;
 use crate::projects::source::Source;
-use crate::workshop::Workshop;
 
 /// What was asked for; what is left out is found.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct NewProject {
     pub at_once_max: Option<u32>,
 }
 
-impl Workshop {
+impl Projects {
     /// Looks at the repository first, so that a project is never one that cannot be worked on.
     pub async fn create_project(&self, new: NewProject, actor: Actor) -> Result<Project, EngineError> {
         let (repository, folder) = match &new.remote {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::git::{Checkout, GitError, Place, Pushed, Worktrees};
-use crate::workshop::Workshop;
+use crate::projects::Projects;
 
 /// Tries to push a branch that somebody else keeps moving.
 const TRIES_MAX: u32 = 3;
@@ -71,7 +71,7 @@ impl Unpushed {
     }
 }
 
-impl Workshop {
+impl Projects {
     pub(crate) fn unpushed(&self) -> Unpushed {
         Unpushed::of(&self.place.state_dir)
     }
@@ -98,7 +98,7 @@ impl Workshop {
         // Before the first try: a crash in the middle must not lose it.
         self.unpushed().note(&what)?;
         if let Err(error) = self.push(worktrees, &what, branch).await {
-            (self.say)(&format!("{attempt}: its work is kept here until the remote takes it: {error}"));
+            (self.announce)(&format!("{attempt}: its work is kept here until the remote takes it: {error}"));
         }
         Ok(Some(head.clone()))
     }
@@ -107,7 +107,7 @@ impl Workshop {
     /// attempt's own name. One that still has its lease also brings its branch up to date, for whoever goes on.
     pub(crate) async fn hand_over(&self, task: &Task, attempt: AttemptId) {
         if let Err(error) = self.try_hand_over(task, attempt).await {
-            (self.say)(&format!("{attempt}: its work stays on this machine for now: {error}"));
+            (self.announce)(&format!("{attempt}: its work stays on this machine for now: {error}"));
         }
     }
 
@@ -199,7 +199,7 @@ impl Workshop {
 
     /// Whether this worker still has the attempt's lease.
     pub(crate) async fn is_ours(&self, attempt: AttemptId) -> Result<bool, EngineError> {
-        let lost = self.tasks.store.renew(&self.worker, &[attempt], self.settings.lease_ms()).await?;
+        let lost = self.tasks.store.renew(&self.node.name, &[attempt], self.settings.lease_ms()).await?;
         Ok(lost.is_empty())
     }
 }

@@ -14,7 +14,7 @@ use baton_core::task::Task;
 
 use crate::base::error::EngineError;
 use crate::git::{CLONES, Pushed, Repository, Worktrees};
-use crate::workshop::Workshop;
+use crate::projects::Projects;
 
 /// The longest part of a remote's name that its clone is called by; the digits behind it tell them apart.
 const SLUG_CHARS_MAX: usize = 40;
@@ -37,7 +37,7 @@ impl Source {
     }
 }
 
-impl Workshop {
+impl Projects {
     pub(crate) async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
         let Some(id) = task.spec().project_id else { return Ok(None) };
         let missing = || NotFound::new(Entity::Project, id);
@@ -70,7 +70,7 @@ impl Workshop {
         if let Source::Remote(remote) = source
             && !folder.is_dir()
         {
-            (self.say)(&format!("cloning {remote}"));
+            (self.announce)(&format!("cloning {remote}"));
             Repository::clone_of(&self.git, remote, &folder).await?;
         }
         self.repositories.open(&self.git, &folder, &self.place.state_dir).await

@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
 use crate::git::{Git, Repository};
+use crate::limits::holds::Holds;
 use crate::settings::layers::Layers;
 use crate::settings::place::{Place, PlaceOptions};
 use crate::settings::store_address::StoreAddress;
@@ -185,7 +186,7 @@ async fn look_at_store(place: &Place) -> Vec<Finding> {
         Err(error) => return vec![Finding::broken("store", &error)],
     };
     let tasks = TaskService::new(store, Ids::random());
-    let looked = tasks.holds().await;
+    let looked = Holds::new(&tasks).active().await;
     let closed = tasks.close().await;
     match (looked, closed) {
         (Ok(holds), Ok(())) => {

@@ -30,64 +30,68 @@ pub struct Kin {
     pub level: usize,
 }
 
-impl TaskService {
-    pub async fn lineage(&self, of: TaskId) -> Result<Lineage, EngineError> {
+impl Lineage {
+    pub async fn load(tasks: &TaskService, of: TaskId) -> Result<Lineage, EngineError> {
         let mut kin: Vec<Kin> = Vec::new();
-        let mut ahead = vec![(self.first_of(of).await?, 0)];
+        let mut ahead = vec![(first_of(tasks, of).await?, 0)];
         while let Some((id, level)) = ahead.pop() {
             if kin.len() == KIN_MAX {
                 return Ok(Lineage { kin, is_cut: true });
             }
-            let task = self.task(id).await?.value;
-            let children = self.came_from(&task).await?;
+            let task = tasks.task(id).await?.value;
+            let children = came_from(tasks, &task).await?;
             ahead.extend(children.into_iter().rev().map(|child| (child, level + 1)));
             kin.push(Kin { task, level });
         }
         Ok(Lineage { kin, is_cut: false })
     }
+}
 
-    async fn first_of(&self, mut id: TaskId) -> Result<TaskId, EngineError> {
-        for _ in 0..STEPS_MAX {
-            let Some(before) = self.task(id).await?.value.derived_from() else { break };
-            id = before;
+async fn first_of(tasks: &TaskService, mut id: TaskId) -> Result<TaskId, EngineError> {
+    for _ in 0..STEPS_MAX {
+        let Some(before) = tasks.task(id).await?.value.derived_from() else { break };
+        id = before;
+    }
+    Ok(id)
+}
+
+/// What came of a task, in the order of the plan.
+async fn came_from(tasks: &TaskService, task: &Task) -> Result<Vec<TaskId>, EngineError> {
+    match task.state() {
+        TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => Ok(vec![*breakdown]),
+        TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
+            let breakdown = breakdown_of(tasks, task, parts).await?;
+            Ok(breakdown.map_or_else(|| parts.clone(), |breakdown| vec![breakdown]))
         }
-        Ok(id)
+        _ if task.is_breakdown() => parts_of(tasks, task).await,
+        _ => Ok(Vec::new()),
     }
+}
 
-    /// What came of a task, in the order of the plan.
-    async fn came_from(&self, task: &Task) -> Result<Vec<TaskId>, EngineError> {
-        match task.state() {
-            TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => Ok(vec![*breakdown]),
-            TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
-                let breakdown = self.breakdown_of(task, parts).await?;
-                Ok(breakdown.map_or_else(|| parts.clone(), |breakdown| vec![breakdown]))
-            }
-            _ if task.is_breakdown() => self.parts_of(task).await,
-            _ => Ok(Vec::new()),
-        }
-    }
+/// The breakdown that found these parts of a task. What a loop planned had none.
+async fn breakdown_of(
+    tasks: &TaskService,
+    task: &Task,
+    parts: &[TaskId],
+) -> Result<Option<TaskId>, EngineError> {
+    let Some(part) = parts.first() else { return Ok(None) };
+    let Some(planned_in) = tasks.task(*part).await?.value.spec().planned_in else { return Ok(None) };
+    let planner = tasks.task(planned_in).await?.value;
+    Ok((planner.replaces() == Some(task.id())).then_some(planned_in))
+}
 
-    /// The breakdown that found these parts of a task. What a loop planned had none.
-    async fn breakdown_of(&self, task: &Task, parts: &[TaskId]) -> Result<Option<TaskId>, EngineError> {
-        let Some(part) = parts.first() else { return Ok(None) };
-        let Some(planned_in) = self.task(*part).await?.value.spec().planned_in else { return Ok(None) };
-        let planner = self.task(planned_in).await?.value;
-        Ok((planner.replaces() == Some(task.id())).then_some(planned_in))
+/// The tasks a breakdown's plan became. Of a first plan only its history tells, which does not last for ever.
+async fn parts_of(tasks: &TaskService, breakdown: &Task) -> Result<Vec<TaskId>, EngineError> {
+    if let Some(replaced) = breakdown.replaces()
+        && let TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } =
+            tasks.task(replaced).await?.value.state()
+    {
+        return Ok(parts.clone());
     }
-
-    /// The tasks a breakdown's plan became. Of a first plan only its history tells, which does not last for ever.
-    async fn parts_of(&self, breakdown: &Task) -> Result<Vec<TaskId>, EngineError> {
-        if let Some(replaced) = breakdown.replaces()
-            && let TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } =
-                self.task(replaced).await?.value.state()
-        {
-            return Ok(parts.clone());
-        }
-        let events = self.store.task_events(breakdown.id(), 0, EVENTS_MAX).await?;
-        let approved = events.into_iter().rev().find_map(|recorded| match recorded.event.body {
-            EventBody::PlanApproved { subtasks, .. } => Some(subtasks),
-            _ => None,
-        });
-        Ok(approved.unwrap_or_default())
-    }
+    let events = tasks.store.task_events(breakdown.id(), 0, EVENTS_MAX).await?;
+    let approved = events.into_iter().rev().find_map(|recorded| match recorded.event.body {
+        EventBody::PlanApproved { subtasks, .. } => Some(subtasks),
+        _ => None,
+    });
+    Ok(approved.unwrap_or_default())
 }

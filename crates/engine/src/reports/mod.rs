@@ -6,7 +6,6 @@ pub mod doctor;
 pub mod forecast;
 pub mod graph_view;
 pub mod lineage;
-pub mod not_started;
 pub mod project_report;
 pub mod survey;
 pub mod view;

@@ -1,13 +1,10 @@
 //! A project told in numbers: how far it is, what it took, and who did what. Everything in it is read from the rows;
 //! what agents said of their own work is not counted.
 
-use crate::projects::error::ProjectError;
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::{AgentName, NonBlank};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Record, WriteGuard};
-use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
@@ -195,61 +192,6 @@ impl AttemptLine {
             end: end.to_owned(),
             effort,
             checks: checks.map(|check| (check.name.to_string(), check.exit_code)).collect(),
-        }
-    }
-}
-
-impl TaskService {
-    /// Says how many of a project's tasks may run at once, over all machines; none for what the settings say.
-    pub async fn limit_project(
-        &self,
-        id: ProjectId,
-        at_once_max: Option<u32>,
-        actor: Actor,
-    ) -> Result<Project, EngineError> {
-        let mut decision = self.decision(id);
-        loop {
-            let stored = self.project(id).await?;
-            if stored.value.at_once_max == at_once_max {
-                return Ok(stored.value);
-            }
-            let project = Project { at_once_max, ..stored.value };
-            let body = EventBody::ProjectLimited { project: id, at_once_max };
-            let mut change =
-                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
-            change.events.push(Event { at: self.store.now().await?, by: actor.clone(), body });
-            if decision.commit(change).await? {
-                return Ok(project);
-            }
-        }
-    }
-
-    /// Calls a project complete, which it must be. Saying so again changes nothing.
-    pub async fn complete_project(&self, id: ProjectId, actor: Actor) -> Result<ProjectReport, EngineError> {
-        let mut decision = self.decision(id);
-        loop {
-            let report = ProjectReport::load(self, id).await?;
-            if report.project.completed_at.is_some() {
-                return Ok(report);
-            }
-            if !report.progress.is_complete {
-                return Err(ProjectError::Incomplete {
-                    project: id,
-                    open: report.progress.open(),
-                    total: report.progress.total,
-                }
-                .into());
-            }
-            let stored = self.project(id).await?;
-            let now = self.store.now().await?;
-            let project = Project { completed_at: Some(now), ..stored.value };
-            let body = EventBody::ProjectCompleted { project: id };
-            let mut change =
-                Change::new().put(Record::Project(project.clone()), WriteGuard::Version(stored.version));
-            change.events.push(Event { at: now, by: actor.clone(), body });
-            if decision.commit(change).await? {
-                return Ok(ProjectReport { project, ..report });
-            }
         }
     }
 }

@@ -16,11 +16,10 @@ use baton_core::task::{Task, TaskNote};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::dispatch::not_started::{NotStarted, Scheduling};
 use crate::reports::graph_view::{DeadEdge, dead_edges};
-use crate::reports::not_started::NotStarted;
 use crate::services::recycler::reason_to_recycle;
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 /// Events of one task that are looked at: far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
@@ -164,25 +163,23 @@ pub struct ReadyTask {
     pub not_started: Option<NotStarted>,
 }
 
-impl Workshop {
-    /// What could be claimed now, in claim order.
-    pub async fn ready(&self, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
-        let ready = self.tasks.ready(limit).await?;
-        let queueing = self.queueing(ready.iter().map(|stored| &stored.value)).await?;
-        let view = |stored: &Versioned<Task>| ReadyTask {
-            summary: TaskSummary::of(stored),
-            not_started: queueing.reason(&stored.value),
-        };
-        Ok(ready.iter().map(view).collect())
-    }
+/// What could be claimed now, in claim order.
+pub async fn ready_tasks(scheduling: &Scheduling, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
+    let ready = scheduling.tasks.ready(limit).await?;
+    let queueing = scheduling.queueing(ready.iter().map(|stored| &stored.value)).await?;
+    let view = |stored: &Versioned<Task>| ReadyTask {
+        summary: TaskSummary::of(stored),
+        not_started: queueing.reason(&stored.value),
+    };
+    Ok(ready.iter().map(view).collect())
+}
 
-    /// A task with what keeps it from being started, which only somebody with settings can tell.
-    pub async fn task_view(&self, id: TaskId) -> Result<TaskView, EngineError> {
-        let mut view = TaskView::load(&self.tasks, id).await?;
-        let task = self.tasks.task(id).await?.value;
-        if view.waiting_on.is_empty() && task.is_claimable() {
-            view.not_started = self.queueing([&task]).await?.reason(&task);
-        }
-        Ok(view)
+/// A task with what keeps it from being started, which only somebody with settings can tell.
+pub async fn task_view(scheduling: &Scheduling, id: TaskId) -> Result<TaskView, EngineError> {
+    let mut view = TaskView::load(&scheduling.tasks, id).await?;
+    let task = scheduling.tasks.task(id).await?.value;
+    if view.waiting_on.is_empty() && task.is_claimable() {
+        view.not_started = scheduling.queueing([&task]).await?.reason(&task);
     }
+    Ok(view)
 }

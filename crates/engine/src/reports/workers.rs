@@ -9,7 +9,7 @@ use baton_core::schedule::worker::{WorkerDuty, WorkerHealth, WorkerSighting};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
-use crate::workshop::Workshop;
+use crate::services::workspace::Workspace;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkerView {
@@ -38,15 +38,20 @@ pub struct RunningView {
 }
 
 /// Everyone who works on the store. On a store of one machine's own that is the server that answers, while it runs agents.
-pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
-    let store = &shop.tasks.store;
+pub async fn workers(workspace: &Workspace) -> Result<Vec<WorkerView>, EngineError> {
+    let store = &workspace.tasks.store;
     let now = store.now().await?;
     let mut seen = store.workers().await?;
-    if !shop.place.store.is_shared() && shop.mcp_url.is_some() {
-        let open_ms = i64::try_from(shop.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
+    if !workspace.place.store.is_shared() && workspace.agents.mcp_url.is_some() {
+        let open_ms = i64::try_from(workspace.node.opened_at.elapsed().as_millis()).unwrap_or(i64::MAX);
         let started_at = now.plus_ms(-open_ms);
         seen.push(WorkerSighting {
-            worker: shop.described(started_at, false, shop.projects.warm()),
+            worker: workspace.node.describe(
+                &workspace.settings,
+                started_at,
+                false,
+                workspace.projects.here.warm(),
+            ),
             seen_at: now,
         });
     }

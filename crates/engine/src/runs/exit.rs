@@ -14,39 +14,32 @@ use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 
-use crate::runs::{exited, is_loop, stamp};
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::runs::{Runs, exited, is_loop, stamp};
 
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
 
-impl TaskService {
+impl Runs {
     /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
     /// its processes are ended and its task goes where the evidence says.
-    pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {
-        let mut decision = self.decision(format_args!("the session {session}"));
+    pub(super) async fn exit_recipe(&self, session: &SessionId, actor: &Actor) -> Result<Run> {
+        let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
-            let open = self.open_session_run(session).await?;
+            let open = self.open_session_run(session).await?.filter(|open| !is_loop(&open.value));
             let open = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
-            if is_loop(&open.value) {
-                self.break_off_loop(session, actor).await?;
-                let ended = self.store.run(open.value.id()).await?;
-                return Ok(ended
-                    .map(|stored| stored.value)
-                    .ok_or_else(|| RunError::NoRun { session: session.clone() })?);
-            }
-            let (run, change) = self.exit(&open, &actor).await?;
+            let (run, change) = self.exit(&open, actor).await?;
             if decision.commit(change).await? {
                 return Ok(run);
             }
         }
     }
 
-    async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Answer<(Run, Change)> {
+    async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Result<(Run, Change)> {
         let reason = ExitReason::user_requested();
-        let context = self.context(actor.clone()).await?;
+        let context = self.tasks.context(actor.clone()).await?;
         let task = match open.value.task() {
-            Some(task) => Some(self.task(task).await?),
+            Some(task) => Some(self.tasks.task(task).await?),
             None => None,
         };
         let (run, mut change) = match task.as_ref().map(|task| (task, task.value.state())) {
@@ -85,7 +78,7 @@ impl TaskService {
     }
 
     /// Lets a waiting task go back to the queue, where it is settled instead of worked on.
-    async fn release(&self, task: &Versioned<Task>, actor: &Actor) -> Answer<Change> {
+    async fn release(&self, task: &Versioned<Task>, actor: &Actor) -> Result<Change> {
         let (Some(question), Ok(answer)) = (task.value.state().pending_question(), NonBlank::new(STOPPED))
         else {
             return Ok(Change::new());
@@ -95,22 +88,22 @@ impl TaskService {
             answer,
             answered_by: AnsweredBy::human(actor.to_string()),
         };
-        let transition = task.value.apply(reply, &self.context(actor.clone()).await?)?;
+        let transition = task.value.apply(reply, &self.tasks.context(actor.clone()).await?)?;
         Ok(Change::transition(task.version, transition))
     }
 
     /// Ends runs whose task came to an end without them: it was cancelled, or nobody answered in time.
-    pub async fn end_runs_without_work(&self) -> Answer<()> {
-        for open in self.store.open_runs().await? {
+    pub async fn end_runs_without_work(&self) -> Result<()> {
+        for open in self.tasks.store.open_runs().await? {
             self.end_run_without_work(open).await?;
         }
         Ok(())
     }
 
     /// Ends one such run; leaves any other as it is.
-    pub(crate) async fn end_run_without_work(&self, open: Versioned<Run>) -> Answer<()> {
+    pub(crate) async fn end_run_without_work(&self, open: Versioned<Run>) -> Result<()> {
         let Some(task) = open.value.task() else { return Ok(()) };
-        let state = self.task(task).await?.value.state().clone();
+        let state = self.tasks.task(task).await?.value.state().clone();
         if goes_on(&state) {
             return Ok(());
         }
@@ -126,9 +119,9 @@ impl TaskService {
         if !events.is_empty() {
             change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
-        stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
+        stamp(&mut change, events, self.tasks.store.now().await?, &Actor::Baton);
         // One that moved meanwhile is looked at again after the next change.
-        self.store.commit(change).await?;
+        self.tasks.store.commit(change).await?;
         Ok(())
     }
 }

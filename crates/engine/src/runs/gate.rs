@@ -12,16 +12,16 @@ use baton_core::recipe::run::{Advance, GateAnswer, Run, RunState};
 use baton_core::recipe::{Recipe, RecipeGate, RecipeStep, StepTransition};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 
-use crate::runs::{moved, stamp};
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::runs::{Runs, moved, stamp};
 
 /// The words offered, and what each means to the run.
 const ANSWERS: [(&str, GateAnswer); 2] = [("YES", GateAnswer::Yes), ("NO", GateAnswer::No)];
 
-impl TaskService {
+impl Runs {
     /// What an answer to the question of `task` does to the run that waits at its gate. Nothing, where no run does.
-    pub(crate) async fn gate_change(&self, task: TaskId, answer: &NonBlank, actor: &Actor) -> Answer<Change> {
-        let waiting = self.task(task).await?.value;
+    pub(crate) async fn gate_change(&self, task: TaskId, answer: &NonBlank, actor: &Actor) -> Result<Change> {
+        let waiting = self.tasks.task(task).await?.value;
         let is_gate =
             waiting.state().pending_question().is_some_and(|asked| asked.kind() == QuestionKind::Gate);
         if !is_gate {
@@ -31,16 +31,16 @@ impl TaskService {
         if !matches!(open.value.state(), RunState::AtGate { .. }) {
             return Ok(Change::new());
         }
-        let recipe = self.recipe(open.value.recipe())?;
+        let recipe = self.tasks.recipes.find(open.value.recipe())?;
         let mut change = Change::new();
         let (run, events) = answered(&open, &recipe, read(answer)?)?;
         change = change.put(Record::Run(Box::new(run)), WriteGuard::Version(open.version));
-        stamp(&mut change, events, self.store.now().await?, actor);
+        stamp(&mut change, events, self.tasks.store.now().await?, actor);
         Ok(change)
     }
 }
 
-fn read(answer: &NonBlank) -> Answer<GateAnswer> {
+fn read(answer: &NonBlank) -> Result<GateAnswer> {
     let words = ANSWERS.map(|(word, _)| word);
     let index = choice::pick(answer.as_str(), &words)?;
     Ok(ANSWERS.get(index).map_or(GateAnswer::No, |(_, answer)| *answer))
@@ -50,7 +50,7 @@ fn answered(
     open: &Versioned<Run>,
     recipe: &Recipe,
     answer: GateAnswer,
-) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
+) -> Result<(Run, Vec<baton_core::records::event::EventBody>)> {
     let (run, advance) = open.value.answer_gate(recipe, answer)?;
     if let Advance::Exit { reason } = advance {
         // Its task has gone back to the queue with this answer; whoever takes it settles it by this reason.
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_question_of_a_recipes_gate_stands_alone() {
-        let recipe = crate::recipes::read(RECIPE, Path::new("gated.yml")).unwrap();
+        let recipe = crate::settings::recipes::read(RECIPE, Path::new("gated.yml")).unwrap();
         let run = Run::start(RunId::from_bits(1), &recipe, "sess_1".parse().unwrap(), None);
         let ready = Outcome { name: "ready".parse().unwrap(), description: None };
         let (run, advance) =

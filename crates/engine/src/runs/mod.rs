@@ -1,21 +1,21 @@
-//! Runs at the desk: a person starts a recipe on a session, speaks to it, and ends it.
+//! Runs of recipes: a person starts a recipe on a session, sends it messages, and stops it. The loop is a run too.
 //!
-//! Every run has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
+//! Every run of a recipe has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
 //! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
 
 pub mod error;
 mod exit;
 pub mod gate;
+pub mod loops;
+mod sessions;
 mod telling;
 use crate::runs::error::RunError;
-use std::sync::Arc;
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::{NonBlank, RecipeId, Role};
+use baton_core::base::text::{NonBlank, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::phase::PhaseStart;
 use baton_core::recipe::run::{Run, RunOrigin, RunRefusal, RunState};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
@@ -23,28 +23,34 @@ use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::{Message, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
 
-use crate::loops::LoopStart;
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::tasks::service::TaskService;
 
 pub(crate) use exit::goes_on;
+pub use sessions::SessionRuns;
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
 
-impl TaskService {
-    /// The recipe of this id, or an error that names the nearest.
-    pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
-        self.recipes.find(id)
+/// Starts, finds and ends the runs of recipes.
+#[derive(Clone)]
+pub struct Runs {
+    tasks: TaskService,
+}
+
+impl Runs {
+    pub fn new(tasks: &TaskService) -> Self {
+        Self { tasks: tasks.clone() }
     }
 
     /// The open run of a session: the one a person started on it, else the one a task of it runs by name.
-    pub async fn session_run(&self, session: &SessionId) -> Answer<Option<Run>> {
+    pub async fn session_run(&self, session: &SessionId) -> Result<Option<Run>> {
         Ok(self.open_session_run(session).await?.map(|stored| stored.value))
     }
 
-    async fn open_session_run(&self, session: &SessionId) -> Answer<Option<Versioned<Run>>> {
-        let mut open = self.store.open_runs().await?;
+    async fn open_session_run(&self, session: &SessionId) -> Result<Option<Versioned<Run>>> {
+        let mut open = self.tasks.store.open_runs().await?;
         open.retain(|stored| {
             stored.value.session() == session && stored.value.origin() != RunOrigin::Default
         });
@@ -58,29 +64,21 @@ impl TaskService {
     }
 
     /// The open run that works on a task.
-    pub async fn task_run(&self, task: TaskId) -> Answer<Option<Versioned<Run>>> {
-        let open = self.store.open_runs().await?;
+    pub async fn task_run(&self, task: TaskId) -> Result<Option<Versioned<Run>>> {
+        let open = self.tasks.store.open_runs().await?;
         Ok(open.into_iter().find(|stored| stored.value.task() == Some(task)))
     }
 
-    /// Starts a recipe on a session. A session runs one at a time.
-    pub async fn start_run(
+    /// Starts a recipe on a session that runs none. The loop is started by `Loops`.
+    async fn start_recipe(
         &self,
         session: &SessionId,
-        recipe: &RecipeId,
+        recipe: &Recipe,
         project: Option<ProjectId>,
-        message: Option<NonBlank>,
-        actor: Actor,
-    ) -> Answer<Run> {
-        let recipe = self.recipe(recipe)?;
-        // One whose task was cancelled while nobody looked stands in nobody's way.
-        self.end_runs_without_work().await?;
-        if recipe.is_loop() {
-            let message = message.as_ref();
-            let start = LoopStart { session, at: PhaseStart::Plan, project, message };
-            return self.start_loop(&start, &actor).await;
-        }
-        let mut decision = self.decision(format_args!("the session {session}"));
+        message: Option<&NonBlank>,
+        actor: &Actor,
+    ) -> Result<Run> {
+        let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
                 && open.origin() == RunOrigin::Session
@@ -88,7 +86,7 @@ impl TaskService {
                 let (recipe, run) = (open.recipe().clone(), open.id());
                 return Err(RunError::AlreadyRunning { session: session.clone(), recipe, run }.into());
             }
-            let start = Start { session, recipe: &recipe, project, message: message.as_ref(), actor: &actor };
+            let start = Start { session, recipe, project, message, actor };
             let (run, change) = self.start(&start).await?;
             // Somebody claimed the task, spoke on the session or started a run meanwhile.
             if decision.commit(change).await? {
@@ -97,8 +95,8 @@ impl TaskService {
         }
     }
 
-    async fn start(&self, start: &Start<'_>) -> Answer<(Run, Change)> {
-        let now = self.store.now().await?;
+    async fn start(&self, start: &Start<'_>) -> Result<(Run, Change)> {
+        let now = self.tasks.store.now().await?;
         let (mut session, guard, mut events) = self.opened(start.session, start.project, now).await?;
         let project = start.project.or(session.project_id);
         let said_before = session.message_count;
@@ -118,7 +116,7 @@ impl TaskService {
         // What is in the description of a task made for the run need not be told again.
         let is_told = change.puts.iter().any(|put| put.guard == WriteGuard::New && is_task(&put.record));
         let heard = if is_told { session.message_count } else { said_before };
-        let run = Run::start(self.ids.run(), start.recipe, start.session.clone(), Some(task));
+        let run = Run::start(self.tasks.ids.run(), start.recipe, start.session.clone(), Some(task));
         let run = run.skip_messages(heard);
         change = change
             .put(Record::Session(session), guard)
@@ -134,8 +132,8 @@ impl TaskService {
         id: &SessionId,
         project: Option<ProjectId>,
         now: Timestamp,
-    ) -> Answer<(Session, WriteGuard, Vec<EventBody>)> {
-        if let Some(stored) = self.store.session(id).await? {
+    ) -> Result<(Session, WriteGuard, Vec<EventBody>)> {
+        if let Some(stored) = self.tasks.store.session(id).await? {
             return Ok((stored.value, WriteGuard::Version(stored.version), Vec::new()));
         }
         let opened = EventBody::SessionOpened { session: id.clone(), project };
@@ -147,12 +145,12 @@ impl TaskService {
         &self,
         recipe: &Recipe,
         project: Option<ProjectId>,
-    ) -> Answer<Option<Versioned<Task>>> {
+    ) -> Result<Option<Versioned<Task>>> {
         if !recipe.takes_task() {
             return Ok(None);
         }
         let taken: Vec<TaskId> =
-            self.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
+            self.tasks.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
         let fits = |task: &Task| {
             let spec = task.spec();
             spec.purpose == Purpose::Work
@@ -161,7 +159,7 @@ impl TaskService {
                 && spec.recipe.as_ref().is_none_or(|named| named == recipe.id())
                 && !taken.contains(&spec.id)
         };
-        Ok(self.store.ready(READY_MAX).await?.into_iter().find(|stored| fits(&stored.value)))
+        Ok(self.tasks.store.ready(READY_MAX).await?.into_iter().find(|stored| fits(&stored.value)))
     }
 
     /// A task made for a run that has none, and the change that makes it.
@@ -180,7 +178,7 @@ impl TaskService {
             recipe: Some(recipe.id().clone()),
             purpose: Purpose::Run,
             ..TaskSpec::new(
-                self.ids.task(),
+                self.tasks.ids.task(),
                 session.clone(),
                 TaskType::Implementation,
                 recipe.label().clone(),
@@ -192,15 +190,13 @@ impl TaskService {
         (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
     }
 
-    /// Something the human says to the session's run. The agent gets it before the run goes on.
-    pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Answer<Message> {
-        let mut decision = self.decision(format_args!("the session {session}"));
+    /// Delivers a message to the agent of the session's run before its next step.
+    async fn say(&self, session: &SessionId, text: &NonBlank, actor: &Actor) -> Result<Message> {
+        let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             let open = self.session_run(session).await?;
-            let run = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
-            if is_loop(&run) {
-                return self.say_to_loop(session, &text, &actor).await;
-            }
+            let no_run = || RunError::NoRun { session: session.clone() };
+            let run = open.filter(|run| !is_loop(run)).ok_or_else(no_run)?;
             match run.state() {
                 RunState::Working => {}
                 // At a gate nobody listens, and the answer may end the run: the gate first.
@@ -211,15 +207,15 @@ impl TaskService {
                     return Err(RunRefusal::Exited { reason: reason.clone() }.into());
                 }
             }
-            let now = self.store.now().await?;
+            let now = self.tasks.store.now().await?;
             let (mut of, guard, mut events) = self.opened(session, None, now).await?;
             of.message_count += 1;
-            let message = message(&of, &text, &actor, run.task(), now);
-            events.push(posted(session, &text, run.task()));
+            let message = message(&of, text, actor, run.task(), now);
+            events.push(posted(session, text, run.task()));
             let mut change = Change::new()
                 .put(Record::Session(of), guard)
                 .put(Record::Message(message.clone()), WriteGuard::New);
-            stamp(&mut change, events, now, &actor);
+            stamp(&mut change, events, now, actor);
             // The run moved on or somebody else spoke; if it is over now, the next look says so.
             if decision.commit(change).await? {
                 return Ok(message);

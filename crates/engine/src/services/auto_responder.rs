@@ -3,12 +3,12 @@
 use baton_core::base::id::QuestionId;
 use baton_store::model::query::QuestionFilter;
 
-use super::queues::Queues;
 use crate::asking::AutoResponder;
+use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::services::queues::Queues;
+use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 /// Pending questions read at once.
 const PAGE: u32 = 200;
@@ -24,10 +24,10 @@ pub(super) struct QuestionService {
 }
 
 impl QuestionService {
-    pub(super) fn new(shop: &Workshop, leadership: Leadership, queues: Queues) -> Self {
-        let items = shop.services.items(ServiceName::AutoResponder, &shop.tasks.store);
-        let responder = AutoResponder::new(shop.tasks.clone(), shop.settings.asking.policy());
-        Self { tasks: shop.tasks.clone(), responder, leadership, queues, items, is_begun: false }
+    pub(super) fn new(workspace: &Workspace, leadership: Leadership, queues: Queues) -> Self {
+        let items = workspace.items(ServiceName::AutoResponder);
+        let responder = AutoResponder::new(workspace.tasks.clone(), workspace.settings.asking.policy());
+        Self { tasks: workspace.tasks.clone(), responder, leadership, queues, items, is_begun: false }
     }
 
     /// Whoever set a policy while Baton was down wants the questions of before looked at too.

@@ -7,7 +7,7 @@ use baton_core::records::event::EventBody;
 use baton_store::Store;
 use tokio::sync::watch;
 
-use crate::supervisor::{Round, Service, ServiceError};
+use crate::base::supervisor::{Round, Service, ServiceError};
 
 /// Events read at once.
 const PAGE: u32 = 200;

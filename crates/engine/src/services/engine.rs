@@ -6,34 +6,35 @@ use std::time::Duration;
 use baton_core::base::id::AttemptId;
 use tokio::sync::watch;
 
-use super::auto_responder::QuestionService;
-use super::changes::{ChangeRouter, Topics};
-use super::leases::{LeaseKeeper, LeaseService};
-use super::notices::NoticeService;
-use super::notifier::Notifier;
-use super::outbox::OutboxWorker;
-use super::pruner::Pruner;
-use super::push::PushService;
-use super::queues::Queues;
-use super::recovery::recover;
-use super::recycler::RecycleService;
-use super::runs::RunCleanup;
-use super::timers::TimerService;
-use super::worktree_pool::WorktreePool;
+use crate::base::announce::Announce;
 use crate::base::error::EngineError;
-use crate::cluster::heartbeat::{Heartbeat, LAST_BEAT};
+use crate::base::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
 use crate::cluster::leader::{LeaderElection, Leadership};
 use crate::cluster::log_relay::{self, LogRelay};
-use crate::cluster::node::worker_name;
+use crate::cluster::node::{Node, worker_name};
 use crate::dispatch::dispatcher::{self, Dispatcher, LAST_CLAIM};
 use crate::dispatch::runners::Runners;
 use crate::git::Git;
-use crate::loops::LoopDriver;
+use crate::runs::loops::LoopDriver;
+use crate::services::auto_responder::QuestionService;
+use crate::services::changes::{ChangeRouter, Topics};
+use crate::services::heartbeat::{Heartbeat, LAST_BEAT};
+use crate::services::leases::{LeaseKeeper, LeaseService};
+use crate::services::notices::NoticeService;
+use crate::services::notifier::Notifier;
+use crate::services::outbox::OutboxWorker;
+use crate::services::pruner::Pruner;
+use crate::services::push::PushService;
+use crate::services::queues::Queues;
+use crate::services::recovery::recover;
+use crate::services::recycler::RecycleService;
+use crate::services::runs::RunCleanup;
+use crate::services::timers::TimerService;
+use crate::services::workspace::Workspace;
+use crate::services::worktree_pool::WorktreePool;
 use crate::settings::Settings;
 use crate::settings::place::Place;
-use crate::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
 use crate::tasks::service::TaskService;
-use crate::workshop::{Say, Workshop};
 
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
@@ -41,7 +42,7 @@ const SWEEP: Duration = Duration::from_secs(5);
 const AT_ONCE: AtEnd = AtEnd::Cancel(Duration::ZERO);
 
 pub struct Engine {
-    pub shop: Workshop,
+    pub workspace: Workspace,
 }
 
 impl Engine {
@@ -50,11 +51,24 @@ impl Engine {
         settings: Settings,
         place: Place,
         program: PathBuf,
-        say: Say,
+        announce: Announce,
     ) -> Result<Self, EngineError> {
-        let worker = worker_name(&place)?;
-        let shop = Workshop::new(tasks, settings, place, program, say);
-        Ok(Self { shop: Workshop { git: Git::find().await?, worker, ..shop } })
+        let node = Node { name: worker_name(&place)?, ..Node::new(&place) };
+        Self::of_node(tasks, settings, place, node, program, announce).await
+    }
+
+    /// The same for a node that was described by the command line.
+    pub async fn of_node(
+        tasks: TaskService,
+        settings: Settings,
+        place: Place,
+        node: Node,
+        program: PathBuf,
+        announce: Announce,
+    ) -> Result<Self, EngineError> {
+        let mut workspace = Workspace::new(tasks, settings, place, node, program, announce);
+        workspace.projects.git = Git::find().await?;
+        Ok(Self { workspace })
     }
 
     /// Finds what an earlier run left, then works until `shutdown` turns true.
@@ -73,12 +87,12 @@ impl Engine {
         hurry: watch::Receiver<bool>,
     ) -> Result<(), EngineError> {
         Box::pin(self.recover()).await?;
-        let shop = &self.shop;
+        let workspace = &self.workspace;
         let runners = Runners::default();
         let dispatching = self.start_dispatcher(&runners, shutdown.clone());
         let stages = self.start_services(&shutdown);
         dispatching.join().await;
-        runners.drain(shop, hurry).await;
+        runners.drain(&workspace.running, workspace.node.grace, hurry).await;
         for stage in stages {
             stage.end().await;
         }
@@ -87,22 +101,26 @@ impl Engine {
 
     /// Takes back what an earlier run left. Returns the attempts.
     pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
-        Box::pin(recover(&self.shop)).await
+        Box::pin(recover(&self.workspace)).await
     }
 
     fn start_dispatcher(&self, runners: &Runners, shutdown: watch::Receiver<bool>) -> Supervisor {
-        let shop = self.shop.clone();
-        let mut supervisor = Supervisor::new(shop.services.clone(), shop.say.clone(), shutdown);
-        let wake = Wake::every(dispatcher::SWEEP).on(shop.tasks.store.subscribe()).on(shop.running.ends());
+        let workspace = self.workspace.clone();
+        let mut supervisor =
+            Supervisor::new(workspace.services.clone(), workspace.announce.clone(), shutdown);
+        let wake =
+            Wake::every(dispatcher::SWEEP).on(workspace.tasks.store.subscribe()).on(workspace.running.ends());
         let runners = runners.clone();
-        let make = move || Dispatcher::new(shop.clone(), runners.clone());
+        let (context, node) = (workspace.attempt_context(), workspace.node.clone());
+        let items = workspace.items(ServiceName::Dispatcher);
+        let make = move || Dispatcher::new(context.clone(), node.clone(), items.clone(), runners.clone());
         supervisor.start(ServiceName::Dispatcher, wake, AtEnd::Cancel(LAST_CLAIM), make);
         supervisor
     }
 
     /// All others, in the order they end.
     fn start_services(&self, draining: &watch::Receiver<bool>) -> Vec<Stage> {
-        let leadership = Leadership::new(&self.shop);
+        let leadership = Leadership::new(&self.workspace.node);
         let queues = Queues::default();
         vec![
             self.start_keepers(&leadership),
@@ -115,40 +133,43 @@ impl Engine {
 
     /// What looks after attempts, tasks, loops and what is kept on this machine.
     fn start_keepers(&self, leadership: &Leadership) -> Stage {
-        let mut stage = Stage::new(&self.shop);
-        let (store, topics) = (&self.shop.tasks.store, Topics::default());
+        let mut stage = Stage::new(&self.workspace);
+        let (store, topics) = (&self.workspace.tasks.store, Topics::default());
         let swept = || Wake::every(SWEEP);
         let woken_by = |topic: &watch::Sender<u64>| swept().on(topic.subscribe()).on(leadership.changes());
 
-        let shop = self.shop.clone();
-        let period = LeaseKeeper::period(shop.settings.lease_ms());
-        let make = move || LeaseService::new(shop.clone());
+        let workspace = self.workspace.clone();
+        let period = LeaseKeeper::period(workspace.settings.lease_ms());
+        let make = move || LeaseService::new(workspace.clone());
         stage.start(ServiceName::Leases, Wake::every(period), AT_ONCE, make);
 
-        let (shop, lead) = (self.shop.clone(), leadership.clone());
-        let make = move || LoopDriver::new(shop.clone(), lead.clone());
+        let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+        let make = move || {
+            let (items, announce) = (workspace.items(ServiceName::Loops), workspace.announce.clone());
+            LoopDriver::new(workspace.tasks.clone(), workspace.acceptor(), lead.clone(), items, announce)
+        };
         stage.start(ServiceName::Loops, woken_by(&topics.loops), AtEnd::LastRound, make);
 
-        let (shop, lead) = (self.shop.clone(), leadership.clone());
-        let make = move || RunCleanup::new(&shop, lead.clone());
+        let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+        let make = move || RunCleanup::new(&workspace, lead.clone());
         stage.start(ServiceName::Runs, woken_by(&topics.runs), AtEnd::LastRound, make);
 
-        let (shop, lead) = (self.shop.clone(), leadership.clone());
-        let make = move || RecycleService::new(shop.clone(), lead.clone());
+        let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+        let make = move || RecycleService::new(workspace.clone(), lead.clone());
         stage.start(ServiceName::Recycler, woken_by(&topics.provisional), AtEnd::LastRound, make);
 
         // Ended in the middle it leaves half a worktree, which the next one clears.
-        let shop = self.shop.clone();
-        let make = move || WorktreePool::new(shop.clone());
+        let workspace = self.workspace.clone();
+        let make = move || WorktreePool::new(workspace.clone());
         stage.start(ServiceName::WorktreePool, swept().on(topics.claims.subscribe()), AT_ONCE, make);
 
-        let shop = self.shop.clone();
-        let make = move || PushService::new(shop.clone());
+        let workspace = self.workspace.clone();
+        let make = move || PushService::new(workspace.clone());
         stage.start(ServiceName::Push, swept(), AT_ONCE, make);
 
         // Ended in the middle it leaves everything whole, as after a crash.
-        let shop = self.shop.clone();
-        let make = move || Pruner::new(shop.clone());
+        let workspace = self.workspace.clone();
+        let make = move || Pruner::new(workspace.clone());
         stage.start(ServiceName::Pruner, Wake::every(Pruner::PERIOD), AT_ONCE, make);
 
         let wake = Wake::every(SWEEP).on(store.subscribe());
@@ -159,66 +180,77 @@ impl Engine {
     }
 
     fn start_outbox(&self, leadership: &Leadership, queues: &Queues) -> Stage {
-        let mut stage = Stage::new(&self.shop);
-        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let mut stage = Stage::new(&self.workspace);
+        let (workspace, lead, queues) = (self.workspace.clone(), leadership.clone(), queues.clone());
         let has_notifier = self.notifier().is_set();
-        let wake =
-            Wake::every(SWEEP).on(shop.tasks.store.subscribe()).on(shop.running.ends()).on(lead.changes());
-        let make = move || OutboxWorker::new(shop.clone(), lead.clone(), queues.clone(), has_notifier);
+        let wake = Wake::every(SWEEP)
+            .on(workspace.tasks.store.subscribe())
+            .on(workspace.running.ends())
+            .on(lead.changes());
+        let make = move || OutboxWorker::new(workspace.clone(), lead.clone(), queues.clone(), has_notifier);
         stage.start(ServiceName::Outbox, wake, AtEnd::LastRound, make);
         stage
     }
 
     /// What the outbox hands timers and questions to.
     fn start_responders(&self, leadership: &Leadership, queues: &Queues) -> Stage {
-        let mut stage = Stage::new(&self.shop);
-        let (shop, lead, timers) = (self.shop.clone(), leadership.clone(), queues.timers.clone());
+        let mut stage = Stage::new(&self.workspace);
+        let (workspace, lead, timers) = (self.workspace.clone(), leadership.clone(), queues.timers.clone());
         let wake = Wake::every(SWEEP).on(timers.signal()).on(lead.changes());
-        let make = move || TimerService::new(&shop, lead.clone(), timers.clone());
+        let make = move || TimerService::new(&workspace, lead.clone(), timers.clone());
         stage.start(ServiceName::Timers, wake, AtEnd::LastRound, make);
 
-        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let (workspace, lead, queues) = (self.workspace.clone(), leadership.clone(), queues.clone());
         let wake = Wake::every(SWEEP).on(queues.questions.signal()).on(lead.changes());
-        let make = move || QuestionService::new(&shop, lead.clone(), queues.clone());
+        let make = move || QuestionService::new(&workspace, lead.clone(), queues.clone());
         stage.start(ServiceName::AutoResponder, wake, AtEnd::LastRound, make);
         stage
     }
 
     fn start_notifier(&self, leadership: &Leadership, queues: &Queues) -> Stage {
-        let mut stage = Stage::new(&self.shop);
-        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let mut stage = Stage::new(&self.workspace);
+        let (workspace, lead, queues) = (self.workspace.clone(), leadership.clone(), queues.clone());
         let notifier = self.notifier();
         let wake = Wake::every(SWEEP).on(queues.notices.signal()).on(lead.changes());
-        let make = move || NoticeService::new(shop.clone(), lead.clone(), queues.clone(), notifier.clone());
+        let make =
+            move || NoticeService::new(workspace.clone(), lead.clone(), queues.clone(), notifier.clone());
         stage.start(ServiceName::Notifier, wake, AtEnd::LastRound, make);
         stage
     }
 
     /// What a process that shares its store owes the others.
     fn start_cluster(&self, leadership: &Leadership, draining: &watch::Receiver<bool>) -> Stage {
-        let mut stage = Stage::new(&self.shop);
-        if !self.shop.place.store.is_shared() {
+        let mut stage = Stage::new(&self.workspace);
+        if !self.workspace.place.store.is_shared() {
             return stage;
         }
-        let (shop, drain) = (self.shop.clone(), draining.clone());
+        let (workspace, drain) = (self.workspace.clone(), draining.clone());
         let wake = Wake::every(Heartbeat::PERIOD).on(draining.clone());
-        let make = move || Heartbeat::new(shop.clone(), drain.clone());
+        let make = move || Heartbeat::new(workspace.clone(), drain.clone());
         stage.start(ServiceName::Heartbeat, wake, AtEnd::Cancel(LAST_BEAT), make);
-        if LeaderElection::is_candidate(&self.shop) {
-            let (shop, lead) = (self.shop.clone(), leadership.clone());
-            let make = move || LeaderElection::new(shop.clone(), lead.clone());
+        if LeaderElection::is_candidate(&self.workspace.node) {
+            let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+            let make = move || {
+                LeaderElection::new(workspace.tasks.store.clone(), workspace.node.clone(), lead.clone())
+            };
             stage.start(ServiceName::Leader, Wake::every(LeaderElection::PERIOD), AT_ONCE, make);
         }
-        if let Some(relay) = LogRelay::new(self.shop.clone()) {
+        if let Some(relay) = self.log_relay() {
             let wake = Wake::every(log_relay::SWEEP).on(relay.watched());
             stage.start(ServiceName::LogRelay, wake, AT_ONCE, move || relay.fresh());
         }
         stage
     }
 
+    /// None where there is only one machine.
+    fn log_relay(&self) -> Option<LogRelay> {
+        let Workspace { tasks, node, place, .. } = &self.workspace;
+        LogRelay::new(&tasks.store, node, place.clone(), self.workspace.items(ServiceName::LogRelay))
+    }
+
     fn notifier(&self) -> Notifier {
-        let notify = &self.shop.settings.notify;
-        let (root, program) = (self.shop.place.root.clone(), self.shop.program.clone());
+        let notify = &self.workspace.settings.notify;
+        let (root, program) = (self.workspace.place.root.clone(), self.workspace.agents.program.clone());
         Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program)
     }
 }
@@ -230,14 +262,17 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(shop: &Workshop) -> Self {
+    fn new(workspace: &Workspace) -> Self {
         let (end, ending) = watch::channel(false);
-        Self { end, supervisor: Supervisor::new(shop.services.clone(), shop.say.clone(), ending) }
+        Self {
+            end,
+            supervisor: Supervisor::new(workspace.services.clone(), workspace.announce.clone(), ending),
+        }
     }
 
     fn start<S, F>(&mut self, name: ServiceName, wake: Wake, at_end: AtEnd, make: F)
     where
-        S: crate::supervisor::Service + 'static,
+        S: crate::base::supervisor::Service + 'static,
         F: Fn() -> S + Send + 'static,
     {
         self.supervisor.start(name, wake, at_end, make);

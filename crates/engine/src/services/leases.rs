@@ -9,11 +9,11 @@ use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::lease::Lease;
 
-use crate::attempt::running::Running;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::cluster::running::Running;
 use crate::services::recovery::end_orphans_of;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 /// Expired leases taken back in one round; more come in the next.
 const RESCUED_MAX: u32 = 100;
@@ -31,10 +31,10 @@ impl LeaseKeeper {
         Self { tasks, running, worker, lease_ms, items }
     }
 
-    pub(super) fn of(shop: &Workshop) -> Self {
-        let items = shop.services.items(ServiceName::Leases, &shop.tasks.store);
-        let (tasks, running) = (shop.tasks.clone(), shop.running.clone());
-        Self::new(tasks, running, shop.worker.clone(), shop.settings.lease_ms(), items)
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        let items = workspace.items(ServiceName::Leases);
+        let (tasks, running) = (workspace.tasks.clone(), workspace.running.clone());
+        Self::new(tasks, running, workspace.node.name.clone(), workspace.settings.lease_ms(), items)
     }
 
     /// Often enough that two rounds may fail before a lease runs out.
@@ -94,13 +94,13 @@ impl LeaseKeeper {
 
 /// Renews and takes back, round after round, and ends the processes of what was lost here.
 pub(super) struct LeaseService {
-    shop: Workshop,
+    workspace: Workspace,
     keeper: LeaseKeeper,
 }
 
 impl LeaseService {
-    pub(super) fn new(shop: Workshop) -> Self {
-        Self { keeper: LeaseKeeper::of(&shop), shop }
+    pub(super) fn new(workspace: Workspace) -> Self {
+        Self { keeper: LeaseKeeper::of(&workspace), workspace }
     }
 }
 
@@ -108,10 +108,12 @@ impl Service for LeaseService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         for Lease { attempt, worker, .. } in self.keeper.run_once().await? {
             // What another machine started is ended there.
-            if worker == self.shop.worker {
-                end_orphans_of(&self.shop, attempt).await;
+            if worker == self.workspace.node.name {
+                end_orphans_of(&self.workspace, attempt).await;
             }
-            (self.shop.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
+            (self.workspace.announce)(&format!(
+                "{attempt} gave no sign of life; its task is in the queue again"
+            ));
         }
         Ok(self.keeper.items.end_round())
     }

@@ -7,6 +7,7 @@
 mod auto_responder;
 mod changes;
 pub mod engine;
+pub mod heartbeat;
 pub mod leases;
 mod notices;
 pub mod notifier;
@@ -18,4 +19,5 @@ mod recovery;
 pub mod recycler;
 mod runs;
 pub mod timers;
+pub mod workspace;
 pub mod worktree_pool;

@@ -9,12 +9,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::notifier::{NoticeText, Notifier};
-use super::outbox::{TRIES_MAX, give_up};
-use super::queues::{QueuedNotice, Queues};
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
+use crate::services::notifier::{NoticeText, Notifier};
+use crate::services::outbox::{TRIES_MAX, give_up};
+use crate::services::queues::{QueuedNotice, Queues};
+use crate::services::workspace::Workspace;
 
 /// Notices on their way at once; a receiver that hangs holds up no more than these.
 const NOTICES_MAX: usize = 8;
@@ -24,7 +24,7 @@ const LAST_NOTICES: Duration = Duration::from_secs(5);
 type Sent = (EffectId, Result<(), ServiceError>);
 
 pub(super) struct NoticeService {
-    shop: Workshop,
+    workspace: Workspace,
     leadership: Leadership,
     queues: Queues,
     notifier: Notifier,
@@ -36,10 +36,15 @@ pub(super) struct NoticeService {
 }
 
 impl NoticeService {
-    pub(super) fn new(shop: Workshop, leadership: Leadership, queues: Queues, notifier: Notifier) -> Self {
-        let items = shop.services.items(ServiceName::Notifier, &shop.tasks.store);
+    pub(super) fn new(
+        workspace: Workspace,
+        leadership: Leadership,
+        queues: Queues,
+        notifier: Notifier,
+    ) -> Self {
+        let items = workspace.items(ServiceName::Notifier);
         Self {
-            shop,
+            workspace,
             leadership,
             queues,
             notifier,
@@ -69,11 +74,11 @@ impl NoticeService {
                 if tries < TRIES_MAX {
                     return Ok(());
                 }
-                give_up(&self.shop, &Effect::Notify { about }, tries, &error).await?;
+                give_up(&self.workspace, &Effect::Notify { about }, tries, &error).await?;
                 self.items.forget(&item);
             }
         }
-        self.shop.tasks.store.finish_effects(&[id]).await?;
+        self.workspace.tasks.store.finish_effects(&[id]).await?;
         self.notifier.forget(id);
         self.queues.notices.lock().remove(&id);
         Ok(())
@@ -82,7 +87,7 @@ impl NoticeService {
     fn send(&mut self, id: EffectId, about: Notification) {
         let item = item(id, &about);
         self.under_way.insert(id, about.clone());
-        let (tasks, notifier) = (self.shop.tasks.clone(), self.notifier.clone());
+        let (tasks, notifier) = (self.workspace.tasks.clone(), self.notifier.clone());
         let (sender, queue) = (self.sent.0.clone(), self.queues.notices.clone());
         self.sending.spawn(async move {
             let sent = Items::isolated(&item, async {

@@ -18,11 +18,11 @@ use baton_store::model::outbox::PendingEffect;
 use tokio::time::Instant;
 use tracing::{Instrument, debug_span};
 
-use super::queues::Queues;
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
+use crate::services::queues::Queues;
+use crate::services::workspace::Workspace;
 
 /// Effects read at once.
 const BATCH: u32 = 100;
@@ -37,7 +37,7 @@ const FORGOTTEN_AFTER_MS: i64 = 3_600_000;
 const PAUSE: Duration = Duration::from_millis(500);
 
 pub(super) struct OutboxWorker {
-    shop: Workshop,
+    workspace: Workspace,
     leadership: Leadership,
     queues: Queues,
     /// Whether somebody is to be told anything at all.
@@ -68,10 +68,15 @@ enum CarriedOut {
 }
 
 impl OutboxWorker {
-    pub(super) fn new(shop: Workshop, leadership: Leadership, queues: Queues, has_notifier: bool) -> Self {
-        let items = shop.services.items(ServiceName::Outbox, &shop.tasks.store);
+    pub(super) fn new(
+        workspace: Workspace,
+        leadership: Leadership,
+        queues: Queues,
+        has_notifier: bool,
+    ) -> Self {
+        let items = workspace.items(ServiceName::Outbox);
         Self {
-            shop,
+            workspace,
             leadership,
             queues,
             has_notifier,
@@ -86,7 +91,7 @@ impl OutboxWorker {
     /// The outbox is read from its beginning when who sees to what has changed, and now and then for what was left to a
     /// machine that is gone by now.
     fn begin(&mut self, is_leader: bool) {
-        let is_shared = self.shop.place.store.is_shared();
+        let is_shared = self.workspace.place.store.is_shared();
         let is_stale = is_shared && is_leader && self.begun_at.elapsed() > READ_AGAIN_AFTER;
         if self.is_leader == Some(is_leader) && !is_stale {
             return;
@@ -102,7 +107,7 @@ impl OutboxWorker {
 
     async fn read_outbox(&mut self) -> Result<(), ServiceError> {
         loop {
-            let pending = self.shop.tasks.store.pending_effects(self.read_to, BATCH).await?;
+            let pending = self.workspace.tasks.store.pending_effects(self.read_to, BATCH).await?;
             let Some(last) = pending.last().map(|last| last.id) else { return Ok(()) };
             let owners = self.owners(&pending).await?;
             let mut over = Vec::new();
@@ -135,7 +140,7 @@ impl OutboxWorker {
                 }
             }
             if !over.is_empty() {
-                self.shop.tasks.store.finish_effects(&over).await?;
+                self.workspace.tasks.store.finish_effects(&over).await?;
             }
             self.read_to = Some(last);
         }
@@ -144,7 +149,7 @@ impl OutboxWorker {
     /// Whether to see to it here. Where machines share a store, what is about an attempt is for the machine that had it,
     /// and the rest is for the leader.
     fn is_for_us(&self, effect: &Effect, owners: &Owners) -> bool {
-        if !self.shop.place.store.is_shared() {
+        if !self.workspace.place.store.is_shared() {
             return true;
         }
         match effect {
@@ -152,11 +157,11 @@ impl OutboxWorker {
                 self.is_leader == Some(true)
             }
             Effect::StartAgent { attempt, .. } => {
-                self.is_leader == Some(true) || self.shop.running.ids().contains(attempt)
+                self.is_leader == Some(true) || self.workspace.running.ids().contains(attempt)
             }
             Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
                 match owners.of.get(attempt) {
-                    Some(worker) if *worker == self.shop.worker => true,
+                    Some(worker) if *worker == self.workspace.node.name => true,
                     // A machine that is not known any more is stood in for by the leader, who finds nothing to do.
                     Some(worker) => self.is_leader == Some(true) && !owners.present.contains(worker),
                     None => self.is_leader == Some(true),
@@ -168,13 +173,13 @@ impl OutboxWorker {
     /// Asked once for all of them: every machine reads every effect, and a question for each would add up.
     async fn owners(&self, pending: &[PendingEffect]) -> Result<Owners, EngineError> {
         let attempts: Vec<AttemptId> = pending.iter().filter_map(|one| attempt_of(&one.effect)).collect();
-        if attempts.is_empty() || !self.shop.place.store.is_shared() {
+        if attempts.is_empty() || !self.workspace.place.store.is_shared() {
             return Ok(Owners::default());
         }
-        let store = &self.shop.tasks.store;
+        let store = &self.workspace.tasks.store;
         let of = store.workers_of(&attempts).await?;
         let mut present = BTreeSet::new();
-        if self.is_leader == Some(true) && of.values().any(|worker| *worker != self.shop.worker) {
+        if self.is_leader == Some(true) && of.values().any(|worker| *worker != self.workspace.node.name) {
             let now = store.now().await?;
             let mut seen = store.workers().await?;
             seen.retain(|seen| now.ms().saturating_sub(seen.seen_at.ms()) <= FORGOTTEN_AFTER_MS);
@@ -198,18 +203,18 @@ impl OutboxWorker {
                 return Ok(());
             }
             Attempted::Failed { tries, error } => {
-                give_up(&self.shop, &effect, tries, &error).await?;
+                give_up(&self.workspace, &effect, tries, &error).await?;
                 self.items.forget(&item);
             }
             Attempted::Done(CarriedOut::Done) => {}
         }
-        Ok(self.shop.tasks.store.finish_effects(&[id]).await?)
+        Ok(self.workspace.tasks.store.finish_effects(&[id]).await?)
     }
 
     /// Whose history tells when it fails.
     async fn task_of(&self, effect: &Effect) -> Result<Option<TaskId>, ServiceError> {
         let Effect::RetireWorktree { attempt } = effect else { return Ok(None) };
-        Ok(self.shop.tasks.store.attempt(*attempt).await?.map(|record| record.task_id))
+        Ok(self.workspace.tasks.store.attempt(*attempt).await?.map(|record| record.task_id))
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<CarriedOut, EngineError> {
@@ -217,10 +222,10 @@ impl OutboxWorker {
             // Whoever claimed it starts it; if they died first, its lease expires.
             Effect::StartAgent { .. } => {}
             Effect::StopAgent { attempt } => {
-                self.shop.running.stop(*attempt);
+                self.workspace.running.stop(*attempt);
             }
             // One that was told to stop may still be ending; its worktree is retired once it has.
-            Effect::RetireWorktree { attempt } if self.shop.running.ids().contains(attempt) => {
+            Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
                 return Ok(CarriedOut::NotYet);
             }
             Effect::RetireWorktree { attempt } => self.retire(*attempt).await?,
@@ -232,17 +237,19 @@ impl OutboxWorker {
 
     /// I17: everything is kept before anything goes.
     async fn retire(&self, attempt: AttemptId) -> Result<(), EngineError> {
-        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
-        if record.attempt.worker.is_some_and(|worker| worker != self.shop.worker)
-            && self.shop.place.store.is_shared()
+        let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
+        if record.attempt.worker.is_some_and(|worker| worker != self.workspace.node.name)
+            && self.workspace.place.store.is_shared()
         {
             return Ok(());
         }
-        let worktrees = self.shop.worktrees_of(record.task_id).await?;
+        let worktrees = self.workspace.projects.worktrees_of(record.task_id).await?;
         worktrees.retire(attempt).await?;
         // Where the remote is away it is tried again by itself.
-        if let Err(error) = self.shop.push_vault(&worktrees, record.task_id, attempt).await {
-            (self.shop.say)(&format!("{attempt}: what is kept of it stays on this machine for now: {error}"));
+        if let Err(error) = self.workspace.projects.push_vault(&worktrees, record.task_id, attempt).await {
+            (self.workspace.announce)(&format!(
+                "{attempt}: what is kept of it stays on this machine for now: {error}"
+            ));
         }
         Ok(())
     }
@@ -274,17 +281,17 @@ fn describe(id: EffectId, effect: &Effect) -> String {
 
 /// Says for good that an effect could not be carried out.
 pub(super) async fn give_up(
-    shop: &Workshop,
+    workspace: &Workspace,
     effect: &Effect,
     tries: u32,
     error: &ServiceError,
 ) -> Result<(), ServiceError> {
-    (shop.say)(&format!("Given up after {tries} tries: {error}"));
+    (workspace.announce)(&format!("Given up after {tries} tries: {error}"));
     let (effect, error) = (Box::new(effect.clone()), NonBlank::new(error.to_string())?);
     let body = EventBody::EffectGivenUp { effect, tries, error };
     let mut change = Change::new();
-    change.events.push(Event { at: shop.tasks.store.now().await?, by: Actor::Baton, body });
-    Ok(shop.tasks.write(change).await?)
+    change.events.push(Event { at: workspace.tasks.store.now().await?, by: Actor::Baton, body });
+    Ok(workspace.tasks.write(change).await?)
 }
 
 impl Service for OutboxWorker {

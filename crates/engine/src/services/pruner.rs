@@ -17,10 +17,10 @@ use baton_core::task::state::QueueName;
 use baton_store::model::query::EventRetention as History;
 
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::git::{Repository, Standing, Worktrees};
+use crate::services::workspace::Workspace;
 use crate::settings::retention::Keepsake;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
 
 /// Rows of history removed in one transaction, so that nobody waits for it.
 const EVENTS_AT_ONCE: u32 = 5_000;
@@ -44,7 +44,7 @@ pub struct Swept {
 }
 
 pub struct Pruner {
-    shop: Workshop,
+    workspace: Workspace,
     items: Items,
 }
 
@@ -52,17 +52,17 @@ impl Pruner {
     /// Between two rounds. What is kept is measured in days and gigabytes.
     pub const PERIOD: Duration = Duration::from_hours(1);
 
-    pub fn new(shop: Workshop) -> Self {
-        let items = shop.services.items(ServiceName::Pruner, &shop.tasks.store);
-        Self { shop, items }
+    pub fn new(workspace: Workspace) -> Self {
+        let items = workspace.items(ServiceName::Pruner);
+        Self { workspace, items }
     }
 
     /// One round over everything that is kept here. What could not be pruned is left for the next round.
     pub async fn run_once(&self, now: SystemTime) -> Result<Swept, ServiceError> {
         let mut swept = Swept::default();
         // A lease says that somebody works there; what runs here may be between its lease and its start.
-        let mut alive: BTreeSet<AttemptId> = self.shop.running.ids().into_iter().collect();
-        alive.extend(self.shop.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
+        let mut alive: BTreeSet<AttemptId> = self.workspace.running.ids().into_iter().collect();
+        alive.extend(self.workspace.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
         let logs = Item::new(ItemKind::Prune, "logs");
         self.items.attempt(&logs, self.logs(&alive, now, &mut swept)).await?;
         for path in self.repositories().await? {
@@ -82,8 +82,10 @@ impl Pruner {
         swept: &mut Swept,
     ) -> Result<(), EngineError> {
         // A repository that is gone has no worktrees to prune.
-        let Ok(repository) = Repository::open(&self.shop.git, path).await else { return Ok(()) };
-        let worktrees = Worktrees::new(repository, &self.shop.place.state_dir)?;
+        let Ok(repository) = Repository::open(&self.workspace.projects.git, path).await else {
+            return Ok(());
+        };
+        let worktrees = Worktrees::new(repository, &self.workspace.place.state_dir)?;
         self.worktrees(&worktrees, path, alive, now, swept).await
     }
 
@@ -93,8 +95,8 @@ impl Pruner {
         now: SystemTime,
         swept: &mut Swept,
     ) -> Result<(), EngineError> {
-        let home = self.shop.attempts_folder();
-        let allowance = self.shop.settings.retention.logs();
+        let home = self.workspace.place.attempts_folder();
+        let allowance = self.workspace.settings.retention.logs();
         let failed = |detail: String| FolderError { path: home.clone(), detail };
         let (path, alive) = (home.clone(), alive.clone());
         let removed = tokio::task::spawn_blocking(move || {
@@ -112,11 +114,13 @@ impl Pruner {
 
     /// The repositories agents work in: this one, and those of the projects.
     async fn repositories(&self) -> Result<BTreeSet<PathBuf>, EngineError> {
-        let folder = |project: Option<&Project>| self.shop.folder_of(&self.shop.source(project));
+        let folder = |project: Option<&Project>| {
+            self.workspace.projects.folder_of(&self.workspace.projects.source(project))
+        };
         let mut paths = BTreeSet::from([folder(None)]);
         let mut cursor = None;
         loop {
-            let page = self.shop.tasks.store.projects(cursor, PROJECTS_PAGE).await?;
+            let page = self.workspace.tasks.store.projects(cursor, PROJECTS_PAGE).await?;
             paths.extend(page.items.iter().map(|project| folder(Some(project))));
             cursor = page.next;
             if cursor.is_none() {
@@ -141,7 +145,7 @@ impl Pruner {
                 kept.push(Keepsake { key: attempt, last_used, bytes, is_needed });
             }
         }
-        let overdue = self.shop.settings.retention.worktrees().overdue(kept, now);
+        let overdue = self.workspace.settings.retention.worktrees().overdue(kept, now);
         let bytes: BTreeMap<AttemptId, u64> = overdue.iter().map(|one| (one.key, one.bytes)).collect();
         let due: BTreeSet<AttemptId> = bytes.keys().copied().collect();
         let pruned = worktrees.prune(&due, Duration::ZERO, now).await?;
@@ -158,17 +162,18 @@ impl Pruner {
         path: &Path,
         alive: &BTreeSet<AttemptId>,
     ) -> Result<Option<bool>, EngineError> {
-        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(None) };
-        let task = self.shop.tasks.task(record.task_id).await?.value;
-        if self.shop.repository_path(&task).await? != path {
+        let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(None) };
+        let task = self.workspace.tasks.task(record.task_id).await?.value;
+        if self.workspace.projects.repository_path(&task).await? != path {
             return Ok(None);
         }
         Ok(Some(alive.contains(&attempt) || !is_finished(task.state().queue())))
     }
 
     async fn events(&self, swept: &mut Swept) -> Result<(), EngineError> {
-        let store = &self.shop.tasks.store;
-        let age_ms = i64::try_from(self.shop.settings.retention.events().as_millis()).unwrap_or(i64::MAX);
+        let store = &self.workspace.tasks.store;
+        let age_ms =
+            i64::try_from(self.workspace.settings.retention.events().as_millis()).unwrap_or(i64::MAX);
         let before = Timestamp::from_ms(store.now().await?.ms().saturating_sub(age_ms));
         for _ in 0..EVENT_ROUNDS_MAX {
             let history = History { events_before: before, rows_max: EVENTS_AT_ONCE };
@@ -186,7 +191,7 @@ impl Service for Pruner {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         let swept = Self::run_once(self, SystemTime::now()).await?;
         if !swept.is_empty() {
-            (self.shop.say)(&swept.to_string());
+            (self.workspace.announce)(&swept.to_string());
         }
         Ok(self.items.end_round())
     }

@@ -12,7 +12,7 @@ use baton_core::records::effect::Notification;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::timers::Timers;
+use crate::services::timers::Timers;
 
 /// A question may be answered without a human; its notice waits this long for that, and no longer.
 const ANSWER_FIRST: Duration = Duration::from_secs(2);

@@ -10,80 +10,84 @@ use baton_core::base::id::AttemptId;
 use baton_core::task::attempt_record::AttemptClosing;
 use baton_store::model::lease::Lease;
 
-use super::leases::LeaseKeeper;
 use crate::attempt::runner::PROCESS_FILE;
 use crate::base::error::EngineError;
-use crate::workshop::Workshop;
+use crate::services::leases::LeaseKeeper;
+use crate::services::workspace::Workspace;
 
 /// Between TERM and KILL for what an earlier run left behind.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
 /// Returns the attempts that were taken back. One item's failure is said and left to the services: leases expire by
 /// themselves, and what could not be pushed is pushed later.
-pub(super) async fn recover(shop: &Workshop) -> Result<Vec<AttemptId>, EngineError> {
-    let mine = |lease: &Lease| lease.worker == shop.worker;
-    let leases: Vec<Lease> = shop.tasks.store.leases().await?.into_iter().filter(mine).collect();
-    let left = left_processes(shop);
+pub(super) async fn recover(workspace: &Workspace) -> Result<Vec<AttemptId>, EngineError> {
+    let mine = |lease: &Lease| lease.worker == workspace.node.name;
+    let leases: Vec<Lease> = workspace.tasks.store.leases().await?.into_iter().filter(mine).collect();
+    let left = left_processes(workspace);
     for attempt in leases.iter().map(|lease| lease.attempt).chain(left) {
-        end_orphans_of(shop, attempt).await;
+        end_orphans_of(workspace, attempt).await;
     }
     for lease in &leases {
-        let task = shop.tasks.task(lease.task).await?.value;
-        shop.hand_over(&task, lease.attempt).await;
+        let task = workspace.tasks.task(lease.task).await?.value;
+        workspace.projects.hand_over(&task, lease.attempt).await;
     }
-    keep_what_was_lost(shop).await;
-    for hold in shop.tasks.holds().await? {
+    keep_what_was_lost(workspace).await;
+    for hold in workspace.limits.holds.active().await? {
         let until = hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
-        (shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
+        (workspace.announce)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
     }
-    let taken = match LeaseKeeper::of(shop).take_back_own().await {
+    let taken = match LeaseKeeper::of(workspace).take_back_own().await {
         Ok(taken) => taken,
         Err(error) => {
-            (shop.say)(&format!("What the last run left is taken back when its leases expire: {error}"));
+            (workspace.announce)(&format!(
+                "What the last run left is taken back when its leases expire: {error}"
+            ));
             Vec::new()
         }
     };
     for Lease { attempt, .. } in &taken {
-        (shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
+        (workspace.announce)(&format!(
+            "{attempt} was lost with the last run; its task is in the queue again"
+        ));
     }
     Ok(taken.into_iter().map(|lease| lease.attempt).collect())
 }
 
 /// Attempts whose agents an earlier run started here and did not see end, whoever has their tasks now.
-fn left_processes(shop: &Workshop) -> Vec<AttemptId> {
-    let entries = fs::read_dir(shop.attempts_folder()).into_iter().flatten().flatten();
+fn left_processes(workspace: &Workspace) -> Vec<AttemptId> {
+    let entries = fs::read_dir(workspace.place.attempts_folder()).into_iter().flatten().flatten();
     let left = entries.filter(|entry| entry.path().join(PROCESS_FILE).exists());
     left.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Attempts that other machines took back while this one was away: what they had leaves this machine too.
-async fn keep_what_was_lost(shop: &Workshop) {
-    if !shop.place.store.is_shared() {
+async fn keep_what_was_lost(workspace: &Workspace) {
+    if !workspace.place.store.is_shared() {
         return;
     }
-    let entries = fs::read_dir(shop.attempts_folder()).into_iter().flatten().flatten();
+    let entries = fs::read_dir(workspace.place.attempts_folder()).into_iter().flatten().flatten();
     let attempts: Vec<AttemptId> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for attempt in attempts {
-        if let Err(error) = keep_if_lost(shop, attempt).await {
-            (shop.say)(&format!("{attempt}: what it had stays on this machine for now: {error}"));
+        if let Err(error) = keep_if_lost(workspace, attempt).await {
+            (workspace.announce)(&format!("{attempt}: what it had stays on this machine for now: {error}"));
         }
     }
 }
 
-async fn keep_if_lost(shop: &Workshop, attempt: AttemptId) -> Result<(), EngineError> {
-    let Some(record) = shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
+async fn keep_if_lost(workspace: &Workspace, attempt: AttemptId) -> Result<(), EngineError> {
+    let Some(record) = workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
     let is_lost = matches!(record.closing, Some(AttemptClosing::Lost { .. }));
     if is_lost {
-        let task = shop.tasks.task(record.task_id).await?.value;
-        shop.hand_over(&task, attempt).await;
+        let task = workspace.tasks.task(record.task_id).await?.value;
+        workspace.projects.hand_over(&task, attempt).await;
     }
     Ok(())
 }
 
 /// Ends what an attempt's agent left running on this machine.
-pub(super) async fn end_orphans_of(shop: &Workshop, attempt: AttemptId) {
-    let file = shop.attempt_folder(attempt).join(PROCESS_FILE);
+pub(super) async fn end_orphans_of(workspace: &Workspace, attempt: AttemptId) {
+    let file = workspace.place.attempt_folder(attempt).join(PROCESS_FILE);
     let identity: Option<ProcessIdentity> =
         fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
     match end_orphans(attempt, identity.as_ref(), ORPHAN_GRACE).await {
@@ -91,6 +95,6 @@ pub(super) async fn end_orphans_of(shop: &Workshop, attempt: AttemptId) {
             // It is not there when the attempt never got as far.
             let _ = fs::remove_file(&file);
         }
-        Err(leftover) => (shop.say)(&format!("{attempt}: {leftover}")),
+        Err(leftover) => (workspace.announce)(&format!("{attempt}: {leftover}")),
     }
 }

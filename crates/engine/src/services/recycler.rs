@@ -14,11 +14,11 @@ use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
+use crate::services::workspace::Workspace;
 use crate::settings::RecyclePolicy;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 /// Provisional tasks looked at in one page.
 const PAGE: u32 = 200;
@@ -71,25 +71,25 @@ impl Recycler {
 
 /// Recycles as the leader, where the settings want it.
 pub(super) struct RecycleService {
-    shop: Workshop,
+    workspace: Workspace,
     leadership: Leadership,
     recycler: Recycler,
 }
 
 impl RecycleService {
-    pub(super) fn new(shop: Workshop, leadership: Leadership) -> Self {
-        let items = shop.services.items(ServiceName::Recycler, &shop.tasks.store);
-        Self { recycler: Recycler::new(shop.tasks.clone(), items), shop, leadership }
+    pub(super) fn new(workspace: Workspace, leadership: Leadership) -> Self {
+        let items = workspace.items(ServiceName::Recycler);
+        Self { recycler: Recycler::new(workspace.tasks.clone(), items), workspace, leadership }
     }
 }
 
 impl Service for RecycleService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
-        if !self.leadership.is_held() || self.shop.settings.recycle != RecyclePolicy::Automatic {
+        if !self.leadership.is_held() || self.workspace.settings.recycle != RecyclePolicy::Automatic {
             return Ok(Round::default());
         }
         for task in self.recycler.run_once().await? {
-            (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
+            (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
         }
         Ok(self.recycler.items.end_round())
     }

@@ -1,20 +1,22 @@
 //! Ends runs whose task came to an end without them.
 
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::runs::Runs;
+use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 pub(super) struct RunCleanup {
     tasks: TaskService,
+    runs: Runs,
     leadership: Leadership,
     items: Items,
 }
 
 impl RunCleanup {
-    pub(super) fn new(shop: &Workshop, leadership: Leadership) -> Self {
-        let items = shop.services.items(ServiceName::Runs, &shop.tasks.store);
-        Self { tasks: shop.tasks.clone(), leadership, items }
+    pub(super) fn new(workspace: &Workspace, leadership: Leadership) -> Self {
+        let items = workspace.items(ServiceName::Runs);
+        Self { tasks: workspace.tasks.clone(), runs: Runs::new(&workspace.tasks), leadership, items }
     }
 }
 
@@ -26,7 +28,7 @@ impl Service for RunCleanup {
         for open in self.tasks.store.open_runs().await? {
             let item = Item::new(ItemKind::Run, &open.value.id()).of_session(open.value.session().clone());
             let item = Item { task: open.value.task(), ..item };
-            self.items.attempt(&item, self.tasks.end_run_without_work(open)).await?;
+            self.items.attempt(&item, self.runs.end_run_without_work(open)).await?;
         }
         Ok(self.items.end_round())
     }

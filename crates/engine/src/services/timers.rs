@@ -11,13 +11,14 @@ use baton_core::base::time::Timestamp;
 use baton_core::records::effect::Timer;
 use tokio::time::Instant;
 
-use super::queues::Queue;
 use crate::asking::AutoResponder;
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::limits::holds::Holds;
+use crate::services::queues::Queue;
+use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
-use crate::workshop::Workshop;
 
 /// A timer further away than this is looked at again on the way.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
@@ -65,6 +66,7 @@ impl Timers {
 
 pub(super) struct TimerService {
     tasks: TaskService,
+    holds: Holds,
     responder: AutoResponder,
     leadership: Leadership,
     timers: Queue<Timers>,
@@ -72,10 +74,11 @@ pub(super) struct TimerService {
 }
 
 impl TimerService {
-    pub(super) fn new(shop: &Workshop, leadership: Leadership, timers: Queue<Timers>) -> Self {
-        let items = shop.services.items(ServiceName::Timers, &shop.tasks.store);
-        let responder = AutoResponder::new(shop.tasks.clone(), shop.settings.asking.policy());
-        Self { tasks: shop.tasks.clone(), responder, leadership, timers, items }
+    pub(super) fn new(workspace: &Workspace, leadership: Leadership, timers: Queue<Timers>) -> Self {
+        let items = workspace.items(ServiceName::Timers);
+        let responder = AutoResponder::new(workspace.tasks.clone(), workspace.settings.asking.policy());
+        let holds = workspace.limits.holds.clone();
+        Self { tasks: workspace.tasks.clone(), holds, responder, leadership, timers, items }
     }
 
     async fn fire(&self, id: EffectId, timer: &Timer) -> Result<(), EngineError> {
@@ -84,7 +87,7 @@ impl TimerService {
                 self.responder.attend(*question).await?;
             }
             Timer::IntakeResumes(agent) => {
-                self.tasks.end_hold(agent).await?;
+                self.holds.expire(agent).await?;
             }
         }
         Ok(self.tasks.store.finish_effects(&[id]).await?)

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use baton_core::base::git_name::BranchName;
 
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::git::Worktrees;
-use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
+use crate::services::workspace::Workspace;
 
 pub struct WorktreePool {
-    shop: Workshop,
+    workspace: Workspace,
     items: Items,
     /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
     seen: BTreeSet<PathBuf>,
@@ -20,9 +20,9 @@ pub struct WorktreePool {
 }
 
 impl WorktreePool {
-    pub fn new(shop: Workshop) -> Self {
-        let items = shop.services.items(ServiceName::WorktreePool, &shop.tasks.store);
-        Self { shop, items, seen: BTreeSet::new(), is_begun: false }
+    pub fn new(workspace: Workspace) -> Self {
+        let items = workspace.items(ServiceName::WorktreePool);
+        Self { workspace, items, seen: BTreeSet::new(), is_begun: false }
     }
 
     /// Makes the worktrees that are missing. Where none is, that costs no call of git.
@@ -45,13 +45,13 @@ impl Service for WorktreePool {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         if !self.is_begun {
             // Before the first task: the repository of this place. Without one the first task says what is wrong.
-            let _ = self.shop.home_repository().await;
+            let _ = self.workspace.projects.home_repository().await;
             self.is_begun = true;
         }
-        let wanted = usize::try_from(self.shop.settings.worktree.spares).unwrap_or(0);
+        let wanted = usize::try_from(self.workspace.settings.worktree.spares).unwrap_or(0);
         let items = self.items.clone();
         if wanted > 0 {
-            for (worktrees, branch) in self.shop.repositories.in_use() {
+            for (worktrees, branch) in self.workspace.projects.repositories.in_use() {
                 let item = Item::new(ItemKind::Worktree, &worktrees.repository().git_dir().display());
                 items.attempt(&item, self.stock(&worktrees, &branch, wanted)).await?;
             }

@@ -9,6 +9,7 @@ mod keys;
 pub mod layers;
 pub mod permissions;
 pub mod place;
+pub mod recipes;
 #[cfg(test)]
 mod reference;
 pub mod retention;
@@ -210,6 +211,16 @@ pub enum SettingsError {
 }
 
 impl Settings {
+    /// The roles an agent is configured for, and which agent.
+    pub fn served_roles(&self) -> BTreeMap<Role, AgentName> {
+        let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::loop_phases());
+        let roles = self.roles.keys().cloned().chain(own);
+        roles
+            .filter(|role| self.only_roles.is_empty() || self.only_roles.contains(role))
+            .filter_map(|role| self.agent_for(&role).map(|(name, _)| (role.clone(), name.clone())))
+            .collect()
+    }
+
     /// The settings of a repository, with what variables and the person's own file say; else the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         Layers::find(path)?.settings(path)

@@ -1,5 +1,7 @@
 //! Where a repository keeps its Baton: the root, the state folder, the store's file, the settings.
 
+use baton_core::base::id::AttemptId;
+
 use crate::base::error::ErrorKind;
 use crate::base::error::FolderError;
 use crate::base::refusals::failure;
@@ -50,6 +52,15 @@ const NAMESPACE_LEN_MAX: usize = 100;
 const SCHEMA_LEN_MAX: usize = 40;
 
 impl Place {
+    /// Where an attempt keeps what is not in git: its log, and who its process is.
+    pub fn attempt_folder(&self, attempt: AttemptId) -> PathBuf {
+        self.attempts_folder().join(attempt.to_string())
+    }
+
+    pub fn attempts_folder(&self) -> PathBuf {
+        self.state_dir.join("attempts")
+    }
+
     /// The place for work done in `folder`: the nearest folder upwards that is a repository, else `folder` itself.
     pub fn find(folder: &Path, options: &PlaceOptions) -> Result<Self, EngineError> {
         let folder = folder

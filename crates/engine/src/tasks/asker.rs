@@ -6,11 +6,12 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_store::model::query::TaskFilter;
 
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::tasks::service::TaskService;
 
 impl TaskService {
     /// The person behind an actor: themselves, or whoever asked for the task that an agent works on.
-    pub(crate) async fn asker(&self, actor: &Actor) -> Answer<Option<NonBlank>> {
+    pub(crate) async fn asker(&self, actor: &Actor) -> Result<Option<NonBlank>> {
         let Actor::Agent { attempt } = actor else { return Ok(actor.person()) };
         let Some(record) = self.store.attempt(*attempt).await? else { return Ok(None) };
         let task = self.store.task(record.task_id).await?;
@@ -18,7 +19,7 @@ impl TaskService {
     }
 
     /// Who began a session. What a loop or a run makes by itself is theirs.
-    pub(crate) async fn asker_of(&self, session: &SessionId) -> Answer<Option<NonBlank>> {
+    pub(crate) async fn asker_of(&self, session: &SessionId) -> Result<Option<NonBlank>> {
         let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
         let oldest = self.store.tasks(&filter, None, 1).await?.items;
         Ok(oldest.into_iter().next().and_then(|stored| stored.value.asker().cloned()))

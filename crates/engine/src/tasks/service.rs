@@ -1,13 +1,12 @@
-//! The desk: where commands come in, from people, policies and the engine itself.
+//! Commands on tasks, from people, policies and the engine itself.
 //!
-//! Each is carried out the same way: read the rows, let core decide, write what it decided in one
-//! transaction. When a row moved on in between, read again and decide again.
+//! Every command reads the rows, lets core decide, and commits the decision in one transaction. If a row changed in
+//! between, it reads and decides again.
 
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
-use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::question_record::QuestionRecord;
 use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId};
@@ -33,10 +32,9 @@ use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use baton_store::model::record_kind::RecordKind;
 use tokio::sync::watch;
 
-use crate::base::error::EngineError;
+use crate::base::error::Result;
 use crate::base::ids::Ids;
-use crate::loops::Given;
-use crate::recipes::RecipeLibrary;
+use crate::settings::recipes::RecipeLibrary;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
@@ -44,8 +42,6 @@ const TASKS_PAGE: u32 = 500;
 const QUESTIONS_OF_TASK_MAX: u32 = 50;
 /// Events read at once.
 const EVENTS_PAGE: u32 = 500;
-
-pub(crate) type Answer<T> = Result<T, EngineError>;
 
 #[derive(Clone)]
 pub struct TaskService {
@@ -70,17 +66,17 @@ impl TaskService {
     }
 
     /// The context of one decision: the store's time, so that all machines agree on it.
-    pub async fn context(&self, actor: Actor) -> Answer<CommandContext> {
+    pub async fn context(&self, actor: Actor) -> Result<CommandContext> {
         Ok(CommandContext { now: self.store.now().await?, actor, fresh: self.ids.fresh() })
     }
 
-    pub async fn task(&self, id: TaskId) -> Answer<Versioned<Task>> {
+    pub async fn task(&self, id: TaskId) -> Result<Versioned<Task>> {
         let found = self.store.task(id).await?;
         Ok(found.ok_or_else(|| NotFound::new(Entity::Task, id))?)
     }
 
     /// A task by its id, or by any beginning of it, with or without `TASK-`, that only one task has.
-    pub async fn find_task(&self, text: &str) -> Answer<TaskId> {
+    pub async fn find_task(&self, text: &str) -> Result<TaskId> {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
@@ -97,7 +93,7 @@ impl TaskService {
     }
 
     /// Carries out one command on one task.
-    pub async fn apply(&self, id: TaskId, command: Command, actor: Actor) -> Answer<Task> {
+    pub async fn apply(&self, id: TaskId, command: Command, actor: Actor) -> Result<Task> {
         self.apply_with(id, actor, |_| Ok((command.clone(), Change::new()))).await
     }
 
@@ -106,8 +102,8 @@ impl TaskService {
         &self,
         id: TaskId,
         actor: Actor,
-        decide: impl Fn(&Task) -> Answer<(Command, Change)> + Send + Sync,
-    ) -> Answer<Task> {
+        decide: impl Fn(&Task) -> Result<(Command, Change)> + Send + Sync,
+    ) -> Result<Task> {
         let mut decision = self.decision(id);
         loop {
             let stored = self.task(id).await?;
@@ -128,7 +124,7 @@ impl TaskService {
         revision: Revision,
         seen: &Revision,
         actor: Actor,
-    ) -> Answer<Task> {
+    ) -> Result<Task> {
         self.apply_with(id, actor, |task| {
             if !seen.describes(task.spec()) {
                 return Err(TaskError::EditedMeanwhile { task: id }.into());
@@ -145,7 +141,7 @@ impl TaskService {
         depends_on: &[TaskId],
         actor: Actor,
         spec: impl Fn(TaskId, Timestamp) -> TaskSpec + Send + Sync,
-    ) -> Answer<Task> {
+    ) -> Result<Task> {
         let asker = self.asker(&actor).await?;
         let mut decision = self.decision(self.ids.task());
         loop {
@@ -171,7 +167,7 @@ impl TaskService {
         text: NonBlank,
         actor: Actor,
         request: impl Fn(TaskId) -> TaskRequest + Send + Sync,
-    ) -> Answer<PostedMessage> {
+    ) -> Result<PostedMessage> {
         self.post_with(session, project, text, actor, request, |_| Change::new()).await
     }
 
@@ -184,7 +180,7 @@ impl TaskService {
         actor: Actor,
         request: impl Fn(TaskId) -> TaskRequest + Send + Sync,
         beside: impl Fn(&PostedMessage) -> Change + Send + Sync,
-    ) -> Answer<PostedMessage> {
+    ) -> Result<PostedMessage> {
         let mut decision = self.decision(format_args!("the session {session}"));
         loop {
             let now = self.store.now().await?;
@@ -210,59 +206,8 @@ impl TaskService {
         }
     }
 
-    /// Answers the question a task waits on.
-    pub async fn reply(
-        &self,
-        id: TaskId,
-        answer: NonBlank,
-        answered_by: AnsweredBy,
-        actor: Actor,
-    ) -> Answer<Task> {
-        let gate = self.gate_change(id, &answer, &actor).await?;
-        self.apply_with(id, actor, |task| {
-            let question = task.pending_question().ok_or(TaskError::NotWaiting { task: id })?;
-            let reply = Command::Reply {
-                question: question.id,
-                answer: answer.clone(),
-                answered_by: answered_by.clone(),
-            };
-            Ok((reply, gate.clone()))
-        })
-        .await
-    }
-
-    /// Answers a question by its own id; the first answer wins. The task is none where the loop asked.
-    pub async fn answer(
-        &self,
-        id: QuestionId,
-        answer: NonBlank,
-        answered_by: AnsweredBy,
-        actor: Actor,
-    ) -> Answer<Option<Task>> {
-        let not_found = || NotFound::new(Entity::Question, id);
-        let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
-        match &question.state {
-            QuestionState::Pending => {}
-            QuestionState::Answered { answered_by, .. } => {
-                return Err(TaskError::AlreadyAnswered { by: answered_by.to_string() }.into());
-            }
-            QuestionState::Withdrawn { reason, .. } => {
-                return Err(TaskError::AlreadyAnswered { by: format!("nobody: {reason}") }.into());
-            }
-        }
-        let Some(task) = question.task_id else {
-            let given =
-                Given { record: &question, answer: &answer, answered_by: &answered_by, actor: &actor };
-            self.answer_in_loop(&given, Change::new()).await?;
-            return Ok(None);
-        };
-        let gate = self.gate_change(task, &answer, &actor).await?;
-        let reply = Command::Reply { question: id, answer, answered_by };
-        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await.map(Some)
-    }
-
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
-    pub async fn submit_plan(&self, breakdown: TaskId, draft: PlanDraft, actor: Actor) -> Answer<Plan> {
+    pub async fn submit_plan(&self, breakdown: TaskId, draft: PlanDraft, actor: Actor) -> Result<Plan> {
         let plan = Plan::check(draft).map_err(|faults| TaskError::InvalidPlan(PlanErrors(faults)))?;
         let now = self.store.now().await?;
         let record = PlanRecord {
@@ -287,7 +232,7 @@ impl TaskService {
     }
 
     /// Makes a breakdown's plan real, once. Returns the ids of the subtasks.
-    pub async fn approve(&self, breakdown: TaskId, actor: Actor) -> Answer<Vec<TaskId>> {
+    pub async fn approve(&self, breakdown: TaskId, actor: Actor) -> Result<Vec<TaskId>> {
         let mut decision = self.decision(breakdown);
         loop {
             let stored = self.task(breakdown).await?;
@@ -312,7 +257,7 @@ impl TaskService {
     }
 
     /// What could be claimed now, in claim order.
-    pub async fn ready(&self, limit: u32) -> Answer<Vec<Versioned<Task>>> {
+    pub async fn ready(&self, limit: u32) -> Result<Vec<Versioned<Task>>> {
         Ok(self.store.ready(limit).await?)
     }
 
@@ -322,14 +267,14 @@ impl TaskService {
         queue: Option<QueueName>,
         cursor: Option<&str>,
         limit: u32,
-    ) -> Answer<Page<Versioned<Task>>> {
+    ) -> Result<Page<Versioned<Task>>> {
         let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
         let filter = TaskFilter { queue, ..TaskFilter::default() };
         Ok(self.store.tasks(&filter, cursor, limit).await?)
     }
 
     /// Every question that waits for an answer, oldest first.
-    pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
+    pub async fn pending_questions(&self, limit: u32) -> Result<Vec<QuestionRecord>> {
         Ok(self.questions_page(None, limit).await?.items.into_iter().map(|stored| stored.value).collect())
     }
 
@@ -338,45 +283,45 @@ impl TaskService {
         &self,
         cursor: Option<&str>,
         limit: u32,
-    ) -> Answer<Page<Versioned<QuestionRecord>>> {
+    ) -> Result<Page<Versioned<QuestionRecord>>> {
         let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
         Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
     }
 
     /// What a task asked so far, oldest first.
-    pub async fn questions_of(&self, task: TaskId) -> Answer<Vec<QuestionRecord>> {
+    pub async fn questions_of(&self, task: TaskId) -> Result<Vec<QuestionRecord>> {
         let filter = QuestionFilter { task: Some(task), ..QuestionFilter::default() };
         let page = self.store.questions(&filter, None, QUESTIONS_OF_TASK_MAX).await?;
         Ok(page.items.into_iter().map(|stored| stored.value).collect())
     }
 
-    pub async fn question(&self, id: QuestionId) -> Answer<Option<QuestionRecord>> {
+    pub async fn question(&self, id: QuestionId) -> Result<Option<QuestionRecord>> {
         Ok(self.store.question(id).await?.map(|stored| stored.value))
     }
 
     /// The answers laid down for questions of a session still to come.
-    pub async fn queued_answers(&self, session: &SessionId) -> Answer<Vec<QueuedAnswer>> {
+    pub async fn queued_answers(&self, session: &SessionId) -> Result<Vec<QueuedAnswer>> {
         Ok(self.store.session(session).await?.map(|stored| stored.value.queued).unwrap_or_default())
     }
 
     /// Where the history ends now.
-    pub async fn last_event(&self) -> Answer<u64> {
+    pub async fn last_event(&self) -> Result<u64> {
         // The clock comes from the same place as the news; asking it first brings the news up to date.
         self.store.now().await?;
         Ok(*self.store.subscribe().borrow())
     }
 
-    pub async fn project(&self, id: ProjectId) -> Answer<Versioned<Project>> {
+    pub async fn project(&self, id: ProjectId) -> Result<Versioned<Project>> {
         let found = self.store.project(id).await?;
         Ok(found.ok_or_else(|| NotFound::new(Entity::Project, id))?)
     }
 
-    pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {
+    pub async fn has_project(&self, id: ProjectId) -> Result<bool> {
         Ok(self.store.project(id).await?.is_some())
     }
 
     /// All tasks of a project, oldest first.
-    pub async fn project_tasks(&self, project: ProjectId) -> Answer<Vec<Task>> {
+    pub async fn project_tasks(&self, project: ProjectId) -> Result<Vec<Task>> {
         let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
         let mut tasks = Vec::new();
         let mut cursor = None;
@@ -391,7 +336,7 @@ impl TaskService {
     }
 
     /// The next piece of the history.
-    pub async fn events_after(&self, seq: u64) -> Answer<Vec<StoredEvent>> {
+    pub async fn events_after(&self, seq: u64) -> Result<Vec<StoredEvent>> {
         Ok(self.store.events_after(seq, EVENTS_PAGE).await?)
     }
 
@@ -401,25 +346,25 @@ impl TaskService {
     }
 
     /// Writes a change that was made elsewhere, whole or not at all.
-    pub async fn write(&self, change: Change) -> Answer<()> {
+    pub async fn write(&self, change: Change) -> Result<()> {
         match self.store.commit(change).await? {
             Commit::Written { .. } => Ok(()),
             Commit::Conflict(conflict) => Err(conflict.into()),
         }
     }
 
-    pub async fn plan(&self, breakdown: TaskId) -> Answer<Option<Plan>> {
+    pub async fn plan(&self, breakdown: TaskId) -> Result<Option<Plan>> {
         Ok(self.store.plan(breakdown).await?.map(|stored| stored.value.plan))
     }
 
     /// Lets go of the store, once everything is written.
-    pub async fn close(&self) -> Answer<()> {
+    pub async fn close(&self) -> Result<()> {
         Ok(self.store.close().await?)
     }
 }
 
 /// The loop is no way to do one task: it takes tasks from the queue itself.
-pub(crate) fn refuse_loop(recipe: Option<&RecipeId>) -> Answer<()> {
+pub(crate) fn refuse_loop(recipe: Option<&RecipeId>) -> Result<()> {
     match recipe {
         Some(recipe) if recipe.as_str() == LOOP_RECIPE => {
             Err(TaskError::LoopAsTaskRecipe { recipe: recipe.clone() }.into())

@@ -28,12 +28,13 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     works.settle(unmerged, unmerged_attempt).await;
     works.tasks().apply(done, Command::Accept { force: false }, mia()).await.unwrap();
     for attempt in [done_attempt, unmerged_attempt, running_attempt] {
-        let folder = works.engine.shop.attempt_folder(attempt);
+        let folder = works.engine.workspace.place.attempt_folder(attempt);
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("agent.log"), "said\n").unwrap();
     }
 
-    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + 400 * DAY).await.unwrap();
+    let swept =
+        Pruner::new(works.engine.workspace.clone()).run_once(SystemTime::now() + 400 * DAY).await.unwrap();
 
     assert_eq!(swept.worktrees, [done_attempt]);
     assert!(
@@ -43,9 +44,9 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     );
     assert!(!swept.logs.contains(&running_attempt) && swept.logs.len() == 2, "{:?}", swept.logs);
     let back = works.home.join("back");
-    works.engine.shop.restore(done_attempt, &back).await.unwrap();
+    works.engine.workspace.projects.restore(done_attempt, &back).await.unwrap();
     assert_eq!(std::fs::read_to_string(back.join("written")).unwrap(), done_attempt.to_string());
-    let worktrees = works.engine.shop.worktrees_of(unmerged).await.unwrap();
+    let worktrees = works.engine.workspace.projects.worktrees_of(unmerged).await.unwrap();
     assert!(
         worktrees.repository().tip(&BranchName::for_task(done)).await.unwrap().is_some(),
         "branches stay"
@@ -67,7 +68,7 @@ async fn what_cannot_be_kept_stays_and_is_told() {
     large.set_len(baton_engine::git::IGNORED_BYTES_MAX + 1).unwrap();
     works.settle(task, attempt).await;
     works.tasks().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
-    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + DAY).await.unwrap();
+    let swept = Pruner::new(works.engine.workspace.clone()).run_once(SystemTime::now() + DAY).await.unwrap();
     assert!(swept.worktrees.is_empty() && checkout.folder.exists());
     assert!(swept.to_string().contains(&format!("A worktree stays: {attempt}")), "{swept}");
 }
@@ -79,6 +80,6 @@ async fn nothing_to_prune_is_nothing_to_say() {
     let (attempt, checkout) = works.begin(task).await;
     works.settle(task, attempt).await;
     works.tasks().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
-    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now()).await.unwrap();
+    let swept = Pruner::new(works.engine.workspace.clone()).run_once(SystemTime::now()).await.unwrap();
     assert!(swept.is_empty() && swept.to_string().is_empty() && checkout.folder.exists());
 }

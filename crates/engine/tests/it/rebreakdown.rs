@@ -3,7 +3,6 @@
 use baton_core::people::actor::Actor;
 use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
 use baton_core::transition::command::Command;
-use baton_engine::landing::acceptor::Acceptor;
 
 use crate::fixture::mia;
 use crate::works::Works;
@@ -25,7 +24,7 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
     let project = works.project().await;
     let sibling = works.add("Add a greeting", |spec| spec.project_id = Some(project)).await;
     works.work_until(sibling, QueueName::Provisional).await;
-    Acceptor::new(works.engine.shop.clone()).accept(sibling, false, mia()).await.unwrap();
+    works.engine.workspace.acceptor().accept(sibling, false, mia()).await.unwrap();
     let failed = works
         .add("Too large", |spec| {
             spec.project_id = Some(project);

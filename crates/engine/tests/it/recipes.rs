@@ -9,7 +9,7 @@ use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::run::{Advance, Run, RunObservation, StepReport};
 use baton_core::recipe::{Recipe, RecipeDraft, StepDraft, StepTransition};
-use baton_engine::recipes::{BUILT_IN, RecipeLibrary, Source, read, schema};
+use baton_engine::settings::recipes::{BUILT_IN, RecipeLibrary, Source, read, schema};
 use tempfile::TempDir;
 
 fn built_in(id: &str) -> Recipe {

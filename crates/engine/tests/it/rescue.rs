@@ -3,10 +3,10 @@
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt::AttemptResult;
 use baton_core::task::state::QueueName;
-use baton_engine::attempt::running::Running;
+use baton_engine::base::supervisor::{ServiceName, Services};
+use baton_engine::cluster::running::Running;
 use baton_engine::services::leases::LeaseKeeper;
 use baton_engine::services::recycler::Recycler;
-use baton_engine::supervisor::{ServiceName, Services};
 
 use crate::fixture::Office;
 

@@ -11,6 +11,8 @@ use baton_core::task::attempt::AttemptResult;
 use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
+use baton_engine::asking::Answers;
+use baton_engine::reports::lineage::Lineage;
 use baton_engine::tasks::error::TaskError;
 use baton_store::model::commit::Conflict;
 use baton_store::model::query::TaskFilter;
@@ -79,7 +81,7 @@ async fn the_parts_of_a_task_that_a_loop_planned_come_of_the_task_itself() {
     let replace = Command::Replace { by: parts.clone() };
     office.tasks.apply(subject, replace, Actor::policy("the loop")).await.unwrap();
     for of in [subject, parts[0], parts[1]] {
-        let lineage = office.tasks.lineage(of).await.unwrap();
+        let lineage = Lineage::load(&office.tasks, of).await.unwrap();
         let kin: Vec<_> = lineage.kin.iter().map(|kin| (kin.task.id(), kin.level)).collect();
         assert_eq!(kin, [(subject, 0), (parts[0], 1), (parts[1], 1)]);
     }
@@ -98,7 +100,7 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
         let tasks = office.tasks.clone();
         tokio::spawn(async move {
             let answered_by = AnsweredBy::human(format!("person {number}"));
-            tasks.answer(question, text("Change src/login.rs."), answered_by, mia()).await
+            Answers::new(&tasks).answer(question, text("Change src/login.rs."), answered_by, mia()).await
         })
     });
     let mut taken = 0;
@@ -142,7 +144,10 @@ async fn what_does_not_exist_is_named() {
     let error = office.tasks.apply(nobody, Command::Retry, mia()).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no task TASK-00000009");
     let task = office.add("calm", &[]).await;
-    let error = office.tasks.reply(task, text("yes"), AnsweredBy::human("mia"), mia()).await.unwrap_err();
+    let error = Answers::new(&office.tasks)
+        .reply(task, text("yes"), AnsweredBy::human("mia"), mia())
+        .await
+        .unwrap_err();
     assert!(matches!(error.get(), Some(TaskError::NotWaiting { .. })), "{error}");
     let orphan = office.tasks.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
     assert!(orphan.is_err_and(|error| error.is::<Conflict>()));

@@ -56,7 +56,7 @@ impl Works {
     }
 
     pub fn tasks(&self) -> &TaskService {
-        &self.engine.shop.tasks
+        &self.engine.workspace.tasks
     }
 
     pub async fn project(&self) -> ProjectId {
@@ -65,7 +65,7 @@ impl Works {
             id,
             title: crate::fixture::text("A greeter for everyone"),
             description: String::new(),
-            path: self.engine.shop.place.root.display().to_string(),
+            path: self.engine.workspace.place.root.display().to_string(),
             base_branch: "main".parse().unwrap(),
             feature_branch: Some(BranchName::feature(id)),
             remote: None,
@@ -106,7 +106,7 @@ impl Works {
 
     /// Claims a task by hand, with its worktree made and something written in it.
     pub async fn begin(&self, task: TaskId) -> (AttemptId, Checkout) {
-        let settings = &self.engine.shop.settings;
+        let settings = &self.engine.workspace.settings;
         let attempt = self.tasks().ids.attempt();
         let request = ClaimRequest {
             agents: [(baton_core::base::text::Role::implement(), "mine".parse().unwrap())].into(),
@@ -120,7 +120,8 @@ impl Works {
         };
         let claimed = self.tasks().store.claim(request).await.unwrap();
         assert_eq!(claimed[0].task.value.id(), task);
-        let (worktrees, from) = self.engine.shop.repository(&claimed[0].task.value).await.unwrap();
+        let (worktrees, from) =
+            self.engine.workspace.projects.repository(&claimed[0].task.value).await.unwrap();
         let place = Stand::Task { branch: BranchName::for_task(task), from };
         let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let checkout = worktrees.create(&made).await.unwrap();

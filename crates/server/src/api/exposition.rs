@@ -16,16 +16,16 @@ use crate::state::App;
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(crate) async fn serve(State(app): State<App>) -> Result<impl IntoResponse> {
-    app.metrics.work.catch_up(&app.shop).await?;
+    app.metrics.work.catch_up(&app.workspace).await?;
     let store = &app.tasks().store;
-    let counts = counts(&app.shop).await?;
+    let counts = counts(&app.workspace).await?;
     let (depth, now) = (store.queue_depths().await?, store.now().await?);
     // Questions come oldest first.
     let oldest = store.questions(&QuestionFilter::pending(), None, 1).await?.items.pop();
     let oldest_ms = oldest.map_or(0, |question| now.ms().saturating_sub(question.value.asked_at.ms()));
     let depth_of = |queue: QueueName| (queue.as_str(), depth.get(&queue).copied().unwrap_or(0));
     let restarts =
-        app.shop.services.snapshot().into_iter().map(|report| (report.name.as_str(), report.restarts));
+        app.workspace.services.snapshot().into_iter().map(|report| (report.name.as_str(), report.restarts));
     let health = HealthReadings {
         store: store.latency().iter().map(seconds).collect(),
         service_restarts: restarts.collect(),

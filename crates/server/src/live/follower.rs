@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::StoredEvent;
-use baton_engine::supervisor::{Monitor, Round, Service, ServiceError, ServiceName};
+use baton_engine::base::supervisor::{Monitor, Round, Service, ServiceError, ServiceName};
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -38,7 +38,7 @@ impl EventFollower {
         let (mut changes, ending) = (app.tasks().changes(), app.ending.clone());
         // Read the log once before waiting.
         changes.mark_changed();
-        let monitor = app.shop.services.monitor(ServiceName::Follower);
+        let monitor = app.workspace.services.monitor(ServiceName::Follower);
         Self { app, changes, ending, after, page: VecDeque::new(), monitor, failures: 0 }
     }
 

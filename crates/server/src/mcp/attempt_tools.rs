@@ -8,7 +8,8 @@ use baton_core::base::id::QuestionId;
 use baton_core::base::text::{NonBlank, OutcomeName};
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
-use baton_engine::asking::{Asked, Secret, Waited};
+use baton_engine::asking::{Asked, Waited};
+use baton_engine::base::attempt_secret::AttemptSecret;
 
 use crate::mcp::inputs::{AskArguments, AskKind, ReportArguments};
 use crate::mcp::toolbox::error_text;
@@ -31,7 +32,7 @@ pub(super) async fn ask(
 /// The answer if it arrives in time, else instructions for the agent.
 pub(super) async fn ask_for(
     toolbox: &Toolbox,
-    secret: &Secret,
+    secret: &AttemptSecret,
     draft: QuestionDraft,
 ) -> Result<ToolAnswer, String> {
     let question = match toolbox.gateway.ask(secret, draft.clone()).await {
@@ -146,7 +147,7 @@ pub(super) async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAn
     Ok(ToolAnswer::ok(text))
 }
 
-fn secret(caller: &Caller) -> Result<&Secret, String> {
+fn secret(caller: &Caller) -> Result<&AttemptSecret, String> {
     match caller {
         Caller::Attempt { secret, .. } => Ok(secret),
         Caller::Person { .. } => Err(not_an_attempt()),

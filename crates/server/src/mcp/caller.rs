@@ -4,14 +4,14 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::people::toolset::ToolClient;
-use baton_engine::asking::Secret;
+use baton_engine::base::attempt_secret::AttemptSecret;
 
 #[derive(Debug, Clone)]
 pub enum Caller {
     /// A person's own client.
     Person { name: String, role: PersonRole },
     /// The agent of a live attempt.
-    Attempt { secret: Secret, task: TaskId, is_breakdown: bool },
+    Attempt { secret: AttemptSecret, task: TaskId, is_breakdown: bool },
 }
 
 impl Caller {

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use baton_engine::asking::Secret;
+use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -24,7 +24,7 @@ use crate::state::principal::Principal;
 impl Toolbox {
     /// The tools as this server provides them.
     pub fn for_server(app: &App) -> Self {
-        Self::new(&app.shop, &app.person)
+        Self::new(&app.workspace, &app.person)
     }
 }
 
@@ -69,7 +69,7 @@ pub fn is_attempt_request(path: &str, headers: &HeaderMap) -> bool {
         || path == paths::TOOLS
         || path == paths::ATTEMPT_QUESTIONS
         || path.starts_with("/api/tools/");
-    is_theirs && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
+    is_theirs && bearer(headers).is_some_and(|given| given.parse::<AttemptSecret>().is_ok())
 }
 
 /// The agent of a live attempt by its token, or the authenticated person. Any other token is refused: an agent whose
@@ -87,7 +87,7 @@ pub async fn identify_caller(app: &App, headers: &HeaderMap, principal: Option<P
         return person.ok_or_else(error_text);
     }
     let given = bearer(headers).ok_or_else(error_text)?;
-    match given.parse::<Secret>() {
+    match given.parse::<AttemptSecret>() {
         Ok(secret) => Toolbox::for_server(app).find_caller(secret).await?.ok_or_else(error_text),
         Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(error_text),
         Err(_) => Err(error_text()),

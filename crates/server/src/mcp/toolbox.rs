@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use baton_core::people::role::PersonRole;
 use baton_core::people::toolset::tools_for;
-use baton_engine::asking::{AgentGateway, Secret};
+use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
+use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::base::error::EngineError;
+use baton_engine::services::workspace::Workspace;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
-use baton_engine::workshop::Workshop;
 
 use crate::http::error::ApiError;
 use crate::http::roles;
@@ -30,20 +31,20 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    pub fn new(shop: &Workshop, person: &str) -> Self {
+    pub fn new(workspace: &Workspace, person: &str) -> Self {
         Self {
-            tasks: shop.tasks.clone(),
-            gateway: shop.gateway(),
-            mailbox: shop.mailbox.clone(),
-            user_tasks: shop.user_tasks.clone(),
-            site: Site::of_person(&shop.place.root),
+            tasks: workspace.tasks.clone(),
+            gateway: workspace.agents.gateway(),
+            mailbox: workspace.agents.mailbox.clone(),
+            user_tasks: workspace.agents.user_tasks.clone(),
+            site: Site::of_person(&workspace.place.root),
             person: person.to_owned(),
-            patience: shop.settings.asking.patience(),
+            patience: workspace.settings.asking.patience(),
         }
     }
 
     /// The attempt a secret belongs to, while it is live.
-    pub async fn find_caller(&self, secret: Secret) -> Result<Option<Caller>, EngineError> {
+    pub async fn find_caller(&self, secret: AttemptSecret) -> Result<Option<Caller>, EngineError> {
         let Some(task) = self.gateway.holder(&secret).await? else { return Ok(None) };
         Ok(Some(Caller::Attempt { secret, task: task.id(), is_breakdown: task.is_breakdown() }))
     }

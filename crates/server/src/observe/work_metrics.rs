@@ -15,8 +15,8 @@ use baton_core::records::event::{Event, EventBody};
 use baton_core::task::Purpose;
 use baton_core::task::attempt::{AttemptEnd, AttemptResult};
 use baton_core::task::guard::RequeueReason;
+use baton_engine::services::workspace::Workspace;
 use baton_engine::store_error::StoreError;
-use baton_engine::workshop::Workshop;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -131,14 +131,14 @@ impl WorkMetrics {
     }
 
     /// Reads the events since the last scrape.
-    pub async fn catch_up(&self, shop: &Workshop) -> Result<(), StoreError> {
-        let store = &shop.tasks.store;
+    pub async fn catch_up(&self, workspace: &Workspace) -> Result<(), StoreError> {
+        let store = &workspace.tasks.store;
         let Some(mut read_to) = self.lock().read_to else { return Ok(()) };
         for _ in 0..PAGES_MAX {
             let events = store.events_after(read_to, PAGE).await?;
             let Some(last) = events.last().map(|recorded| recorded.seq) else { return Ok(()) };
             for attempt in self.unknown(events.iter().map(|recorded| &recorded.event)) {
-                self.look_up(shop, attempt).await?;
+                self.look_up(workspace, attempt).await?;
             }
             let mut follower = self.lock();
             // Another scrape was quicker; what it counted is not counted again.
@@ -174,8 +174,12 @@ impl WorkMetrics {
         unknown
     }
 
-    async fn look_up(&self, shop: &Workshop, (task, attempt): (TaskId, AttemptId)) -> Result<(), StoreError> {
-        let store = &shop.tasks.store;
+    async fn look_up(
+        &self,
+        workspace: &Workspace,
+        (task, attempt): (TaskId, AttemptId),
+    ) -> Result<(), StoreError> {
+        let store = &workspace.tasks.store;
         let (Some(stored), Some(record)) = (store.task(task).await?, store.attempt(attempt).await?) else {
             return Ok(());
         };

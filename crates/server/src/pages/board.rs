@@ -127,7 +127,13 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
         .map(|(column, tasks, has_more)| {
             let cards = tasks.iter().map(|stored| {
                 let waits = waits.get(&stored.value.id()).copied();
-                card(&stored.value, waits, &app.shop.running, frame.now, Some(state_name_badge(column.state)))
+                card(
+                    &stored.value,
+                    waits,
+                    &app.workspace.running,
+                    frame.now,
+                    Some(state_name_badge(column.state)),
+                )
             });
             render_column(column, &wanted, &cards.collect::<Vec<_>>(), *has_more)
         })

@@ -9,6 +9,7 @@ use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
 use baton_core::task::state::{TaskState, TaskStatus};
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
+use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::chat::Posting;
 use maud::{Markup, html};
 
@@ -194,7 +195,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
         let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
-    let run = match app.tasks().session_run(session).await? {
+    let run = match SessionRuns::new(app.tasks()).open(session).await? {
         Some(run) => Some(run),
         None => last_run(app, session).await?,
     };
@@ -264,7 +265,7 @@ pub(super) async fn post(
     };
     let recipe = form.parse("recipe")?;
     if let Some(recipe) = &recipe {
-        app.tasks().recipe(recipe)?;
+        app.tasks().recipes.find(recipe)?;
     }
     let posting = Posting {
         session: session.clone(),

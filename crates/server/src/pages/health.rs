@@ -6,7 +6,8 @@ use axum::extract::State;
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_engine::supervisor::{ServiceReport, ServiceState};
+use baton_engine::base::supervisor::{ServiceReport, ServiceState};
+use baton_engine::limits::holds::Holds;
 use maud::{Markup, html};
 
 use crate::api::views::health::{HealthView, load_health};
@@ -22,9 +23,9 @@ use crate::state::principal::AuthedApp;
 
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
-    let health = load_health(&app.shop).await;
-    let size = size(&app.shop.place.state_dir);
-    let settings = &app.shop.settings;
+    let health = load_health(&app.workspace).await;
+    let size = size(&app.workspace.place.state_dir);
+    let settings = &app.workspace.settings;
     let body = html! {
         (heading("Health", &html! {
             @if health.problems.is_empty() { span.chip.tone-done { span.sign { "✓" } "Healthy" } }
@@ -52,7 +53,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
             h2 { "Store" }
             dl.facts-list {
                 dt { "Writable" } dd { @if health.store.is_writable { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ no" } } }
-                dt { "State directory" } dd { code { (app.shop.place.state_dir.display()) } }
+                dt { "State directory" } dd { code { (app.workspace.place.state_dir.display()) } }
                 dt { "Size" } dd { (bytes(size)) }
                 dt { "Free disk space" } dd { @if let Some(free) = health.disk.free_bytes { (bytes(free)) } @else { "unknown" } }
                 dt { "Events" } dd { (grouped(health.last_seq)) }
@@ -74,10 +75,10 @@ fn agents(health: &HealthView, now: Timestamp, app: &App) -> Markup {
                 tbody {
                     @for agent in &health.agents {
                         tr {
-                            td { strong { (agent.name) } @if agent.name == app.shop.settings.default_agent { span.muted { " default" } } }
+                            td { strong { (agent.name) } @if agent.name == app.workspace.settings.default_agent { span.muted { " default" } } }
                             td { code { (agent.program) } }
                             td { @if agent.is_found { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ not found" } } }
-                            td { @if let Some(settings) = app.shop.settings.agents.get(&agent.name) { (settings.max) " at once, " (settings.max_turns) " turns" } }
+                            td { @if let Some(settings) = app.workspace.settings.agents.get(&agent.name) { (settings.max) " at once, " (settings.max_turns) " turns" } }
                             td { @if let Some(hold) = hold(&agent.name) { (rests(hold, now)) } @else { span.tone-done { "✓ yes" } } }
                         }
                     }
@@ -125,7 +126,7 @@ pub(super) async fn release(
     PageParam(agent): PageParam<AgentName>,
     _: PageForm,
 ) -> PageResult {
-    app.tasks().release_hold(&agent, app.actor()).await?;
+    Holds::new(app.tasks()).release(&agent, app.actor()).await?;
     Ok(redirect("/health"))
 }
 

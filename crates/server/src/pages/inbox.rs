@@ -64,7 +64,7 @@ async fn render_empty(app: &App) -> Result<Markup, PageError> {
             &[("baton questions --follow", "the same in a terminal")],
         ));
     }
-    let has_agent = !app.shop.settings.agents.is_empty();
+    let has_agent = !app.workspace.settings.agents.is_empty();
     Ok(html! {
         div.empty.welcome {
             h2 { "Welcome to Baton" }
@@ -95,7 +95,7 @@ async fn render_unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError
             section.also aria-labelledby="also" {
                 h2 #also { "To accept" }
                 div.cards {
-                    @for task in &waiting.items { (card::card(&task.value, None, &app.shop.running, frame.now, None)) }
+                    @for task in &waiting.items { (card::card(&task.value, None, &app.workspace.running, frame.now, None)) }
                 }
                 @if waiting.next.is_some() { p { a href="/board" { "Show all on the board" } } }
             }

@@ -9,7 +9,7 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
-use baton_engine::attempt::running::Running;
+use baton_engine::cluster::running::Running;
 use futures_util::Stream;
 use futures_util::stream::{select, unfold};
 use serde::Serialize;
@@ -55,8 +55,8 @@ pub(super) async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap)
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
     let news =
         |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
-    let turns = TurnUpdates::new(app.shop.running.clone()).into_stream();
-    let extra = select(turns, service_updates(app.shop.services.changes()));
+    let turns = TurnUpdates::new(app.workspace.running.clone()).into_stream();
+    let extra = select(turns, service_updates(app.workspace.services.changes()));
     Ok(sse::stream(&app, after, news, extra).into_response())
 }
 

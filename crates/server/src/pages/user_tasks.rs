@@ -30,7 +30,8 @@ pub(super) async fn run(
 ) -> PageResult {
     let args = form.text("args").to_owned();
     let ran = app
-        .shop
+        .workspace
+        .agents
         .user_tasks
         .run(&site(&app), &name, &args)
         .await
@@ -40,21 +41,24 @@ pub(super) async fn run(
 
 /// Marks the Taskfile as trusted.
 pub(super) async fn trust(State(app): State<App>, _: PageForm) -> PageResult {
-    app.shop.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
+    app.workspace.agents.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
     Ok(crate::pages::frame::response::redirect("/user-tasks"))
 }
 
 fn site(app: &App) -> Site {
-    Site::of_person(&app.shop.place.root)
+    Site::of_person(&app.workspace.place.root)
 }
 
 async fn render(app: &App, request: PageRequest, ran: Option<(&Ran, &str)>) -> PageResult {
     let frame = Frame::load(app, request).await?;
-    let list = app.shop.user_tasks.list(&site(app));
+    let list = app.workspace.agents.user_tasks.list(&site(app));
     // Trust belongs to the file, so it is the same for all commands.
     let first = list.as_ref().ok().and_then(|list| list.tasks.first());
     let is_untrusted = first.is_some_and(|task| {
-        matches!(app.shop.user_tasks.ready_to_run(&site(app), &task.name), Err(UserTaskError::Untrusted))
+        matches!(
+            app.workspace.agents.user_tasks.ready_to_run(&site(app), &task.name),
+            Err(UserTaskError::Untrusted)
+        )
     });
     let body = html! {
         (heading("User tasks", &html! { span.muted { code { ".agent/Taskfile.yml" } } }))

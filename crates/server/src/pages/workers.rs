@@ -15,7 +15,7 @@ use baton_engine::reports::workers::{WorkerView, workers};
 
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
-    let workers = workers(&app.shop).await.map_err(ApiError::from)?;
+    let workers = workers(&app.workspace).await.map_err(ApiError::from)?;
     let body = html! {
         (heading("Workers", &html! { span.muted { "as of page load" } }))
         @if workers.is_empty() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::live::follower::LogProbe;
 use axum::Router;
-use baton_engine::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
+use baton_engine::base::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -51,7 +51,8 @@ impl Server {
     /// Serves until `stop` turns true, then accepts nothing new and returns when open requests have finished. Streams end
     /// once the app's `ending` turns true and all events were delivered.
     pub async fn run(self, app: App, mut stop: watch::Receiver<bool>) {
-        let mut probing = Supervisor::new(app.shop.services.clone(), app.shop.say.clone(), stop.clone());
+        let mut probing =
+            Supervisor::new(app.workspace.services.clone(), app.workspace.announce.clone(), stop.clone());
         let tasks = app.tasks().clone();
         let wake = Wake::every(LogProbe::PERIOD);
         let make = move || LogProbe(tasks.clone());

@@ -158,7 +158,7 @@ fn request_timeout(app: &App, path: &str) -> Duration {
     if !runs_something {
         return REQUEST_TIMEOUT;
     }
-    let settings = &app.shop.settings;
+    let settings = &app.workspace.settings;
     let command = Duration::from_secs(settings.user_tasks.timeout);
     REQUEST_TIMEOUT.saturating_add(command).saturating_add(settings.asking.patience())
 }

@@ -1,6 +1,6 @@
 //! Messages to one client that are not durable. Durable ones are in [`crate::live::wire`].
 
-use baton_engine::recipes::RecipeLibrary;
+use baton_engine::settings::recipes::RecipeLibrary;
 use serde_json::{Value, json};
 
 use crate::api::views::recipe::RecipeView;

@@ -5,6 +5,7 @@ use std::path::Path;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_core::records::receipt::RequestedWork;
+use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::chat::Posting;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Va
             start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
         }
         ClientMessage::ExitRecipe { session_id } => {
-            let run = app.tasks().exit_run(&session_id, app.actor()).await?;
+            let run = SessionRuns::new(app.tasks()).exit(&session_id, app.actor()).await?;
             let mut ack = outgoing::ack("exit_recipe");
             ack["run_id"] = json!(run.id());
             Ok(ack)
@@ -56,7 +57,7 @@ async fn start(
 ) -> Result<Value> {
     check_provider(app, recipe, provider)?;
     let project = project_at(app, folder).await?;
-    let run = app.tasks().start_run(session, recipe, project, None, app.actor()).await?;
+    let run = SessionRuns::new(app.tasks()).start(session, recipe, project, None, app.actor()).await?;
     let mut ack = outgoing::ack("start_recipe");
     ack["run_id"] = json!(run.id());
     ack["task_id"] = json!(run.task());
@@ -66,10 +67,10 @@ async fn start(
 /// The settings assign agents by role. Refuses a requested provider that would not run every step of the recipe.
 fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Result<()> {
     let Some(wanted) = provider else { return Ok(()) };
-    for step in app.tasks().recipe(recipe)?.steps() {
+    for step in app.tasks().recipes.find(recipe)?.steps() {
         let usual = Role::implement();
         let role = step.role().unwrap_or(&usual);
-        let found = app.shop.settings.agent_for(role).map(|(name, _)| name);
+        let found = app.workspace.settings.agent_for(role).map(|(name, _)| name);
         if found != Some(wanted) {
             let found = found.map_or_else(|| "no agent".to_owned(), ToString::to_string);
             return Err(ApiError::new(
@@ -87,7 +88,7 @@ fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) ->
 /// The project of a folder; none for the repository this server was started in.
 async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
     let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
-    if path == app.shop.place.root {
+    if path == app.workspace.place.root {
         return Ok(None);
     }
     let mut cursor = None;
@@ -109,8 +110,8 @@ async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
 /// Sends the text to the session's running recipe; without one it becomes a task like any message.
 async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
     let mut ack = outgoing::ack("prompt");
-    if app.tasks().session_run(&session).await?.is_some() {
-        let message = app.tasks().say(&session, text, app.actor()).await?;
+    if SessionRuns::new(app.tasks()).open(&session).await?.is_some() {
+        let message = SessionRuns::new(app.tasks()).say(&session, text, app.actor()).await?;
         ack["task_id"] = json!(message.task_id);
         return Ok(ack);
     }

@@ -7,8 +7,8 @@ pub(crate) mod principal;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use baton_engine::services::workspace::Workspace;
 use baton_engine::tasks::service::TaskService;
-use baton_engine::workshop::Workshop;
 use tokio::sync::watch;
 
 use crate::http::guard::HttpGuard;
@@ -21,7 +21,7 @@ use crate::state::guide::GuideFn;
 pub struct App(Arc<AppState>);
 
 pub struct AppState {
-    pub shop: Workshop,
+    pub workspace: Workspace,
     /// The owner's name. Other people are named by their access token.
     pub person: String,
     pub guard: HttpGuard,
@@ -38,12 +38,17 @@ pub struct AppState {
 }
 
 impl App {
-    pub fn new(shop: Workshop, person: String, guard: HttpGuard, ending: watch::Receiver<bool>) -> Self {
+    pub fn new(
+        workspace: Workspace,
+        person: String,
+        guard: HttpGuard,
+        ending: watch::Receiver<bool>,
+    ) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
-        metrics.work.start_after(*shop.tasks.changes().borrow());
+        metrics.work.start_after(*workspace.tasks.changes().borrow());
         let (sockets, guide_fn) = (watch::Sender::new(0), OnceLock::new());
         Self(Arc::new(AppState {
-            shop,
+            workspace,
             person,
             guard,
             rate_limit,
@@ -62,11 +67,11 @@ impl App {
     }
 
     pub fn tasks(&self) -> &TaskService {
-        &self.0.shop.tasks
+        &self.0.workspace.tasks
     }
 
     pub fn namespace(&self) -> &str {
-        &self.0.shop.place.namespace
+        &self.0.workspace.place.namespace
     }
 }
 

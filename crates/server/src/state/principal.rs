@@ -14,6 +14,7 @@ use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
+use baton_engine::people::AccessTokens;
 use baton_engine::people::PersonSecret;
 use tokio::time::sleep;
 
@@ -72,7 +73,7 @@ impl Principal {
     /// For long-lived connections: whether the token is still valid.
     pub async fn is_still_valid(&self, app: &App) -> Result<bool> {
         match &self.token {
-            Some(token) => Ok(app.tasks().is_still_good(token).await?),
+            Some(token) => Ok(AccessTokens::new(app.tasks()).is_valid(token).await?),
             None => Ok(true),
         }
     }
@@ -86,7 +87,7 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal
         return find_holder(app, given).await;
     }
     if let Some(secret) = app.guard.browser_secret(headers)
-        && let Some(token) = app.tasks().person_at_browser(&secret).await?
+        && let Some(token) = AccessTokens::new(app.tasks()).find_by_cookie(&secret).await?
     {
         return Ok(Principal::from_token(token));
     }
@@ -104,7 +105,7 @@ pub(crate) async fn identify_token(app: &App, given: Option<&str>) -> Result<Pri
 
 async fn find_holder(app: &App, given: &str) -> Result<Principal> {
     let found = match given.parse::<PersonSecret>() {
-        Ok(secret) => app.tasks().person_with(&secret).await?,
+        Ok(secret) => AccessTokens::new(app.tasks()).find(&secret).await?,
         Err(_) => None,
     };
     found.map(Principal::from_token).ok_or_else(|| {

@@ -10,7 +10,8 @@ use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::transition::command::Command;
-use baton_engine::asking::{AgentGateway, Secret};
+use baton_engine::asking::AgentGateway;
+use baton_engine::base::attempt_secret::AttemptSecret;
 use serde_json::{Value, json};
 
 use crate::schema::faults;
@@ -37,7 +38,7 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
 }
 
 /// An agent works on the task and may ask.
-async fn admitted(stage: &Stage, task: &str) -> Secret {
+async fn admitted(stage: &Stage, task: &str) -> AttemptSecret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.claim(task).await;
     AgentGateway::new(stage.tasks.clone(), None).admit(task, attempt).await.unwrap()

@@ -3,6 +3,7 @@
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
+use baton_engine::people::AccessTokens;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -89,7 +90,8 @@ async fn an_expired_token_ends_open_streams() {
     let end = Some(Timestamp::from_ms(2_000_000));
     let name = "ada".parse().unwrap();
     let by = Actor::human("mia");
-    let (_, secret) = stage.tasks.create_access_token(&name, PersonRole::Viewer, end, by).await.unwrap();
+    let (_, secret) =
+        AccessTokens::new(&stage.tasks).create(&name, PersonRole::Viewer, end, by).await.unwrap();
     let shown = bearer(secret.reveal());
     assert_eq!(stage.send_with(&shown, "get", "/api/health", None).await.0, 200);
     now.store(2_000_000, std::sync::atomic::Ordering::SeqCst);

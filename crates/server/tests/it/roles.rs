@@ -1,5 +1,6 @@
 //! Every route with a token of every role. The expected roles are written down here, independently of the product code.
 
+use baton_engine::people::AccessTokens;
 use std::collections::BTreeSet;
 
 use baton_core::people::actor::Actor;
@@ -120,7 +121,8 @@ const PAGES: [(&str, &str, PersonRole); 42] = [
 const OPEN: [&str; 5] = ["/login", "/api/login", "/assets/{digest}/{name}", "/badge/{name}", "/ws"];
 
 async fn token(stage: &Stage, name: &str, role: PersonRole) -> String {
-    let made = stage.tasks.create_access_token(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
+    let made =
+        AccessTokens::new(&stage.tasks).create(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
     format!("authorization: Bearer {}\r\n", made.unwrap().1.reveal())
 }
 

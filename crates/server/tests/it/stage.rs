@@ -68,7 +68,7 @@ impl Stage {
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
         let guard = HttpGuard::new(server.address(), None);
-        let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
+        let app = App::new(engine.workspace, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
         Self { scratch, tasks, address, last_head: Mutex::default(), stop }

@@ -50,12 +50,12 @@ pub(crate) async fn play(
     let server = bind(args.port).await?;
     let address = server.address();
     // So that commands run on this directory find the server.
-    let _file = ServerFile::write(&engine.shop.place, address, None)?;
+    let _file = ServerFile::write(&engine.workspace.place, address, None)?;
     let (stop, stopping) = watch::channel(false);
     // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
     let is_visited = Arc::new(AtomicBool::new(false));
-    let app = App::new(engine.shop.clone(), PERSON.to_owned(), HttpGuard::new(address, None), ending)
+    let app = App::new(engine.workspace.clone(), PERSON.to_owned(), HttpGuard::new(address, None), ending)
         .with_guide(guiding(Arc::clone(&is_visited), pace));
     greet(&server_file::url(address), args);
 
@@ -116,7 +116,7 @@ async fn narrate(
     signals: &mut Signals,
 ) -> Result<DemoEnd, CliError> {
     let started = Instant::now();
-    let mut narrator = Narrator::new(engine.shop.tasks.clone(), false);
+    let mut narrator = Narrator::new(engine.workspace.tasks.clone(), false);
     let person = StandIn::new(engine, STAND_IN, pace);
     tokio::select! {
         played = person.play(&mut narrator) => played?,

@@ -46,7 +46,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<String, CliError> {
     } else {
         Box::pin(browser::play(&engine, &args, pace, &folder)).await
     };
-    engine.shop.tasks.close().await?;
+    engine.workspace.tasks.close().await?;
     result
 }
 
@@ -55,7 +55,7 @@ async fn run_headless(engine: &Engine, pace: DemoPace, folder: &Path) -> Result<
     let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
-        let mut narrator = Narrator::new(engine.shop.tasks.clone(), true);
+        let mut narrator = Narrator::new(engine.workspace.tasks.clone(), true);
         let played = StandIn::new(engine, PERSON, pace).play(&mut narrator).await;
         let _ = stop.send(true);
         played

@@ -3,6 +3,7 @@
 
 use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::CommandRefusal;
+use baton_engine::asking::Answers;
 use baton_engine::tasks::error::TaskError;
 use std::time::Duration;
 
@@ -35,12 +36,12 @@ pub(crate) struct StandIn<'a> {
 
 impl<'a> StandIn<'a> {
     pub(crate) fn new(engine: &'a Engine, name: &'static str, pace: DemoPace) -> Self {
-        Self { engine, acceptor: Acceptor::new(engine.shop.clone()), name, pace }
+        Self { engine, acceptor: engine.workspace.acceptor(), name, pace }
     }
 
     /// Runs until the project is complete.
     pub(crate) async fn play(&self, narrator: &mut Narrator) -> Result<(), CliError> {
-        let tasks = &self.engine.shop.tasks;
+        let tasks = &self.engine.workspace.tasks;
         let mut changes = tasks.changes();
         loop {
             changes.mark_unchanged();
@@ -67,7 +68,7 @@ impl<'a> StandIn<'a> {
 
     /// Decides what is due; returns when to look again.
     async fn decide_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, CliError> {
-        let now = self.engine.shop.tasks.store.now().await.map_err(EngineError::from)?;
+        let now = self.engine.workspace.tasks.store.now().await.map_err(EngineError::from)?;
         let mut next_due = POLL_EVERY;
         for task in tasks {
             let waited = u64::try_from(now.ms_since(task.updated_at())).unwrap_or_default();
@@ -90,7 +91,7 @@ impl<'a> StandIn<'a> {
     }
 
     async fn decide(&self, task: &Task) -> Result<(), EngineError> {
-        let tasks = &self.engine.shop.tasks;
+        let tasks = &self.engine.workspace.tasks;
         let you = || Actor::human(self.name);
         match task.state() {
             TaskState::AwaitingResponse { waiting } => {
@@ -100,7 +101,10 @@ impl<'a> StandIn<'a> {
                 let chosen = again.or(options.first()).cloned();
                 let answer = chosen.or_else(|| NonBlank::new("Use your judgement.").ok());
                 let Some(answer) = answer else { return Ok(()) };
-                tasks.answer(waiting.question.id, answer, AnsweredBy::human(self.name), you()).await.map(drop)
+                Answers::new(&tasks)
+                    .answer(waiting.question.id, answer, AnsweredBy::human(self.name), you())
+                    .await
+                    .map(drop)
             }
             TaskState::Breakdown { released: false } => {
                 tasks.apply(task.id(), Command::Release, you()).await.map(drop)

@@ -52,20 +52,22 @@ fn task_id(number: u32) -> TaskId {
 
 /// Creates the repository, and the project with its tasks in one change, unless they exist.
 pub(crate) async fn begin(engine: &Engine) -> Result<(), CliError> {
-    let shop = &engine.shop;
-    Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
-    if shop.tasks.has_project(PROJECT).await? {
+    let workspace = &engine.workspace;
+    Repository::make_scratch(&workspace.projects.git, &workspace.place.root, README)
+        .await
+        .map_err(EngineError::from)?;
+    if workspace.tasks.has_project(PROJECT).await? {
         output::line("Continuing the demo that was interrupted here.");
         return Ok(());
     }
     let by = Actor::human("demo");
-    let context = shop.tasks.context(by.clone()).await?;
+    let context = workspace.tasks.context(by.clone()).await?;
     let event = |body| Event { at: context.now, by: by.clone(), body };
     let project = Project {
         id: PROJECT,
         title: non_blank("A greeter for everyone")?,
         description: String::new(),
-        path: shop.place.root.display().to_string(),
+        path: workspace.place.root.display().to_string(),
         base_branch: "main".parse().map_err(|error| internal_error(&error))?,
         feature_branch: Some(feature_branch()),
         remote: None,
@@ -82,7 +84,7 @@ pub(crate) async fn begin(engine: &Engine) -> Result<(), CliError> {
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         change = change.and(Change::create(Task::create(spec), &depends_on, event(body)));
     }
-    shop.tasks.write(change).await?;
+    workspace.tasks.write(change).await?;
     Ok(())
 }
 
@@ -165,7 +167,7 @@ pub(crate) fn script(pace: DemoPace) -> String {
 
 /// The result in numbers that Baton measured.
 pub(crate) async fn summary(engine: &Engine, took: Duration) -> Result<String, CliError> {
-    let tasks = engine.shop.tasks.project_tasks(PROJECT).await?;
+    let tasks = engine.workspace.tasks.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {
         let verified = task.ledger().last_end.as_ref().map(|end| &end.verified);

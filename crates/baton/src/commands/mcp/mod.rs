@@ -2,8 +2,9 @@
 
 pub(crate) mod remote_tools;
 
-use baton_engine::asking::{AgentGateway, BadSecret, Secret};
+use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
+use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_server::client::ServerAddress;
 use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, serve_stdio};
@@ -54,7 +55,7 @@ async fn serve_store(context: &CliContext, token: Option<String>) -> Result<Stri
 }
 
 async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
-    let secret: Secret = token.parse().map_err(|error: BadSecret| {
+    let secret: AttemptSecret = token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
     })?;
     toolbox.find_caller(secret).await?.ok_or_else(|| {

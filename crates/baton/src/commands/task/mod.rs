@@ -182,7 +182,7 @@ async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, CliErr
     })?;
     let context = api.context().await?;
     let engine = context.engine(None).await?;
-    let restored = engine.shop.restore(attempt, into).await?;
+    let restored = engine.workspace.projects.restore(attempt, into).await?;
     Ok(format!(
         "Restored {} of {attempt} to {}\n",
         pluralize(u64::from(restored.files), "file"),

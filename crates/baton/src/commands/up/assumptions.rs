@@ -3,20 +3,20 @@
 use std::fmt::Write;
 
 use baton_engine::reports::survey::{SetUp, Survey, agents};
-use baton_engine::workshop::Workshop;
+use baton_engine::services::workspace::Workspace;
 
 /// None if there is a settings file.
-pub(crate) async fn describe(shop: &Workshop) -> Option<String> {
-    if shop.place.settings_path().exists() {
+pub(crate) async fn describe(workspace: &Workspace) -> Option<String> {
+    if workspace.place.settings_path().exists() {
         return None;
     }
     let mut text = String::from("No .agent/baton.toml; using these defaults:\n");
     let rows = [
-        ("agent", agent(shop)),
-        ("branch", branch(shop).await),
-        ("checks", checks(shop)),
-        ("agents", format!("up to {} at once", shop.settings.max_agents)),
-        ("state", format!("{} (ignored by git)", shop.place.state_dir.display())),
+        ("agent", agent(workspace)),
+        ("branch", branch(workspace).await),
+        ("checks", checks(workspace)),
+        ("agents", format!("up to {} at once", workspace.settings.max_agents)),
+        ("state", format!("{} (ignored by git)", workspace.place.state_dir.display())),
     ];
     for (name, value) in rows {
         // Writing to a String cannot fail.
@@ -26,12 +26,12 @@ pub(crate) async fn describe(shop: &Workshop) -> Option<String> {
     Some(text)
 }
 
-fn agent(shop: &Workshop) -> String {
+fn agent(workspace: &Workspace) -> String {
     let installed = agents::installed();
-    if shop.settings.agents.is_empty() {
+    if workspace.settings.agents.is_empty() {
         return "none; no known agent is installed, so tasks wait".to_owned();
     }
-    let chosen = shop.settings.default_agent.as_str();
+    let chosen = workspace.settings.default_agent.as_str();
     let others: Vec<&str> = installed.into_iter().filter(|name| *name != chosen).collect();
     if others.is_empty() {
         format!("{chosen} (installed)")
@@ -40,15 +40,15 @@ fn agent(shop: &Workshop) -> String {
     }
 }
 
-async fn branch(shop: &Workshop) -> String {
-    match shop.home_repository().await {
+async fn branch(workspace: &Workspace) -> String {
+    match workspace.projects.home_repository().await {
         Ok((_, branch)) => format!("{branch}, where accepted work is merged; your branch is never touched"),
         Err(_) => "none yet".to_owned(),
     }
 }
 
-fn checks(shop: &Workshop) -> String {
-    let set_up = SetUp { survey: Survey::of(&shop.place.root), agents: Vec::new() };
+fn checks(workspace: &Workspace) -> String {
+    let set_up = SetUp { survey: Survey::of(&workspace.place.root), agents: Vec::new() };
     match set_up.checks().as_slice() {
         [] => "none".to_owned(),
         known => format!("none; baton init would run {} on finished work", known.join(" and ")),

@@ -37,14 +37,14 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
     let mut engine = context.waiting_for_store().engine(options.agents).await?;
-    engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
+    engine.workspace.agents.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&context.place, server.address(), token.as_ref().map(ServerToken::reveal))?;
-    if let Some(text) = assumptions::describe(&engine.shop).await {
+    if let Some(text) = assumptions::describe(&engine.workspace).await {
         output::talk(&text);
     }
-    announce(&engine.shop.settings);
+    announce(&engine.workspace.settings);
     // Say it now, not when the first agent fails to start.
-    if let Err(error) = engine.shop.home_repository().await {
+    if let Err(error) = engine.workspace.projects.home_repository().await {
         output::talk(&format!("{error}\n  → {}", error.hint()));
     }
     // Before the announcement: whoever reads it may send a signal at once.
@@ -55,7 +55,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
     let guard = HttpGuard::new(server.address(), token);
-    let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
+    let app = App::new(CliContext::fail_fast(&engine.workspace), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve.

@@ -1,6 +1,6 @@
 //! Every kind of item fails in turn: an event says so, its service and everything else go on, and it recovers.
 
-use baton_engine::supervisor::{FAIL_VARIABLE, ItemKind, ServiceName};
+use baton_engine::base::supervisor::{FAIL_VARIABLE, ItemKind, ServiceName};
 use serde_json::{Value, json};
 
 use super::stand::Stand;

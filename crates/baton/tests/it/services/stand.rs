@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_engine::supervisor::FAIL_VARIABLE;
+use baton_engine::base::supervisor::FAIL_VARIABLE;
 use serde_json::Value;
 
 use crate::engine::shop::{Shop, Up};

@@ -1,6 +1,6 @@
 //! Every service fails in turn: the others go on, health, doctor, page and `baton up` say so, and it recovers.
 
-use baton_engine::supervisor::ServiceName;
+use baton_engine::base::supervisor::ServiceName;
 use serde_json::json;
 
 use super::stand::Stand;

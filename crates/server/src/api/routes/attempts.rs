@@ -8,7 +8,8 @@ use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::NonBlank;
-use baton_engine::asking::{Asked, Secret};
+use baton_engine::asking::Asked;
+use baton_engine::base::attempt_secret::AttemptSecret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +53,7 @@ async fn ask(
     _: NoQuery,
     JsonBody(new): JsonBody<NewQuestion>,
 ) -> Result<Json<AskedQuestion>> {
-    let secret = bearer(&headers).and_then(|given| given.parse::<Secret>().ok()).ok_or_else(|| {
+    let secret = bearer(&headers).and_then(|given| given.parse::<AttemptSecret>().ok()).ok_or_else(|| {
         ApiError::new(
             Code::Unauthorized,
             "only an attempt's agent may call this",
@@ -61,7 +62,7 @@ async fn ask(
     })?;
     let mut draft = QuestionDraft::new(QuestionKind::Clarification, non_blank(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    Ok(Json(match app.shop.gateway().ask(&secret, draft).await {
+    Ok(Json(match app.workspace.agents.gateway().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },
         Ok(Asked::Known { answer, answered_by }) => AskedQuestion::Known { answer, answered_by },
         Err(error) => {

@@ -83,7 +83,7 @@ async fn chat(
     let key = idempotency_key(&headers, id)?;
     let project = find_project(&app, id).await?;
     if let Some(recipe) = &new.recipe {
-        app.tasks().recipe(recipe)?;
+        app.tasks().recipes.find(recipe)?;
     }
     let posting = Posting {
         session: new.session_id.unwrap_or_else(|| SessionId::for_project(id)),

@@ -17,5 +17,5 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn show(State(app): State<App>, _: NoQuery) -> Result<Json<HealthView>> {
-    Ok(Json(load_health(&app.shop).await))
+    Ok(Json(load_health(&app.workspace).await))
 }

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::Hold;
+use baton_engine::limits::holds::Holds;
 use serde_json::{Value, json};
 
 use crate::api::route::Route;
@@ -21,9 +22,9 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
-    Ok(Json(json!({ "holds": app.tasks().holds().await? })))
+    Ok(Json(json!({ "holds": Holds::new(app.tasks()).active().await? })))
 }
 
 async fn release(app: AuthedApp, PathParam(agent): PathParam<AgentName>, _: NoQuery) -> Result<Json<Hold>> {
-    Ok(Json(app.tasks().release_hold(&agent, app.actor()).await?))
+    Ok(Json(Holds::new(app.tasks()).release(&agent, app.actor()).await?))
 }

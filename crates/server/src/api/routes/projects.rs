@@ -8,7 +8,7 @@ use baton_core::base::id::ProjectId;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::records::project::Project;
 use baton_engine::base::error::{Entity, NotFound};
-use baton_engine::projects::new_project;
+use baton_engine::projects::{commands, new_project};
 use baton_engine::reports::project_report::ProjectReport;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -100,7 +100,7 @@ async fn create(
         is_feature: new.feature,
         at_once_max: new.at_once_max,
     };
-    let project = app.shop.create_project(new, app.actor()).await?;
+    let project = app.workspace.projects.create_project(new, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
 }
 
@@ -118,7 +118,7 @@ async fn limit(
     _: NoQuery,
     JsonBody(limit): JsonBody<ProjectLimit>,
 ) -> Result<Json<ProjectView>> {
-    Ok(Json(ProjectView::from(&app.tasks().limit_project(id, limit.at_once_max, app.actor()).await?)))
+    Ok(Json(ProjectView::from(&commands::limit(app.tasks(), id, limit.at_once_max, app.actor()).await?)))
 }
 
 async fn report(
@@ -135,7 +135,8 @@ async fn complete(
     _: NoQuery,
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<ReportView>> {
-    Ok(Json(app.tasks().complete_project(id, app.actor()).await?.into()))
+    commands::complete(app.tasks(), id, app.actor()).await?;
+    Ok(Json(ProjectReport::load(app.tasks(), id).await?.into()))
 }
 
 /// Loads a project or answers 404.

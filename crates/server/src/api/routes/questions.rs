@@ -10,6 +10,7 @@ use baton_core::phase::refusal::LoopRefusal;
 use baton_core::task::Task;
 use baton_core::task::state::{QueueName, TaskStatus};
 use baton_core::transition::refusal::CommandRefusal;
+use baton_engine::asking::Answers;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::QuestionFilter;
 use baton_engine::tasks::error::TaskError;
@@ -113,7 +114,7 @@ async fn answer(
 
 /// The first answer wins; later ones get `ALREADY_ANSWERED` with the name of who was first, even in a race.
 pub(crate) async fn answer_question(app: &AuthedApp, id: QuestionId, text: NonBlank) -> Result<Option<Task>> {
-    let given = app.tasks().answer(id, text, app.answered_by(), app.actor()).await;
+    let given = Answers::new(app.tasks()).answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(error) = &given
         && (error.is::<CommandRefusal>() || error.is::<AnswerRefusal>() || error.is::<LoopRefusal>())
         && let Some(record) = app.tasks().store.question(id).await?

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::RecipeId;
+use baton_engine::runs::SessionRuns;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -60,10 +61,12 @@ async fn start(
         find_project(&app, id).await?;
     }
     let message = new.message.map(|text| non_blank(&text, "message")).transpose()?;
-    let run = app.tasks().start_run(&session, &new.recipe_id, new.project_id, message, app.actor()).await?;
+    let run = SessionRuns::new(app.tasks())
+        .start(&session, &new.recipe_id, new.project_id, message, app.actor())
+        .await?;
     Ok((StatusCode::CREATED, Json(RunView::from(&run))))
 }
 
 async fn exit(app: AuthedApp, PathParam(session): PathParam<SessionId>, _: NoQuery) -> Result<Json<RunView>> {
-    Ok(Json(RunView::from(&app.tasks().exit_run(&session, app.actor()).await?)))
+    Ok(Json(RunView::from(&SessionRuns::new(app.tasks()).exit(&session, app.actor()).await?)))
 }

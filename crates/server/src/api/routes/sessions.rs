@@ -6,6 +6,7 @@ use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::records::session::Message;
 use baton_engine::asking::AutoResponder;
+use baton_engine::runs::SessionRuns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ async fn say(
     JsonBody(new): JsonBody<SessionMessageBody>,
 ) -> Result<(StatusCode, Json<Message>)> {
     let text = non_blank(&new.text, "text")?;
-    let message = app.tasks().say(&session, text, app.actor()).await?;
+    let message = SessionRuns::new(app.tasks()).say(&session, text, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(message)))
 }
 
@@ -77,7 +78,7 @@ async fn queue(
     if let Some(task) = new.task_id {
         app.tasks().task(task).await?;
     }
-    let attendant = AutoResponder::new(app.tasks().clone(), app.shop.settings.asking.policy());
+    let attendant = AutoResponder::new(app.tasks().clone(), app.workspace.settings.asking.policy());
     let answer = QueuedAnswer { text, task: new.task_id };
     attendant.queue(&session, answer, app.actor()).await?;
     let queued = app.tasks().queued_answers(&session).await?;

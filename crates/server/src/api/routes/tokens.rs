@@ -9,6 +9,7 @@ use baton_core::people::access_token::{AccessToken, Revocation};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_engine::base::error::{Entity, NotFound};
+use baton_engine::people::AccessTokens;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ struct CreatedToken {
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<TokenList>> {
     let now = app.tasks().store.now().await?;
-    let tokens = app.tasks().access_tokens().await?;
+    let tokens = AccessTokens::new(app.tasks()).list().await?;
     Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::new(token, now)).collect() }))
 }
 
@@ -100,7 +101,7 @@ async fn create(
     JsonBody(new): JsonBody<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
     let NewToken { name, role, expires_at } = new;
-    let (token, secret) = app.tasks().create_access_token(&name, role, expires_at, app.actor()).await?;
+    let (token, secret) = AccessTokens::new(app.tasks()).create(&name, role, expires_at, app.actor()).await?;
     let now = token.created_at;
     let created = CreatedToken { token: secret.reveal().to_owned(), about: TokenView::new(token, now) };
     Ok((StatusCode::CREATED, Json(created)))
@@ -111,7 +112,7 @@ async fn revoke(
     PathParam(name): PathParam<PersonName>,
     _: NoQuery,
 ) -> Result<Json<TokenView>> {
-    app.tasks().revoke_access_token(&name, app.actor()).await?;
+    AccessTokens::new(app.tasks()).revoke(&name, app.actor()).await?;
     let now = app.tasks().store.now().await?;
     let token = app.tasks().store.access_token(&name).await?;
     let gone = || NotFound::new(Entity::Token, format!("of {name}"));

@@ -40,7 +40,7 @@ struct UserTaskRunView {
 }
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<UserTaskList>> {
-    match app.shop.user_tasks.list(&site(&app)) {
+    match app.workspace.agents.user_tasks.list(&site(&app)) {
         Ok(list) => Ok(Json(list)),
         // No Taskfile means no user tasks, not an error.
         Err(error @ UserTaskError::NoTaskfile) => {
@@ -56,12 +56,12 @@ async fn run(
     _: NoQuery,
     JsonBody(new): JsonBody<UserTaskArgs>,
 ) -> Result<Json<UserTaskRunView>> {
-    let ran = app.shop.user_tasks.run(&site(&app), &name, &new.args).await?;
+    let ran = app.workspace.agents.user_tasks.run(&site(&app), &name, &new.args).await?;
     Ok(Json(UserTaskRunView { message: ran.text(), ran }))
 }
 
 fn site(app: &App) -> Site {
-    Site::of_person(&app.shop.place.root)
+    Site::of_person(&app.workspace.place.root)
 }
 
 impl From<UserTaskError> for ApiError {

@@ -18,5 +18,5 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
-    Ok(Json(json!({ "workers": workers(&app.shop).await? })))
+    Ok(Json(json!({ "workers": workers(&app.workspace).await? })))
 }

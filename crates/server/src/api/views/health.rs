@@ -7,10 +7,11 @@ use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
 use baton_core::records::change::Change;
+use baton_engine::base::supervisor::{ServiceReport, ServiceState};
+use baton_engine::limits::holds::Holds;
 use baton_engine::query::{QuestionFilter, TaskFilter};
+use baton_engine::services::workspace::Workspace;
 use baton_engine::settings::AgentSettings;
-use baton_engine::supervisor::{ServiceReport, ServiceState};
-use baton_engine::workshop::Workshop;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -80,18 +81,18 @@ pub(crate) struct QueueCounts {
     pub unaccepted: u64,
 }
 
-pub(crate) async fn load_health(shop: &Workshop) -> HealthView {
-    let store = store_health(shop).await;
-    let holds = shop.tasks.holds().await.unwrap_or_default();
+pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
+    let store = store_health(workspace).await;
+    let holds = Holds::new(&workspace.tasks).active().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
-        shop.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
-    let disk = DiskHealth { free_bytes: free_bytes(&shop.place.state_dir) };
-    let counts = counts(shop).await.unwrap_or_default();
+        workspace.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
+    let disk = DiskHealth { free_bytes: free_bytes(&workspace.place.state_dir) };
+    let counts = counts(workspace).await.unwrap_or_default();
     let mut problems = Vec::new();
     if let Some(detail) = &store.detail {
         problems.push(format!("cannot write to the store: {detail}"));
     }
-    let services = shop.services.snapshot();
+    let services = workspace.services.snapshot();
     for service in services.iter().filter(|service| service.state == ServiceState::Failing) {
         problems.push(failing(service));
     }
@@ -113,10 +114,10 @@ pub(crate) async fn load_health(shop: &Workshop) -> HealthView {
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the state directory's disk is almost full".to_owned());
     }
-    let now = shop.tasks.store.now().await.ok();
+    let now = workspace.tasks.store.now().await.ok();
     HealthView {
         status: if problems.is_empty() { "ok" } else { "degraded" },
-        namespace: shop.place.namespace.clone(),
+        namespace: workspace.place.namespace.clone(),
         version: env!("CARGO_PKG_VERSION"),
         store,
         agents,
@@ -124,7 +125,7 @@ pub(crate) async fn load_health(shop: &Workshop) -> HealthView {
         disk,
         counts,
         services,
-        last_seq: *shop.tasks.changes().borrow(),
+        last_seq: *workspace.tasks.changes().borrow(),
         now,
         problems,
     }
@@ -137,8 +138,8 @@ pub(crate) fn failing(service: &ServiceReport) -> String {
 }
 
 /// An empty commit exercises the whole write path.
-async fn store_health(shop: &Workshop) -> StoreHealth {
-    let detail = match timeout(STORE_PATIENCE, shop.tasks.store.commit(Change::new())).await {
+async fn store_health(workspace: &Workspace) -> StoreHealth {
+    let detail = match timeout(STORE_PATIENCE, workspace.tasks.store.commit(Change::new())).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
         Err(_) => Some(format!("no response within {} s", STORE_PATIENCE.as_secs())),
@@ -157,13 +158,15 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-pub(crate) async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
-    let store = &shop.tasks.store;
+pub(crate) async fn counts(
+    workspace: &Workspace,
+) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
+    let store = &workspace.tasks.store;
     let provisional =
         TaskFilter { queue: Some(baton_core::task::state::QueueName::Provisional), ..TaskFilter::default() };
     Ok(QueueCounts {
         ready: store.ready_count().await?,
-        running: shop.running.count() as u64,
+        running: workspace.running.count() as u64,
         pending_questions: store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
         unaccepted: store.count_tasks(&provisional, COUNTED_MAX).await?,
     })

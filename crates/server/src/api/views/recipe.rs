@@ -3,7 +3,7 @@
 use baton_core::base::id::{RunId, SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId, StepName};
 use baton_core::recipe::run::{Run, RunState};
-use baton_engine::recipes::{Listed, Source};
+use baton_engine::settings::recipes::{Listed, Source};
 use schemars::JsonSchema;
 use serde::Serialize;
 

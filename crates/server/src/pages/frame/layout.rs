@@ -56,7 +56,7 @@ impl Frame {
             pending: tasks.store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
             unaccepted: tasks.store.count_tasks(&provisional, COUNTED_MAX).await?,
             namespace: app.namespace().to_owned(),
-            failing: app.shop.services.failing().iter().map(failing).collect(),
+            failing: app.workspace.services.failing().iter().map(failing).collect(),
             guide,
             request,
         })

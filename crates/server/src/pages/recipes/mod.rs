@@ -8,7 +8,8 @@ use axum::response::Response;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::recipe::run::{Run, RunOrigin, RunState};
-use baton_engine::recipes::{Listed, Source};
+use baton_engine::runs::SessionRuns;
+use baton_engine::settings::recipes::{Listed, Source};
 use maud::{Markup, html};
 
 use crate::http::error::ApiError;
@@ -105,7 +106,7 @@ pub(super) async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, fo
         None => new_session_id(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
-    app.tasks().start_run(&session, &id, project, message, app.actor()).await?;
+    SessionRuns::new(app.tasks()).start(&session, &id, project, message, app.actor()).await?;
     Ok(redirect_to(&session))
 }
 
@@ -121,7 +122,7 @@ pub(super) async fn exit(
     PageParam(session): PageParam<SessionId>,
     form: PageForm,
 ) -> PageResult {
-    app.tasks().exit_run(&session, app.actor()).await?;
+    SessionRuns::new(app.tasks()).exit(&session, app.actor()).await?;
     Ok(redirect(&form.next("/recipes")))
 }
 

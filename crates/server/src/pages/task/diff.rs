@@ -21,7 +21,7 @@ pub(crate) async fn show(
     request: PageRequest,
 ) -> PageResult {
     let seen = TaskPage::load(&app, id, request).await?;
-    let text = redact(&app.shop.diff(&seen.task).await?).into_owned();
+    let text = redact(&app.workspace.projects.diff(&seen.task).await?).into_owned();
     let (files, is_cut) = read(&text);
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
     let body = html! {

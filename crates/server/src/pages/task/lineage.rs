@@ -5,6 +5,7 @@ use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
 use baton_engine::reports::lineage::Kin;
+use baton_engine::reports::lineage::Lineage;
 use maud::{Markup, html};
 
 use crate::pages::frame::key::PageParam;
@@ -21,7 +22,7 @@ pub(crate) async fn show(
     request: PageRequest,
 ) -> PageResult {
     let seen = TaskPage::load(&app, id, request).await?;
-    let lineage = app.tasks().lineage(id).await?;
+    let lineage = Lineage::load(app.tasks(), id).await?;
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let body = html! {
         @if lineage.kin.len() < 2 {

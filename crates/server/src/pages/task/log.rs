@@ -8,9 +8,9 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_engine::attempt::log::AttemptLog;
+use baton_engine::cluster::attempt_log::AttemptLog;
 use baton_engine::cluster::log_relay::{PATIENCE, look_elsewhere};
-use baton_engine::workshop::Workshop;
+use baton_engine::services::workspace::Workspace;
 use maud::{Markup, html};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
@@ -52,7 +52,7 @@ pub(crate) async fn show(
             &[(format!("baton task log {id}").as_str(), "the same in a terminal")],
         ),
         Some(attempt) => {
-            let end = end_of(&app.shop, attempt).await?;
+            let end = end_of(&app.workspace, attempt).await?;
             html! {
                 (choice(id, &attempts, attempt))
                 (viewer(id, attempt, is_live(&attempts, attempt), &end))
@@ -81,11 +81,11 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
 }
 
 /// The tail of a log, from the local file or from the machine that has it.
-async fn end_of(shop: &Workshop, attempt: AttemptId) -> Result<String, PageError> {
-    if let Some(path) = AttemptLog::files(&shop.attempt_folder(attempt)).await.pop() {
+async fn end_of(workspace: &Workspace, attempt: AttemptId) -> Result<String, PageError> {
+    if let Some(path) = AttemptLog::files(&workspace.place.attempt_folder(attempt)).await.pop() {
         return Ok(tail(&path).await);
     }
-    let seen = look_elsewhere(shop, attempt, None, PATIENCE, false).await?;
+    let seen = look_elsewhere(&workspace.tasks.store, attempt, None, PATIENCE, false).await?;
     let bytes = seen.map(|seen| seen.bytes).unwrap_or_default();
     let from = bytes.len().saturating_sub(usize::try_from(TAIL_BYTES_MAX).unwrap_or(usize::MAX));
     Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
@@ -148,11 +148,12 @@ pub(crate) async fn raw(
     let Some(attempt) = attempt.filter(belongs) else {
         return Err(ApiError::not_found("no such attempt of this task", "the timeline lists its attempts"));
     };
-    let folder = app.shop.attempt_folder(attempt);
+    let folder = app.workspace.place.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
     let bytes = if AttemptLog::files(&folder).await.is_empty() && app.tasks().store.log_channel().is_some() {
         let patience = patience.max(PATIENCE);
-        let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
+        let seen =
+            look_elsewhere(&app.workspace.tasks.store, attempt, Some(from), patience, wait.is_some()).await?;
         seen.map(|seen| seen.bytes).unwrap_or_default()
     } else {
         wait_for_growth(&folder, from, patience, &app.ending).await

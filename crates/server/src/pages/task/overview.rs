@@ -5,6 +5,7 @@ use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::TaskId;
 use baton_core::task::TaskNote;
 use baton_core::task::state::{ReviewMark, TaskState};
+use baton_engine::reports::view::task_view;
 use maud::{Markup, html};
 
 use crate::pages::frame::key::PageParam;
@@ -26,7 +27,7 @@ pub(crate) async fn show(
     request: PageRequest,
 ) -> PageResult {
     let seen = TaskPage::load(&app, id, request).await?;
-    let view = app.shop.task_view(id).await?;
+    let view = task_view(&app.workspace.scheduling(), id).await?;
     let questions = load_questions(&app, id).await?;
     let events = history(&app, id).await?;
     let spans = walk(&seen.task, &events);

@@ -9,7 +9,7 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::transition::command::Command;
-use baton_engine::landing::acceptor::{Accepted, Acceptor};
+use baton_engine::landing::acceptor::Accepted;
 use baton_engine::query::TaskDependency;
 use maud::{Markup, html};
 
@@ -192,7 +192,7 @@ pub(crate) async fn act(
 }
 
 async fn accept(app: &AuthedApp, id: TaskId, form: &PageForm) -> PageResult {
-    match Acceptor::new(app.shop.clone()).accept(id, form.has("force"), app.actor()).await? {
+    match app.workspace.acceptor().accept(id, form.has("force"), app.actor()).await? {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(
             Code::Conflict,

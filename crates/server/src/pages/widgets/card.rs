@@ -3,7 +3,7 @@
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, StateName, TaskState};
-use baton_engine::attempt::running::Running;
+use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
 
 use crate::pages::widgets::words::{StateBadge, age, money, pluralize, state_badge};

@@ -15,7 +15,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{Label, RecipeId};
 use baton_core::task::TaskSpec;
 use baton_engine::query::TaskFilter;
-use baton_engine::reports::view::{TaskSummary, TaskView};
+use baton_engine::reports::view::{TaskSummary, TaskView, ready_tasks, task_view};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -104,7 +104,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
 async fn ready(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let limit = query.limit()?;
     query.done()?;
-    let tasks = app.shop.ready(limit).await?;
+    let tasks = ready_tasks(&app.workspace.scheduling(), limit).await?;
     list_view("tasks", &tasks, None).map(Json)
 }
 
@@ -139,7 +139,7 @@ async fn create(
         find_project(&app, id).await?;
     }
     if let Some(recipe) = &new.recipe {
-        app.tasks().recipe(recipe)?;
+        app.tasks().recipes.find(recipe)?;
     }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let words = format!("{title}\n{}", new.description);
@@ -183,5 +183,5 @@ async fn show(
     PathParam(id): PathParam<TaskId>,
     _: NoQuery,
 ) -> Result<Json<TaskView>> {
-    Ok(Json(app.shop.task_view(id).await?))
+    Ok(Json(task_view(&app.workspace.scheduling(), id).await?))
 }

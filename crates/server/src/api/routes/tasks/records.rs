@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::redact::redact;
-use baton_engine::attempt::log::{AttemptLog, Piece};
+use baton_engine::cluster::attempt_log::{AttemptLog, Piece};
 use baton_engine::cluster::log_relay::{PATIENCE, look_elsewhere};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -75,7 +75,7 @@ async fn log(
     for (age, record) in app.tasks().store.attempts(id).await?.iter().rev().enumerate() {
         let attempt = record.attempt.id;
         // An attempt that ran elsewhere or failed early has no log here.
-        let found = AttemptLog::find(&app.shop.attempt_folder(attempt)).await;
+        let found = AttemptLog::find(&app.workspace.place.attempt_folder(attempt)).await;
         if let Ok(Some(log)) = found
             && let Ok(piece) = log.piece(offset).await
         {
@@ -83,7 +83,8 @@ async fn log(
         }
         // Ask other machines only for the last attempt's log, to bound the wait.
         if age == 0
-            && let Some(seen) = look_elsewhere(&app.shop, attempt, offset, PATIENCE, false).await?
+            && let Some(seen) =
+                look_elsewhere(&app.workspace.tasks.store, attempt, offset, PATIENCE, false).await?
         {
             let piece = Piece::of_log(seen.bytes, seen.from, seen.log_len, offset.is_none());
             let machine = Some(seen.machine);
@@ -101,6 +102,6 @@ async fn diff(
     let offset: u64 = query.take("offset")?.unwrap_or_default();
     query.done()?;
     let task = app.tasks().task(id).await?.value;
-    let text = redact(&app.shop.diff(&task).await?).into_owned();
+    let text = redact(&app.workspace.projects.diff(&task).await?).into_owned();
     Ok(Json(TaskDiff { task_id: id, piece: Piece::of_text(&text, offset) }))
 }

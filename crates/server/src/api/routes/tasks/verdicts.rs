@@ -6,7 +6,7 @@ use baton_core::base::priority::Priority;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::revision::Revision;
 use baton_core::transition::command::Command;
-use baton_engine::landing::acceptor::{Accepted, Acceptor};
+use baton_engine::landing::acceptor::Accepted;
 use baton_engine::reports::forecast::{Foreseen, foresee};
 use baton_engine::tasks::error::TaskError;
 use schemars::JsonSchema;
@@ -167,7 +167,7 @@ async fn accept(
     JsonBody(body): JsonBody<AcceptBody>,
 ) -> Result<Json<AcceptedView>> {
     let old = app.tasks().task(id).await?.value.state().status();
-    match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
+    match app.workspace.acceptor().accept(id, body.force, app.actor()).await? {
         Accepted::Done { landing } => {
             let transition = TransitionView::new(old, &app.tasks().task(id).await?.value);
             Ok(Json(AcceptedView::new(transition, landing)))

@@ -22,15 +22,17 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 
+use crate::base::announce::Announce;
 use crate::base::error::EngineError;
+use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError};
 use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
-use crate::loops::commands::named;
-use crate::loops::rows::{asked, put};
-use crate::loops::text;
+use crate::runs::loops::Loops;
+use crate::runs::loops::commands::named;
+use crate::runs::loops::rows::{asked, put};
+use crate::runs::loops::text;
 use crate::runs::{goes_on, stamp};
-use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
-use crate::workshop::Workshop;
+use crate::tasks::service::TaskService;
 
 /// Steps one loop takes in one round; the next change brings the next round.
 const STEPS_MAX: u32 = 100;
@@ -40,14 +42,17 @@ const READY_MAX: u32 = 500;
 const LANDING_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 pub struct LoopDriver {
-    shop: Workshop,
+    tasks: TaskService,
+    loops: Loops,
+    acceptor: Acceptor,
+    announce: Announce,
     leadership: Leadership,
     items: Items,
 }
 
 /// What became of the work that a person called done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Landing {
+enum LandingResult {
     /// Some of it was merged.
     Merged,
     /// Something is in the way for now; the task says what.
@@ -57,9 +62,15 @@ enum Landing {
 }
 
 impl LoopDriver {
-    pub fn new(shop: Workshop, leadership: Leadership) -> Self {
-        let items = shop.services.items(ServiceName::Loops, &shop.tasks.store);
-        Self { shop, leadership, items }
+    pub fn new(
+        tasks: TaskService,
+        acceptor: Acceptor,
+        leadership: Leadership,
+        items: Items,
+        announce: Announce,
+    ) -> Self {
+        let loops = Loops::new(&tasks);
+        Self { tasks, loops, acceptor, announce, leadership, items }
     }
 
     async fn move_far(&self, session: &SessionId) -> Result<(), ServiceError> {
@@ -73,16 +84,16 @@ impl LoopDriver {
 
     /// One step. False when the loop waits for somebody.
     async fn move_on(&self, session: &SessionId) -> Result<bool, ServiceError> {
-        let Some(stored) = self.shop.tasks.phase_loop(session).await? else { return Ok(false) };
+        let Some(stored) = self.loops.phase_loop(session).await? else { return Ok(false) };
         if stored.value.pending().is_some() {
             return Ok(false);
         }
         if let PhaseWork::Execute(work) = stored.value.work() {
             match self.accept_completed(work).await? {
-                Landing::Merged => return Ok(true),
+                LandingResult::Merged => return Ok(true),
                 // What comes next may need it; it is tried again until it is merged.
-                Landing::Blocked => return Ok(false),
-                Landing::Nothing => {}
+                LandingResult::Blocked => return Ok(false),
+                LandingResult::Nothing => {}
             }
         }
         let moved = match stored.value.work().next() {
@@ -91,9 +102,9 @@ impl LoopDriver {
             NextAction::WatchFor { task } => self.watch_for(&stored, task).await,
             NextAction::Ask { topic } => self.ask(&stored, topic).await,
             NextAction::GiveUp { why } => {
-                (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
+                (self.announce)(&format!("the loop of {session} goes back to the hub: {why}"));
                 let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
-                self.shop.tasks.leave_loop(session, reason, error, Actor::Baton).await?;
+                self.loops.leave_loop(session, reason, error, Actor::Baton).await?;
                 Ok(false)
             }
             NextAction::Rest => Ok(false),
@@ -104,14 +115,14 @@ impl LoopDriver {
     async fn write(&self, stored: &Versioned<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
         let next = stored.value.at_work(work, None);
         // What moved meanwhile is read in the next step, so either way there is one.
-        self.shop.tasks.try_write(put(&next, Some(stored.version))).await?;
+        self.loops.try_write(put(&next, Some(stored.version))).await?;
         Ok(true)
     }
 
     /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
     /// begins with it while the human decides how it is to be done.
     async fn choose(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
-        let tasks = &self.shop.tasks;
+        let tasks = &self.tasks;
         let of_loop = Role::loop_phases();
         let session = tasks.store.session(stored.value.session()).await?;
         let project = session.and_then(|stored| stored.value.project_id);
@@ -127,7 +138,7 @@ impl LoopDriver {
         let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
             let reason =
                 ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
-            tasks.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
+            self.loops.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
             return Ok(false);
         };
         let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
@@ -136,13 +147,13 @@ impl LoopDriver {
         let next = stored.value.at_work(PhaseWork::Plan(work), None);
         let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
         // Somebody may have claimed it meanwhile; then another one is chosen.
-        tasks.try_write(change).await?;
+        self.loops.try_write(change).await?;
         Ok(true)
     }
 
     /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
     async fn start_agent(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
-        let tasks = &self.shop.tasks;
+        let tasks = &self.tasks;
         let (id, now) = (tasks.ids.task(), tasks.store.now().await?);
         let [plan, _, review] = Role::loop_phases();
         let mut work = stored.value.work().clone();
@@ -179,17 +190,17 @@ impl LoopDriver {
             Event { at: now, by: Actor::Baton, body },
         );
         let next = stored.value.at_work(work, None);
-        tasks.try_write(put(&next, Some(stored.version)).and(created)).await?;
+        self.loops.try_write(put(&next, Some(stored.version)).and(created)).await?;
         Ok(true)
     }
 
     async fn release(&self, task: TaskId) -> Result<bool, EngineError> {
-        self.shop.tasks.apply(task, Command::Release, Actor::policy("the loop")).await?;
+        self.tasks.apply(task, Command::Release, Actor::policy("the loop")).await?;
         Ok(true)
     }
 
     async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
-        let watched = self.shop.tasks.task(task).await?.value;
+        let watched = self.tasks.task(task).await?.value;
         if watched.ledger().is_held {
             return self.release(task).await;
         }
@@ -222,47 +233,46 @@ impl LoopDriver {
 
     /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by
     /// `baton accept` (I14); the gate says so.
-    async fn accept_completed(&self, work: &ExecuteWork) -> Result<Landing, ServiceError> {
+    async fn accept_completed(&self, work: &ExecuteWork) -> Result<LandingResult, ServiceError> {
         let completed = work
             .subtasks
             .iter()
             .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
-        let mut landing = Landing::Nothing;
+        let mut landing = LandingResult::Nothing;
         for subtask in completed {
-            let task = self.shop.tasks.task(subtask.task.id).await?.value;
+            let task = self.tasks.task(subtask.task.id).await?.value;
             if !matches!(task.state(), TaskState::Provisional(_)) {
                 continue;
             }
-            let acceptor = Acceptor::new(self.shop.clone());
             let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
             let item =
                 Item::new(ItemKind::Landing, &task.id()).of_task(task.id()).retried_every(LANDING_PAUSE_MAX);
             let accepted = async {
-                match acceptor.accept(task.id(), false, by).await {
+                match self.acceptor.accept(task.id(), false, by).await {
                     Ok(_) => Ok(None),
                     Err(refused) if refused.is::<CommandRefusal>() => Ok(Some(refused)),
                     Err(error) => Err(ServiceError::new(&format!("{error}; {}", error.hint()))),
                 }
             };
             match self.items.attempt(&item, accepted).await? {
-                Attempted::Done(None) => return Ok(Landing::Merged),
+                Attempted::Done(None) => return Ok(LandingResult::Merged),
                 Attempted::Done(Some(refused)) => {
-                    (self.shop.say)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
+                    (self.announce)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
                 }
                 Attempted::Failed { tries, error } => {
                     if tries == 1 {
-                        (self.shop.say)(&format!("{} is not merged yet: {error}", task.id()));
+                        (self.announce)(&format!("{} is not merged yet: {error}", task.id()));
                     }
-                    landing = Landing::Blocked;
+                    landing = LandingResult::Blocked;
                 }
-                Attempted::Waiting => landing = Landing::Blocked,
+                Attempted::Waiting => landing = LandingResult::Blocked,
             }
         }
         Ok(landing)
     }
 
     async fn ask(&self, stored: &Versioned<PhaseLoop>, topic: QuestionTopic) -> Result<bool, EngineError> {
-        let tasks = &self.shop.tasks;
+        let tasks = &self.tasks;
         let drafted: Option<QuestionDraft> = match (stored.value.work(), topic) {
             (PhaseWork::Plan(work), QuestionTopic::Gate) => Some(text::plan_gate(work)?),
             (PhaseWork::Plan(work), QuestionTopic::Vagueness) => Some(text::vagueness(work)?),
@@ -281,7 +291,7 @@ impl LoopDriver {
                 text::subtask(work, ran.as_ref())
             }
             (PhaseWork::Review(work), QuestionTopic::Discovered) => {
-                let open = tasks.open_titles().await?;
+                let open = self.loops.open_titles().await?;
                 match text::discovered(work, open.iter().map(String::as_str)) {
                     Some(draft) => Some(draft),
                     None => return self.skip_duplicates(stored).await,
@@ -298,7 +308,7 @@ impl LoopDriver {
         let next = next.at_work(stored.value.work().clone(), Some(topic));
         let Some(question) = next.pending() else { return Ok(false) };
         let inbox = asked(next.session(), question, now, &Actor::Baton);
-        tasks.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
+        self.loops.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
         // It waits now; if the row moved instead, the change that moved it wakes us.
         Ok(false)
     }
@@ -307,7 +317,7 @@ impl LoopDriver {
     async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
         let mut left = Vec::new();
         for task in work.done_by.keys() {
-            let queue = self.shop.tasks.task(*task).await?.value.state().queue();
+            let queue = self.tasks.task(*task).await?.value.state().queue();
             if queue != QueueName::Done {
                 left.push((*task, queue.as_str()));
             }
@@ -323,9 +333,9 @@ impl LoopDriver {
     ) -> Result<bool, EngineError> {
         let Some(current) = work.current() else { return Ok(false) };
         let mut waits_on = Vec::new();
-        for edge in self.shop.tasks.store.dependencies(current.task.id).await? {
+        for edge in self.tasks.store.dependencies(current.task.id).await? {
             if !edge.is_met {
-                waits_on.push(named(&self.shop.tasks.task(edge.on).await?.value));
+                waits_on.push(named(&self.tasks.task(edge.on).await?.value));
             }
         }
         if waits_on.is_empty() {
@@ -342,8 +352,8 @@ impl LoopDriver {
         let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
         work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);
         let mut change = put(&stored.value.at_work(PhaseWork::Review(work), None), Some(stored.version));
-        stamp(&mut change, Vec::new(), self.shop.tasks.store.now().await?, &Actor::Baton);
-        self.shop.tasks.try_write(change).await?;
+        stamp(&mut change, Vec::new(), self.tasks.store.now().await?, &Actor::Baton);
+        self.loops.try_write(change).await?;
         Ok(true)
     }
 }
@@ -353,7 +363,7 @@ impl Service for LoopDriver {
         if !self.leadership.is_held() {
             return Ok(Round::default());
         }
-        for open in self.shop.tasks.open_loops().await? {
+        for open in self.loops.open_loops().await? {
             let session = open.value.session();
             let item = Item::new(ItemKind::Loop, session).of_session(session.clone());
             self.items.attempt(&item, self.move_far(session)).await?;

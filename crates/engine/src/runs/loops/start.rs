@@ -18,10 +18,11 @@ use baton_core::task::state::QueueName;
 use baton_core::task::{Task, TaskSpec};
 use baton_store::model::query::TaskFilter;
 
-use crate::loops::commands::{loop_recipe, named, passed_gate};
-use crate::loops::rows::{handed_off, put};
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
+use crate::runs::loops::commands::{loop_recipe, named, passed_gate};
+use crate::runs::loops::rows::{handed_off, put};
 use crate::runs::{stamp, started};
-use crate::tasks::service::{Answer, TaskService};
 
 /// Open subtasks an execute phase takes up from earlier plans.
 const LEFT_OVER_MAX: u32 = 50;
@@ -38,13 +39,13 @@ pub struct LoopStart<'a> {
     pub message: Option<&'a NonBlank>,
 }
 
-impl TaskService {
+impl Loops {
     /// Starts the session's loop at a phase. A session runs one recipe at a time, and the loop is one.
-    pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Answer<Run> {
-        let recipe = self.recipe(&loop_recipe()?)?;
-        let mut decision = self.decision(format_args!("the loop of {}", start.session));
+    pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Result<Run> {
+        let recipe = self.tasks.recipes.find(&loop_recipe()?)?;
+        let mut decision = self.tasks.decision(format_args!("the loop of {}", start.session));
         loop {
-            if let Some(open) = self.session_run(start.session).await?
+            if let Some(open) = self.runs.session_run(start.session).await?
                 && open.origin() == RunOrigin::Session
             {
                 let (session, recipe, run) = (start.session.clone(), open.recipe().clone(), open.id());
@@ -63,13 +64,13 @@ impl TaskService {
         start: &LoopStart<'_>,
         recipe: &Recipe,
         actor: &Actor,
-    ) -> Answer<(Run, Change)> {
-        let now = self.store.now().await?;
+    ) -> Result<(Run, Change)> {
+        let now = self.tasks.store.now().await?;
         let stored = self.phase_loop(start.session).await?;
         let version = stored.as_ref().map(|stored| stored.version);
         let current = stored.map_or_else(|| PhaseLoop::new(start.session.clone()), |stored| stored.value);
         let handed = current.start(start.at, self.fresh_cycle())?;
-        let (session, guard, mut events) = self.opened(start.session, start.project, now).await?;
+        let (session, guard, mut events) = self.runs.opened(start.session, start.project, now).await?;
         let mut change = Change::new();
         let mut next = handed.next.clone();
         match (start.at, start.message) {
@@ -88,7 +89,8 @@ impl TaskService {
             }
             (PhaseStart::Plan | PhaseStart::Review, _) => {}
         }
-        let run = entered(Run::start(self.ids.run(), recipe, start.session.clone(), None), recipe, start.at)?;
+        let run =
+            entered(Run::start(self.tasks.ids.run(), recipe, start.session.clone(), None), recipe, start.at)?;
         events.push(handed_off(&handed));
         events.extend(started(&run, recipe));
         change = put(&next, version)
@@ -107,14 +109,14 @@ impl TaskService {
         message: &NonBlank,
         now: Timestamp,
         actor: &Actor,
-    ) -> Answer<(NamedTask, Change)> {
+    ) -> Result<(NamedTask, Change)> {
         let line = message.as_str().trim().lines().next().unwrap_or_default();
         let title: String = line.chars().take(TITLE_CHARS_MAX).collect();
         let task = Task::create_held(TaskSpec {
             project_id: project,
             description: message.to_string(),
             ..TaskSpec::new(
-                self.ids.task(),
+                self.tasks.ids.task(),
                 session.clone(),
                 TaskType::Implementation,
                 NonBlank::new(title)?,
@@ -128,7 +130,7 @@ impl TaskService {
     }
 
     /// Subtasks of earlier plans that nobody has let run yet.
-    async fn left_over(&self, session: &SessionId) -> Answer<Vec<(NamedTask, String)>> {
+    async fn left_over(&self, session: &SessionId) -> Result<Vec<(NamedTask, String)>> {
         let filter = TaskFilter {
             queue: Some(QueueName::Incoming),
             session: Some(session.clone()),
@@ -136,14 +138,14 @@ impl TaskService {
         };
         let [_, execute, _] = Role::loop_phases();
         let is_left = |task: &Task| task.ledger().is_held && task.spec().role == execute;
-        let tasks = self.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
+        let tasks = self.tasks.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
         let open = tasks.into_iter().map(|stored| stored.value).filter(is_left);
         Ok(open.map(|task| (named(&task), task.spec().description.clone())).collect())
     }
 }
 
 /// The run as it is when its loop starts at this phase.
-fn entered(mut run: Run, recipe: &Recipe, at: PhaseStart) -> Answer<Run> {
+fn entered(mut run: Run, recipe: &Recipe, at: PhaseStart) -> Result<Run> {
     let passed: &[Phase] = match at {
         PhaseStart::Plan => &[],
         PhaseStart::Execute => &[Phase::Plan],

@@ -9,9 +9,10 @@ use baton_core::phase::work::PhaseWork;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
 use baton_core::task::Task;
 
-use crate::loops::commands::loop_recipe;
-use crate::loops::rows::put;
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
+use crate::runs::loops::commands::loop_recipe;
+use crate::runs::loops::rows::put;
 
 /// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
 struct HandedIn {
@@ -44,19 +45,19 @@ impl HandedIn {
     }
 }
 
-impl TaskService {
+impl Loops {
     /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
-    pub(crate) fn phase_prompt(&self, task: &Task) -> Answer<Option<NonBlank>> {
+    pub(crate) fn phase_prompt(&self, task: &Task) -> Result<Option<NonBlank>> {
         let role = &task.spec().role;
         if !Role::loop_phases().contains(role) {
             return Ok(None);
         }
-        let recipe = self.recipe(&loop_recipe()?)?;
+        let recipe = self.tasks.recipes.find(&loop_recipe()?)?;
         let step = recipe.steps().iter().find(|step| step.name().as_str() == role.as_str());
         Ok(step.map(|step| step.prompt().clone()))
     }
 
-    pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Answer<()> {
+    pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Result<()> {
         if !Role::loop_phases().contains(&task.spec().role) {
             return Ok(());
         }
@@ -64,7 +65,7 @@ impl TaskService {
         if handed.is_empty() {
             return Ok(());
         }
-        let mut decision = self.decision(task.id());
+        let mut decision = self.tasks.decision(task.id());
         loop {
             let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
             let mut work = stored.value.work().clone();

@@ -15,7 +15,8 @@ use baton_core::task::state::TaskState;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
 
 /// What the execute phase begins with, and the change that makes it so.
 pub(crate) struct Planned {
@@ -24,7 +25,7 @@ pub(crate) struct Planned {
     pub work: ExecuteWork,
 }
 
-impl TaskService {
+impl Loops {
     /// The tasks of a plan, in case it is approved: they stand in for the one that was planned, and wait on one
     /// another as the plan says.
     pub(crate) async fn planned(
@@ -33,16 +34,17 @@ impl TaskService {
         work: &PlanWork,
         actor: &Actor,
         now: Timestamp,
-    ) -> Answer<Planned> {
+    ) -> Result<Planned> {
         let subject = match &work.subject {
-            Some(subject) => self.store.task(subject.id).await?,
+            Some(subject) => self.tasks.store.task(subject.id).await?,
             None => None,
         };
         let project = subject.as_ref().and_then(|stored| stored.value.spec().project_id);
         let asker = subject.as_ref().map_or_else(|| actor.person(), |stored| stored.value.asker().cloned());
         let replaced = subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming));
         let planned_in = replaced.as_ref().map(|stored| stored.value.id());
-        let ids: Vec<TaskId> = work.plan.iter().flat_map(Plan::items).map(|_| self.ids.task()).collect();
+        let ids: Vec<TaskId> =
+            work.plan.iter().flat_map(Plan::items).map(|_| self.tasks.ids.task()).collect();
         let mut change = Change::new();
         let mut subtasks = Vec::new();
         for (number, id) in (1..).zip(&ids) {
@@ -75,8 +77,8 @@ impl TaskService {
         subject: &Versioned<Task>,
         by: Vec<TaskId>,
         leaves: Vec<TaskId>,
-    ) -> Answer<Change> {
-        let context = self.context(Actor::policy("the loop")).await?;
+    ) -> Result<Change> {
+        let context = self.tasks.context(Actor::policy("the loop")).await?;
         let replaced = subject.value.apply(Command::Replace { by }, &context)?;
         let mut change = Change::transition(subject.version, replaced);
         change.edges.push(EdgeChange::Rewire { from: subject.value.id(), to: leaves });

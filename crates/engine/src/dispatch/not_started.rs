@@ -1,6 +1,7 @@
 //! Why a task that is ready is not started, as far as the limits tell that this machine goes by.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
@@ -12,8 +13,9 @@ use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
-use crate::dispatch::dispatcher::served_roles;
-use crate::workshop::Workshop;
+use crate::limits::Limits;
+use crate::settings::Settings;
+use crate::tasks::service::TaskService;
 
 /// What keeps it, for programs and for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,13 +33,23 @@ pub struct Queueing {
     now: Timestamp,
 }
 
-impl Workshop {
+/// Judges which ready tasks may start on this machine. Cheap to clone.
+#[derive(Clone)]
+pub struct Scheduling {
+    pub tasks: TaskService,
+    pub settings: Arc<Settings>,
+    pub limits: Limits,
+    /// Whether other machines may use the same store.
+    pub is_shared: bool,
+}
+
+impl Scheduling {
     /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
     /// share one, how many run at once is each machine's own affair. Common are the limits that were set for a role, a
     /// project or a person.
     pub(crate) fn capacity(&self) -> Capacity {
         let mut capacity = self.settings.capacity();
-        if self.place.store.is_shared() {
+        if self.is_shared {
             capacity.total_max = u32::MAX;
             capacity.per_role.default_max = u32::MAX;
             capacity.per_agent = LimitsByKey::none();
@@ -63,8 +75,8 @@ impl Workshop {
             let own = store.project(id).await?.and_then(|project| project.value.at_once_max);
             capacity.per_project.own_max.extend(own.map(|max| (id, max)));
         }
-        let intakes = self.tasks.held_intakes(&self.intakes).await?;
-        let agents = served_roles(&self.settings);
+        let intakes = self.limits.holds.intakes(&self.limits.intakes).await?;
+        let agents = self.settings.served_roles();
         Ok(Queueing { agents, capacity, load, intakes, now: store.now().await? })
     }
 }

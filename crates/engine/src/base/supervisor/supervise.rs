@@ -15,6 +15,7 @@ use super::name::ServiceName;
 use super::registry::{Monitor, ServiceState, Services};
 use super::service::{Round, Service};
 use super::wake::Wake;
+use crate::base::announce::Announce;
 
 /// The pause after a first failure; it doubles with each one after that.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -33,20 +34,19 @@ pub enum AtEnd {
 }
 
 /// Tells a person something while work goes on.
-type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Dropped, it takes all its services with it.
 pub struct Supervisor {
     services: Services,
-    say: Say,
+    announce: Announce,
     end: watch::Receiver<bool>,
     running: JoinSet<()>,
 }
 
 impl Supervisor {
     /// Its services end when `end` turns true.
-    pub fn new(services: Services, say: Say, end: watch::Receiver<bool>) -> Self {
-        Self { services, say, end, running: JoinSet::new() }
+    pub fn new(services: Services, announce: Announce, end: watch::Receiver<bool>) -> Self {
+        Self { services, announce, end, running: JoinSet::new() }
     }
 
     /// Starts a service. `make` makes an instance, now and after every failure.
@@ -56,7 +56,8 @@ impl Supervisor {
         F: Fn() -> S + Send + 'static,
     {
         let monitor = self.services.monitor(name);
-        let supervised = Supervised { monitor, say: Arc::clone(&self.say), at_end, end: self.end.clone() };
+        let supervised =
+            Supervised { monitor, announce: Arc::clone(&self.announce), at_end, end: self.end.clone() };
         self.running.spawn(supervised.run(wake, make));
     }
 
@@ -69,7 +70,7 @@ impl Supervisor {
 
 struct Supervised {
     monitor: Monitor,
-    say: Say,
+    announce: Announce,
     at_end: AtEnd,
     end: watch::Receiver<bool>,
 }
@@ -147,7 +148,7 @@ impl Supervised {
         let name = self.monitor.name();
         tracing::trace!(service = %name, done = round.items_done, failed = round.items_failed, "round");
         if self.monitor.succeeded(round) == ServiceState::Failing {
-            (self.say)(&format!("Service {name} works again."));
+            (self.announce)(&format!("Service {name} works again."));
         }
     }
 
@@ -155,7 +156,7 @@ impl Supervised {
         let name = self.monitor.name();
         let (before, after) = self.monitor.failed(error);
         if before != ServiceState::Failing && after == ServiceState::Failing {
-            (self.say)(&format!("Service {name} is failing: {error}. It is retried; see baton doctor."));
+            (self.announce)(&format!("Service {name} is failing: {error}. It is retried; see baton doctor."));
         }
     }
 }

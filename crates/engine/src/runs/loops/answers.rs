@@ -18,29 +18,30 @@ use baton_core::recipe::run::{GateAnswer, Run, RunState};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::transition::command::Command;
 
-use crate::loops::commands::{loop_recipe, passed_gate};
-use crate::loops::planning::Planned;
-use crate::loops::rows::{closed, handed_off, over, put};
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
+use crate::runs::loops::commands::{loop_recipe, passed_gate};
+use crate::runs::loops::planning::Planned;
+use crate::runs::loops::rows::{closed, handed_off, over, put};
 use crate::runs::stamp;
-use crate::tasks::service::{Answer, TaskService};
 
 /// An answer, and who gives it.
-pub(crate) struct Given<'a> {
+pub(crate) struct LoopAnswer<'a> {
     pub record: &'a QuestionRecord,
     pub answer: &'a NonBlank,
     pub answered_by: &'a AnsweredBy,
     pub actor: &'a Actor,
 }
 
-impl TaskService {
+impl Loops {
     /// Answers a question of a loop's. `extra` is written with it.
-    pub(crate) async fn answer_in_loop(&self, given: &Given<'_>, extra: Change) -> Answer<PhaseLoop> {
+    pub(crate) async fn answer_in_loop(&self, given: &LoopAnswer<'_>, extra: Change) -> Result<PhaseLoop> {
         let session = &given.record.session_id;
-        let mut decision = self.decision(format_args!("the loop of {session}"));
+        let mut decision = self.tasks.decision(format_args!("the loop of {session}"));
         loop {
             let missing = || NotFound::new(Entity::Loop, session);
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
-            let now = self.store.now().await?;
+            let now = self.tasks.store.now().await?;
             let (next, change) = match stored.value.topic() {
                 Some(QuestionTopic::Gate) => self.pass_gate(&stored, given, now).await?,
                 topic => self.take_answer_in(&stored, topic, given, now).await?,
@@ -55,9 +56,9 @@ impl TaskService {
     async fn pass_gate(
         &self,
         stored: &Versioned<PhaseLoop>,
-        given: &Given<'_>,
+        given: &LoopAnswer<'_>,
         now: Timestamp,
-    ) -> Answer<(PhaseLoop, Change)> {
+    ) -> Result<(PhaseLoop, Change)> {
         let (current, id) = (&stored.value, given.record.question.id);
         let (results, created, execute) = match current.work() {
             PhaseWork::Plan(work) => {
@@ -89,7 +90,7 @@ impl TaskService {
                 let mut change = put(&next, Some(stored.version)).and(answer);
                 let mut events = vec![handed_off(&handed)];
                 let run = self.run_of_loop(session).await?;
-                let recipe = self.recipe(&loop_recipe()?)?;
+                let recipe = self.tasks.recipes.find(&loop_recipe()?)?;
                 if next.phase() == Phase::Hub {
                     let reason = run.as_ref().map(|open| end_of(&open.value, &recipe)).transpose()?;
                     let (ended, told) = over(run, reason.unwrap_or_else(ExitReason::user_requested), None)?;
@@ -112,9 +113,9 @@ impl TaskService {
         &self,
         stored: &Versioned<PhaseLoop>,
         topic: Option<QuestionTopic>,
-        given: &Given<'_>,
+        given: &LoopAnswer<'_>,
         now: Timestamp,
-    ) -> Answer<(PhaseLoop, Change)> {
+    ) -> Result<(PhaseLoop, Change)> {
         let id = given.record.question.id;
         let (next, answered) = stored.value.answer(id, given.answer, given.answered_by.clone())?;
         let mut work = next.work().clone();
@@ -152,9 +153,9 @@ impl TaskService {
         Ok((next, change))
     }
 
-    async fn marked_failed(&self, task: TaskId) -> Answer<Change> {
-        let stored = self.task(task).await?;
-        let context = self.context(Actor::policy("the loop")).await?;
+    async fn marked_failed(&self, task: TaskId) -> Result<Change> {
+        let stored = self.tasks.task(task).await?;
+        let context = self.tasks.context(Actor::policy("the loop")).await?;
         let reason = NonBlank::new("The human says that it failed.")?;
         match stored.value.apply(Command::MarkFailed { reason }, &context) {
             Ok(transition) => Ok(Change::transition(stored.version, transition)),
@@ -165,7 +166,7 @@ impl TaskService {
 }
 
 /// Where NO at the last gate leads, as the recipe has it.
-fn end_of(run: &Run, recipe: &Recipe) -> Answer<ExitReason> {
+fn end_of(run: &Run, recipe: &Recipe) -> Result<ExitReason> {
     let (ended, _) = passed_gate(run, recipe, GateAnswer::No)?;
     Ok(match ended.state() {
         RunState::Exited { reason } => reason.clone(),

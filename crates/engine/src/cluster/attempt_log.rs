@@ -7,7 +7,8 @@ use serde::Serialize;
 use tokio::fs;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
-use crate::attempt::runner::LOG_FILE;
+/// The file with an attempt's log, in the attempt's folder.
+pub const LOG_FILE: &str = "agent.log";
 
 /// As much of a text as one answer holds.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;

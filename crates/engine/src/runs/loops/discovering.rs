@@ -22,7 +22,8 @@ use baton_core::task::{Task, TaskSpec};
 use baton_store::model::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
-use crate::tasks::service::{Answer, TaskService};
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
 
 /// Tasks read at once when duplicates are looked for.
 const TASKS_PAGE: u32 = 500;
@@ -35,7 +36,7 @@ pub(crate) struct Counts {
     pub skipped: u32,
 }
 
-impl TaskService {
+impl Loops {
     /// I9: what was approved and is not open already.
     pub(crate) async fn discovered(
         &self,
@@ -43,16 +44,17 @@ impl TaskService {
         approved: ApprovedTasks,
         actor: &Actor,
         now: Timestamp,
-    ) -> Answer<(Change, Counts)> {
+    ) -> Result<(Change, Counts)> {
         let open = self.open_titles().await?;
         let selection = approved.resolve(open.iter().map(String::as_str)).into_selection();
-        let project = self.store.session(current.session()).await?.and_then(|stored| stored.value.project_id);
-        let asker = self.asker_of(current.session()).await?;
+        let project =
+            self.tasks.store.session(current.session()).await?.and_then(|stored| stored.value.project_id);
+        let asker = self.tasks.asker_of(current.session()).await?;
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         let mut counts = Counts { created: 0, skipped: count(selection.skipped.len()) };
         let mut change = Change::new();
         for DiscoveredTask { title, description } in selection.create {
-            let (id, session) = (self.ids.task(), current.session().clone());
+            let (id, session) = (self.tasks.ids.task(), current.session().clone());
             let spec = TaskSpec {
                 project_id: project,
                 description,
@@ -73,12 +75,12 @@ impl TaskService {
     }
 
     /// The first receipt of the title that is not written yet; none where the task of an earlier one is still open.
-    async fn receipt_for(&self, task: &Task, now: Timestamp) -> Answer<Option<Receipt>> {
+    async fn receipt_for(&self, task: &Task, now: Timestamp) -> Result<Option<Receipt>> {
         let title = digest(&normalize_title(task.spec().title.as_str()));
         for time in 0..TIMES_MAX {
             let key = ReceiptKey::for_discovered(&title, time)
                 .map_err(|_| TaskError::DiscoveredTooOften { title: task.spec().title.to_string() })?;
-            let Some(written) = self.store.receipt(&key).await? else {
+            let Some(written) = self.tasks.store.receipt(&key).await? else {
                 let session_id = task.spec().session_id.clone();
                 let wanted = RequestedWork::default();
                 return Ok(Some(Receipt {
@@ -98,13 +100,13 @@ impl TaskService {
     }
 
     /// Whether it, or anything that stands in for it, is still to be done.
-    async fn is_open(&self, task: TaskId) -> Answer<bool> {
+    async fn is_open(&self, task: TaskId) -> Result<bool> {
         let (mut left, mut seen) = (vec![task], BTreeSet::new());
         while let Some(id) = left.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            match self.store.task(id).await?.map(|stored| stored.value.standing()) {
+            match self.tasks.store.task(id).await?.map(|stored| stored.value.standing()) {
                 Some(Standing::Open | Standing::Recycled { .. }) => return Ok(true),
                 Some(Standing::Replaced { by }) => left.extend(by),
                 Some(Standing::Done | Standing::Cancelled | Standing::Failed) | None => {}
@@ -114,11 +116,11 @@ impl TaskService {
     }
 
     /// The titles of all tasks that are not over.
-    pub(crate) async fn open_titles(&self) -> Answer<Vec<String>> {
+    pub(crate) async fn open_titles(&self) -> Result<Vec<String>> {
         let mut titles = Vec::new();
         let mut cursor = None;
         loop {
-            let page = self.store.tasks(&TaskFilter::default(), cursor, TASKS_PAGE).await?;
+            let page = self.tasks.store.tasks(&TaskFilter::default(), cursor, TASKS_PAGE).await?;
             for task in page.items.iter().map(|stored| &stored.value) {
                 let is_open = match task.standing() {
                     Standing::Open | Standing::Recycled { .. } => true,

@@ -14,6 +14,22 @@ mod planning;
 mod rows;
 mod start;
 mod text;
-pub(crate) use answers::Given;
+use crate::runs::Runs;
+use crate::tasks::service::TaskService;
+
+pub(crate) use answers::LoopAnswer;
 pub use driver::LoopDriver;
 pub use start::LoopStart;
+
+/// Starts, moves and ends the loops of sessions.
+#[derive(Clone)]
+pub struct Loops {
+    tasks: TaskService,
+    runs: Runs,
+}
+
+impl Loops {
+    pub fn new(tasks: &TaskService) -> Self {
+        Self { tasks: tasks.clone(), runs: Runs::new(tasks) }
+    }
+}

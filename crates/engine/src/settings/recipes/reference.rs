@@ -5,12 +5,12 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::kept_page::holds;
-use crate::recipes::schema;
+use crate::settings::recipes::schema;
 
 #[test]
 fn reference_of_recipes_is_what_the_code_says() {
     let text = format!(
-        "# Recipe files\n\n<!-- Written by `scripts/reference` from crates/engine/src/recipes/schema.rs. Do not edit. -->\n\n\
+        "# Recipe files\n\n<!-- Written by `scripts/reference` from crates/engine/src/settings/recipes/schema.rs. Do not edit. -->\n\n\
          `.agent/recipes/*.yml`, one recipe in each. What they are for, and an example: [recipes](../recipes.md).\n\
          `baton recipe schema` prints the schema below for your editor; `baton recipe check` names every fault with file, line\n\
          and column, and [the error codes](errors.md#recipe-file-errors) explain each kind of fault.\n\n{}\n\

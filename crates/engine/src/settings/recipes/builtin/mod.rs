@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use baton_core::recipe::Recipe;
 
-use crate::recipes::file::read;
+use crate::settings::recipes::file::read;
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {

@@ -8,7 +8,7 @@ use baton_core::phase::phase_loop::FreshCycle;
 use baton_core::phase::subtask::{Subtask, SubtaskEvent};
 use serde_json::json;
 
-use crate::loops::text::*;
+use crate::runs::loops::text::*;
 
 fn named(title: &str) -> NamedTask {
     NamedTask { id: TaskId::from_bits(7), title: NonBlank::new(title).unwrap() }

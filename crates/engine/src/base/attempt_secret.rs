@@ -14,7 +14,7 @@ use crate::base::ids::Ids;
 
 /// `<attempt>.<64 hex digits>`, as it stands in `BATON_TOKEN`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret {
+pub struct AttemptSecret {
     attempt: AttemptId,
     text: String,
 }
@@ -27,7 +27,7 @@ pub struct BadSecret;
 /// Hex digits of the random part.
 const RANDOM_CHARS: usize = 64;
 
-impl Secret {
+impl AttemptSecret {
     pub fn draw(attempt: AttemptId) -> Self {
         Self { attempt, text: format!("{attempt}.{}", Ids::secret()) }
     }
@@ -46,7 +46,7 @@ impl Secret {
     }
 }
 
-impl FromStr for Secret {
+impl FromStr for AttemptSecret {
     type Err = BadSecret;
 
     fn from_str(text: &str) -> Result<Self, BadSecret> {
@@ -59,9 +59,9 @@ impl FromStr for Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for AttemptSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secret({}.…)", self.attempt)
+        write!(f, "AttemptSecret({}.…)", self.attempt)
     }
 }
 
@@ -71,11 +71,11 @@ mod tests {
 
     #[test]
     fn a_secret_survives_the_environment_and_shows_nothing_in_a_log() {
-        let secret = Secret::draw(AttemptId::from_bits(7));
-        let read: Secret = secret.reveal().parse().unwrap();
+        let secret = AttemptSecret::draw(AttemptId::from_bits(7));
+        let read: AttemptSecret = secret.reveal().parse().unwrap();
         assert_eq!((read.attempt(), read.owner()), (AttemptId::from_bits(7), secret.owner()));
-        assert_eq!(format!("{secret:?}"), "Secret(ATT-0000000000000007.…)");
-        assert_ne!(Secret::draw(AttemptId::from_bits(7)).owner(), secret.owner());
+        assert_eq!(format!("{secret:?}"), "AttemptSecret(ATT-0000000000000007.…)");
+        assert_ne!(AttemptSecret::draw(AttemptId::from_bits(7)).owner(), secret.owner());
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
             "ATT-0000000000000007.",
             &format!("ATT-0000000000000007.{}", "g".repeat(64)),
         ] {
-            assert_eq!(bad.parse::<Secret>().unwrap_err(), BadSecret);
+            assert_eq!(bad.parse::<AttemptSecret>().unwrap_err(), BadSecret);
         }
     }
 }

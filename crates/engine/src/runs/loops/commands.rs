@@ -20,14 +20,15 @@ use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 
-use crate::asking::Secret;
-use crate::loops::rows::{closed, handed_off, over, put};
+use crate::base::attempt_secret::AttemptSecret;
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
+use crate::runs::loops::rows::{closed, handed_off, over, put};
 use crate::runs::{goes_on, message, moved, posted, stamp};
-use crate::tasks::service::{Answer, TaskService};
 
-impl TaskService {
+impl Loops {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
-    pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Answer<PhaseLoop> {
+    pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Result<PhaseLoop> {
         self.leave_loop(session, ExitReason::user_requested(), None, actor).await
     }
 
@@ -38,10 +39,10 @@ impl TaskService {
         reason: ExitReason,
         error: Option<NonBlank>,
         actor: Actor,
-    ) -> Answer<PhaseLoop> {
-        let mut decision = self.decision(format_args!("the loop of {session}"));
+    ) -> Result<PhaseLoop> {
+        let mut decision = self.tasks.decision(format_args!("the loop of {session}"));
         loop {
-            let now = self.store.now().await?;
+            let now = self.tasks.store.now().await?;
             let missing = || NotFound::new(Entity::Loop, session);
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
             let so_far = stored.value.work().results();
@@ -50,7 +51,7 @@ impl TaskService {
                 over(self.run_of_loop(session).await?, reason.clone(), error.clone())?;
             change = put(&handed.next, Some(stored.version)).and(change);
             if let Some(pending) = stored.value.pending()
-                && let Some(record) = self.question(pending.id).await?
+                && let Some(record) = self.tasks.question(pending.id).await?
             {
                 let reason = NonBlank::new("the loop was broken off")?;
                 let withdrawn = QuestionState::Withdrawn { at: now, reason };
@@ -67,25 +68,25 @@ impl TaskService {
     }
 
     /// The task that was to be planned goes back to the queue as it was.
-    async fn let_go_of_subject(&self, left: &PhaseLoop) -> Answer<Change> {
+    async fn let_go_of_subject(&self, left: &PhaseLoop) -> Result<Change> {
         let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
         let Some(subject) = &work.subject else { return Ok(Change::new()) };
-        let held = self.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
+        let held = self.tasks.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
         let Some(held) = held else { return Ok(Change::new()) };
-        let context = self.context(Actor::policy("the loop")).await?;
+        let context = self.tasks.context(Actor::policy("the loop")).await?;
         let let_go = held.value.apply(Command::Release, &context)?;
         Ok(Change::transition(held.version, let_go))
     }
 
     /// The agent of a phase that is over has nothing more to do. Subtasks stay: their work is the human's.
-    async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Answer<()> {
+    async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Result<()> {
         let agent = match left.work() {
             PhaseWork::Plan(_) | PhaseWork::Review(_) => left.work().at_work(),
             PhaseWork::Hub | PhaseWork::Execute(_) => None,
         };
         let Some(task) = agent else { return Ok(()) };
         let reason = NonBlank::new("the loop was broken off").ok();
-        match self.apply(task, Command::Cancel { reason }, actor).await {
+        match self.tasks.apply(task, Command::Cancel { reason }, actor).await {
             // It is over by itself.
             Ok(_) => Ok(()),
             Err(error) if error.is::<CommandRefusal>() => Ok(()),
@@ -99,8 +100,8 @@ impl TaskService {
         session: &SessionId,
         text: &NonBlank,
         actor: &Actor,
-    ) -> Answer<Message> {
-        let mut decision = self.decision(format_args!("the session {session}"));
+    ) -> Result<Message> {
+        let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             let no_run = || RunError::NoRun { session: session.clone() };
             let stored = self.phase_loop(session).await?.ok_or_else(no_run)?;
@@ -109,8 +110,8 @@ impl TaskService {
                 return Err(RunRefusal::AwaitsGate { question: first_line(pending.text()) }.into());
             }
             let (listener, heard) = self.listener(&stored, text).await?;
-            let now = self.store.now().await?;
-            let (mut of, guard, mut events) = self.opened(session, None, now).await?;
+            let now = self.tasks.store.now().await?;
+            let (mut of, guard, mut events) = self.runs.opened(session, None, now).await?;
             of.message_count += 1;
             let message = message(&of, text, actor, listener, now);
             events.push(posted(session, text, listener));
@@ -128,9 +129,9 @@ impl TaskService {
         &self,
         stored: &Versioned<PhaseLoop>,
         text: &NonBlank,
-    ) -> Answer<(Option<TaskId>, Change)> {
+    ) -> Result<(Option<TaskId>, Change)> {
         if let Some(task) = stored.value.work().at_work()
-            && goes_on(self.task(task).await?.value.state())
+            && goes_on(self.tasks.task(task).await?.value.state())
         {
             return Ok((Some(task), Change::new()));
         }
@@ -143,7 +144,10 @@ impl TaskService {
     }
 
     pub(crate) fn fresh_cycle(&self) -> FreshCycle {
-        FreshCycle { id: self.ids.cycle(), owner: Secret::draw(self.ids.attempt()).owner() }
+        FreshCycle {
+            id: self.tasks.ids.cycle(),
+            owner: AttemptSecret::draw(self.tasks.ids.attempt()).owner(),
+        }
     }
 }
 
@@ -156,7 +160,7 @@ pub(crate) fn is_held(task: &Task) -> bool {
     task.ledger().is_held && matches!(task.state(), TaskState::Incoming)
 }
 
-pub(crate) fn loop_recipe() -> Answer<RecipeId> {
+pub(crate) fn loop_recipe() -> Result<RecipeId> {
     Ok(LOOP_RECIPE.parse().map_err(|_| NotFound::new(Entity::Recipe, LOOP_RECIPE))?)
 }
 
@@ -170,7 +174,7 @@ pub(crate) fn passed_gate(
     run: &Run,
     recipe: &Recipe,
     answer: GateAnswer,
-) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
+) -> Result<(Run, Vec<baton_core::records::event::EventBody>)> {
     let gate = recipe.step(run.step()).and_then(|step| step.gate());
     let Some(gate) = gate else { return Ok((run.clone(), Vec::new())) };
     let name = match answer {

@@ -13,28 +13,29 @@ use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::effect::{Effect, Notification, Timer};
 use baton_core::records::event::EventBody;
 
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
 use crate::runs::{exited, is_loop, stamp};
-use crate::tasks::service::{Answer, TaskService};
 
-impl TaskService {
-    pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Versioned<PhaseLoop>>> {
-        Ok(self.store.phase_loop(session).await?)
+impl Loops {
+    pub async fn phase_loop(&self, session: &SessionId) -> Result<Option<Versioned<PhaseLoop>>> {
+        Ok(self.tasks.store.phase_loop(session).await?)
     }
 
     /// The runs that stand for a loop: of its recipe, and bound to no task.
-    pub(crate) async fn open_loops(&self) -> Answer<Vec<Versioned<Run>>> {
-        let mut open = self.store.open_runs().await?;
+    pub(crate) async fn open_loops(&self) -> Result<Vec<Versioned<Run>>> {
+        let mut open = self.tasks.store.open_runs().await?;
         open.retain(|stored| is_loop(&stored.value));
         Ok(open)
     }
 
-    pub(crate) async fn run_of_loop(&self, session: &SessionId) -> Answer<Option<Versioned<Run>>> {
+    pub(crate) async fn run_of_loop(&self, session: &SessionId) -> Result<Option<Versioned<Run>>> {
         Ok(self.open_loops().await?.into_iter().find(|stored| stored.value.session() == session))
     }
 
     /// Writes it; false when a row moved meanwhile and all is to be read again.
-    pub(crate) async fn try_write(&self, change: Change) -> Answer<bool> {
-        Ok(self.decision("the loop").try_commit(change).await?.is_none())
+    pub(crate) async fn try_write(&self, change: Change) -> Result<bool> {
+        Ok(self.tasks.decision("the loop").try_commit(change).await?.is_none())
     }
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn over(
     run: Option<Versioned<Run>>,
     reason: ExitReason,
     error: Option<NonBlank>,
-) -> Answer<(Change, Vec<EventBody>)> {
+) -> Result<(Change, Vec<EventBody>)> {
     let Some(open) = run else { return Ok((Change::new(), Vec::new())) };
     let (run, _) = open.value.exit(reason)?;
     let mut change = Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));

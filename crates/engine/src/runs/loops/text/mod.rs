@@ -15,7 +15,7 @@ use baton_core::phase::work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
 use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, TaskState};
 
-use crate::attempt::prompt::fenced;
+use crate::base::fenced::fenced;
 
 type Drafted = Result<QuestionDraft, BlankText>;
 

@@ -1,0 +1,25 @@
+//! What running an attempt needs.
+
+use std::sync::Arc;
+
+use crate::attempt::host::AgentHost;
+use crate::base::announce::Announce;
+use crate::cluster::running::Running;
+use crate::limits::Limits;
+use crate::projects::Projects;
+use crate::settings::Settings;
+use crate::settings::place::Place;
+use crate::tasks::service::TaskService;
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct AttemptContext {
+    pub tasks: TaskService,
+    pub settings: Arc<Settings>,
+    pub place: Place,
+    pub projects: Projects,
+    pub limits: Limits,
+    pub agents: AgentHost,
+    pub running: Running,
+    pub announce: Announce,
+}

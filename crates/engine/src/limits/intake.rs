@@ -1,0 +1,61 @@
+//! Which agents take more work, judged by how their last attempts ended.
+
+use baton_agents::failure::AgentFailure;
+use baton_core::base::text::AgentName;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::task::Task;
+use baton_core::task::attempt::{AttemptResult, ErrorCause};
+
+use crate::base::error::EngineError;
+use crate::limits::Limits;
+use crate::limits::holds::hold_for;
+
+impl Limits {
+    /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.
+    pub async fn note_intake(&self, task: &Task, result: &AttemptResult) -> Result<(), EngineError> {
+        let Some(live) = task.state().live_attempt() else { return Ok(()) };
+        match result {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
+                let now = self.tasks.store.now().await?;
+                let known = self.holds.find(&live.agent).await?;
+                // What is known already needs no counting.
+                if known.is_some_and(|stored| stored.value.is_active(now)) {
+                    return Ok(());
+                }
+                if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                    let why = HoldReason::Failures;
+                    self.hold(&Hold::new(live.agent.clone(), why, message, now, Some(until))).await?;
+                }
+            }
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::Asked { .. }
+            | AttemptResult::Blocked { .. }
+            | AttemptResult::Error { cause: ErrorCause::Own, .. }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+        }
+        Ok(())
+    }
+
+    /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
+    pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
+        let now = self.tasks.store.now().await?;
+        match hold_for(agent, failure, now) {
+            Some(hold) => self.hold(&hold).await,
+            None => Ok(()),
+        }
+    }
+
+    pub async fn hold(&self, hold: &Hold) -> Result<(), EngineError> {
+        if self.holds.place(hold).await? {
+            let until = match hold.until {
+                Some(until) => format!("rests until {until}"),
+                None => format!("is held until you release it (baton hold release {})", hold.agent),
+            };
+            (self.announce)(&format!("agent {} {until}: {}", hold.agent, hold.reason));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Everything this process shares: put together once, and handed out in parts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::attempt::context::AttemptContext;
+use crate::attempt::host::AgentHost;
+use crate::base::announce::Announce;
+use crate::base::supervisor::{Items, ServiceName, Services};
+use crate::cluster::node::Node;
+use crate::cluster::running::Running;
+use crate::dispatch::not_started::Scheduling;
+use crate::landing::acceptor::Acceptor;
+use crate::limits::Limits;
+use crate::projects::Projects;
+use crate::settings::Settings;
+use crate::settings::place::Place;
+use crate::tasks::service::TaskService;
+
+/// The parts of one running Baton. Only services, the server and the command line hold all of them.
+#[derive(Clone)]
+pub struct Workspace {
+    pub tasks: TaskService,
+    pub settings: Arc<Settings>,
+    pub place: Place,
+    pub node: Node,
+    pub projects: Projects,
+    pub limits: Limits,
+    pub agents: AgentHost,
+    /// The attempts of this process.
+    pub running: Running,
+    /// The state of this process's background services.
+    pub services: Services,
+    pub announce: Announce,
+}
+
+impl Workspace {
+    /// Nothing runs yet.
+    pub fn new(
+        tasks: TaskService,
+        settings: Settings,
+        place: Place,
+        node: Node,
+        program: PathBuf,
+        announce: Announce,
+    ) -> Self {
+        let (settings, running) = (Arc::new(settings), Running::default());
+        let projects = Projects::new(
+            tasks.clone(),
+            settings.clone(),
+            place.clone(),
+            node.clone(),
+            running.clone(),
+            announce.clone(),
+        );
+        Self {
+            projects,
+            limits: Limits::new(tasks.clone(), settings.clone(), announce.clone()),
+            agents: AgentHost::new(&tasks, &settings, place.clone(), program),
+            running,
+            services: Services::default(),
+            tasks,
+            settings,
+            place,
+            node,
+            announce,
+        }
+    }
+
+    /// The same parts on another handle of the store.
+    #[must_use]
+    pub fn on_store(&self, tasks: &TaskService) -> Self {
+        Self {
+            projects: self.projects.on_store(tasks),
+            limits: self.limits.on_store(tasks),
+            agents: self.agents.on_store(tasks, &self.settings),
+            tasks: tasks.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// Describes this process anew, before anything runs.
+    pub fn set_node(&mut self, node: Node) {
+        self.projects.set_node(node.clone());
+        self.node = node;
+    }
+
+    pub fn attempt_context(&self) -> AttemptContext {
+        AttemptContext {
+            tasks: self.tasks.clone(),
+            settings: self.settings.clone(),
+            place: self.place.clone(),
+            projects: self.projects.clone(),
+            limits: self.limits.clone(),
+            agents: self.agents.clone(),
+            running: self.running.clone(),
+            announce: self.announce.clone(),
+        }
+    }
+
+    pub fn scheduling(&self) -> Scheduling {
+        Scheduling {
+            tasks: self.tasks.clone(),
+            settings: self.settings.clone(),
+            limits: self.limits.clone(),
+            is_shared: self.node.is_shared,
+        }
+    }
+
+    pub fn acceptor(&self) -> Acceptor {
+        Acceptor::new(self.projects.clone(), self.node.clone())
+    }
+
+    /// Where a service records what failed.
+    pub fn items(&self, service: ServiceName) -> Items {
+        self.services.items(service, &self.tasks.store)
+    }
+}
