@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_agents::driver::run_result::RunResult;
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, RunClock, RunLimits, SessionSetup};
@@ -16,6 +16,8 @@ use baton_core::base::id::AttemptId;
 use baton_core::base::time::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
+
+use crate::wait;
 
 /// Longer than anything here takes on a busy machine, shorter than anyone's patience.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
@@ -175,11 +177,6 @@ pub(crate) fn says(event: &AgentEvent, text: &str) -> bool {
     matches!(event, AgentEvent::Text(said) if said.contains(text))
 }
 
-/// Looks until it is so.
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+pub(crate) fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    wait::until(DEADLINE, is_so, || what.to_owned());
 }

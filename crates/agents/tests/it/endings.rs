@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_agents::driver::AgentEvent;
 use baton_agents::driver::run_result::{EndReason, ProcessExit};
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
-use crate::bench::{Bench, Ran, run, run_until, says};
+use crate::bench::{Bench, Ran, run, run_until, says, wait_until};
+use crate::gate::Gate;
 
 fn own(message: &str) -> AttemptResult {
     AttemptResult::Error { cause: ErrorCause::Own, message: message.to_owned() }
@@ -159,7 +160,7 @@ async fn too_long_and_too_quiet_are_timeouts() {
     let bench = Bench::new();
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
 
-    let mut launch = bench.shell("while :; do echo tick; sleep 0.01; done");
+    let mut launch = bench.shell("while :; do echo tick; done");
     launch.limits.timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::TimedOut, &timed_out));
@@ -175,8 +176,17 @@ async fn too_long_and_too_quiet_are_timeouts() {
 #[tokio::test]
 async fn an_agent_that_keeps_writing_is_not_idle() {
     let bench = Bench::new();
-    let mut launch = bench.shell("for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo >&2 $i; done");
-    launch.limits.idle_timeout = Some(Duration::from_secs(2));
+    let idle = Duration::from_secs(2);
+    let gate = bench.path("gate");
+    let writes = format!("while ! flock --nonblock '{}' true; do echo >&2 busy; done", gate.display());
+    let mut launch = bench.shell(&writes);
+    launch.limits.idle_timeout = Some(idle);
+    let gate = Gate::closed(gate);
+    let begun = Instant::now();
+    std::thread::spawn(move || {
+        wait_until("it has written for longer than it may be idle", || begun.elapsed() > idle + idle / 4);
+        gate.open();
+    });
     assert_eq!(run(launch).await.ended.reported.result, AttemptResult::Complete);
 }
 

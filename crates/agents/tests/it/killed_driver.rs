@@ -79,12 +79,13 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
 }
 
 async fn run_one_shot(folder: &Path, attempt: AttemptId) {
-    let script = folder.join("one-shot.json");
-    while !script.exists() {
-        if folder.join("ended").exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    let (script, ended) = (folder.join("one-shot.json"), folder.join("ended"));
+    let (wanted, ended) = (script.clone(), ended);
+    let waiting =
+        move || wait_until("there is a command or the agent ended", || wanted.exists() || ended.exists());
+    tokio::task::spawn_blocking(waiting).await.unwrap();
+    if !script.exists() {
+        return;
     }
     let one_shot = OneShot {
         attempt,
@@ -187,6 +188,11 @@ pub(crate) fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
     let driver = KilledDriver::unwatched(bench);
     wait_until("the agent is ready", || bench.path("ready").exists());
     driver.kill();
+    agent_identity(bench)
+}
+
+/// The identity of the agent that a driver wrote down.
+pub(crate) fn agent_identity(bench: &Bench) -> ProcessIdentity {
     serde_json::from_str(&fs::read_to_string(bench.path("identity")).unwrap()).unwrap()
 }
 
@@ -194,9 +200,9 @@ pub(crate) fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
 pub(crate) struct Innocent(Child);
 
 impl Innocent {
-    /// In a group of its own, like an agent.
+    /// In a group of its own, like an agent. It waits for input that never comes.
     pub(crate) fn new() -> Self {
-        let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+        let child = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
         Self(child)
     }
 

@@ -13,6 +13,8 @@ mod acp_resume;
 mod bench;
 mod bounds;
 mod endings;
+#[path = "../../../baton/tests/it/gate.rs"]
+mod gate;
 mod killed_driver;
 mod model;
 mod orphans;
@@ -22,4 +24,6 @@ mod reports;
 mod scripted;
 mod streams;
 mod trees;
+#[path = "../../../baton/tests/it/wait.rs"]
+mod wait;
 mod watchdog;

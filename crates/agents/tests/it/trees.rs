@@ -1,6 +1,6 @@
 //! A process tree is ended as a whole, whatever its members do.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_agents::driver::Driver;
 use baton_agents::driver::run_result::{EndReason, ProcessExit};
@@ -9,6 +9,7 @@ use baton_core::task::attempt::AttemptResult;
 use tokio::sync::{mpsc, watch};
 
 use crate::bench::{Bench, clock, run, run_until, says, wait_until};
+use crate::gate::Gate;
 
 const NOBODY: [&str; 0] = [];
 
@@ -39,7 +40,6 @@ async fn nothing_is_left_after_a_timeout() {
 #[tokio::test]
 async fn nothing_is_left_after_a_normal_end_and_open_pipes_do_not_hold_it_up() {
     let bench = Bench::new();
-    let begun = Instant::now();
     let ran = run(bench.steps(&format!(r#"[{FAMILY}, {{"say": "done"}}]"#))).await;
     assert_eq!((ran.ended.reason, ran.ended.exit), (EndReason::Finished, Some(ProcessExit::Code(0))));
     assert_eq!(
@@ -48,7 +48,6 @@ async fn nothing_is_left_after_a_normal_end_and_open_pipes_do_not_hold_it_up() {
     );
     assert_eq!(bench.alive(), NOBODY);
     assert_eq!(ran.ended.problems, NOBODY);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -63,7 +62,8 @@ async fn term_ignored_is_killed_after_the_grace() {
 #[tokio::test]
 async fn term_heeded_has_its_last_word() {
     let bench = Bench::new();
-    let mut launch = bench.shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+    let mut launch =
+        bench.shell("trap 'echo bye; exit 0' TERM; echo ready; tail -f /dev/null & while :; do wait; done");
     launch.limits.grace = Duration::from_secs(20);
     let ran = run_until(launch, |event| says(event, "ready")).await;
     assert_eq!(ran.ended.exit, Some(ProcessExit::Code(0)));
@@ -84,7 +84,8 @@ async fn a_stopped_agent_is_ended_too() {
 async fn an_agent_that_forks_without_end_is_ended() {
     let bench = Bench::new();
     // In the group, out of it, and each with a parent that is gone at once.
-    let script = "trap '' TERM; echo ready; while :; do sleep 60 & setsid --fork sleep 60; done";
+    let script =
+        "trap '' TERM; echo ready; while :; do tail -f /dev/null & setsid --fork tail -f /dev/null; done";
     let ran = run_until(bench.shell(script), |event| says(event, "ready")).await;
     assert_eq!(ran.ended.problems, NOBODY);
     assert_eq!(bench.alive(), NOBODY);
@@ -93,9 +94,12 @@ async fn an_agent_that_forks_without_end_is_ended() {
 #[tokio::test]
 async fn a_chain_that_never_stands_still_is_ended() {
     let bench = Bench::new();
+    // Each process of the chain starts the next one and ends.
     std::fs::write(bench.worktree().join("hop.sh"), "trap '' TERM\nsleep 0.02\nsetsid --fork sh hop.sh\n")
         .unwrap();
-    let ran = run_until(bench.shell("sh hop.sh; echo ready; sleep 60"), |event| says(event, "ready")).await;
+    let ran =
+        run_until(bench.shell("sh hop.sh; echo ready; tail -f /dev/null"), |event| says(event, "ready"))
+            .await;
     assert_eq!(ran.ended.problems, NOBODY);
     assert_eq!(bench.alive(), NOBODY);
 }
@@ -103,14 +107,21 @@ async fn a_chain_that_never_stands_still_is_ended() {
 #[tokio::test]
 async fn closed_pipes_are_no_end() {
     let bench = Bench::new();
-    let ran = run(bench.shell("exec >&- 2>&-; sleep 0.2; exit 4")).await;
+    let gate = Gate::closed(bench.path("gate"));
+    let launch = bench.shell(&format!("exec >&- 2>&-; touch closed; {}; exit 4", gate.wait()));
+    let closed = bench.worktree().join("closed");
+    std::thread::spawn(move || {
+        wait_until("the pipes are closed", || closed.exists());
+        gate.open();
+    });
+    let ran = run(launch).await;
     assert_eq!(ran.ended.exit, Some(ProcessExit::Code(4)));
 }
 
 #[tokio::test]
 async fn a_cleared_environment_does_not_hide_a_member_of_the_group() {
     let bench = Bench::new();
-    let script = "env -i sleep 600 & echo $! > pid; echo ready; wait";
+    let script = "env -i tail -f /dev/null & echo $! > pid; echo ready; wait";
     let ran = run_until(bench.shell(script), |event| says(event, "ready")).await;
     assert_eq!(ran.ended.reason, EndReason::Cancelled);
     let pid = std::fs::read_to_string(bench.worktree().join("pid")).unwrap();

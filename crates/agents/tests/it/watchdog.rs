@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::bench::{Bench, wait_until};
-use crate::killed_driver::{FAMILY, Innocent, KilledDriver, is_running, write_script};
+use crate::killed_driver::{FAMILY, Innocent, KilledDriver, agent_identity, is_running, write_script};
 
 fn is_ready(bench: &Bench) -> bool {
     bench.path("ready").exists()
@@ -73,10 +73,11 @@ fn a_watchdog_that_was_killed_is_replaced_with_the_next_start() {
 #[test]
 fn without_work_the_watchdog_ends_with_baton() {
     let bench = Bench::new();
-    write_script(&bench, "script.json", r#"[{"say": "ready"}, {"sleep_ms": 200}]"#);
+    write_script(&bench, "script.json", r#"[{"say": "ready"}, "hang"]"#);
     let driver = KilledDriver::watched(&bench);
     wait_until("the agent is ready", || is_ready(&bench));
     let watchdog = driver.watchdog();
+    kill(agent_identity(&bench).pid, "-KILL");
     driver.wait();
     wait_until("the watchdog has ended", || !is_running(watchdog));
 }

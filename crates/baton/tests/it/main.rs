@@ -15,6 +15,7 @@ mod dependencies;
 mod docs;
 mod engine;
 mod folders;
+mod gate;
 mod looping;
 mod machines;
 mod mcp;

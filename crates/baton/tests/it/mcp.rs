@@ -59,14 +59,14 @@ tasks:
     silent: true
 
   echo:
-    desc: "Says its arguments slowly, on both streams."
-    cmds: ["echo out {{.CLI_ARGS}}; sleep 0.05; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
+    desc: "Prints its arguments on both streams."
+    cmds: ["echo out {{.CLI_ARGS}}; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
     silent: true
 
   wander: {desc: "Leaves traces in its own shell.", cmds: ["cd /; export TRACE=left; echo gone"], silent: true}
   look: {desc: "Looks for traces.", cmds: ["pwd; echo [$TRACE]"], silent: true}
   count: {desc: "Says a lot.", cmds: ["seq 1 20000"], silent: true}
-  slow: {desc: "Takes its time.", cmds: ["echo begun; sleep 7"], silent: true}
+  slow: {desc: "Waits at the gate.", cmds: ["echo begun; flock --shared gate true"], silent: true}
   helper: {internal: true, desc: "Not for callers.", cmds: ["true"]}
   undescribed: {cmds: ["true"]}
 "#;

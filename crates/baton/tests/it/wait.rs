@@ -18,13 +18,23 @@ pub fn until_some<T>(
     retry(patience, || find().ok_or(())).unwrap_or_else(|()| panic!("waited {patience:?}: {}", state()))
 }
 
+/// Repeats `step` with pauses until it returns true.
+pub fn repeat_every(pause: Duration, mut step: impl FnMut() -> bool) {
+    while !step() {
+        std::thread::sleep(pause);
+    }
+}
+
 /// Repeats `attempt` until it succeeds; its last error after `patience`.
 pub fn retry<T, E>(patience: Duration, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let started = Instant::now();
-    loop {
-        match attempt() {
-            Err(_) if started.elapsed() < patience => std::thread::sleep(POLL_EVERY),
-            result => return result,
+    let mut result = attempt();
+    repeat_every(POLL_EVERY, || {
+        let is_over = result.is_ok() || started.elapsed() >= patience;
+        if !is_over {
+            result = attempt();
         }
-    }
+        is_over
+    });
+    result
 }

@@ -323,7 +323,9 @@ impl Agent {
             Step::HangForever => park(),
             Step::Exit(code) => std::process::exit(code),
             Step::Raw(line) => println!("{line}"),
-            Step::Spawn => drop(Command::new("sh").args(["-c", "trap '' TERM; sleep 3600"]).spawn().unwrap()),
+            Step::Spawn => {
+                drop(Command::new("sh").args(["-c", "trap '' TERM; tail -f /dev/null"]).spawn().unwrap())
+            }
             Step::Usage(_) | Step::Stop(_) | Step::Error(_) => {}
         }
     }

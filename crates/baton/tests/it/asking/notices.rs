@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{add, asks_then_tells};
 use crate::engine::shop::{Shop, read};
+use crate::gate::Gate;
 use crate::telemetry::receiver::{Authority, Receiver};
 
 /// With a command that keeps every notice of a kind in a file of its own, one line for each.
@@ -62,13 +63,17 @@ fn an_https_webhook_is_told_when_its_authority_is_trusted() {
 
 #[test]
 fn a_notice_on_its_way_when_baton_ends_arrives_and_is_not_told_again() {
-    let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; sleep 1; cat >> told-question.json; \
-                    echo >> told-question.json\"]\n";
+    let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; flock --shared gate true; \
+                    cat >> told-question.json; echo >> told-question.json\"]\n";
     let shop = Shop::scripted(&asks_then_tells("Which port?"), settings);
+    let gate = Gate::closed(shop.folder.join("gate"));
     add(&shop, "Ask");
     let up = shop.up();
     shop.until("it is on its way", || shop.folder.join("begun").exists());
-    up.end();
+    up.signal("-TERM");
+    up.hears("Stopping");
+    gate.open();
+    up.ended();
     let first = told(&shop, "question");
     std::fs::remove_file(shop.folder.join("begun")).unwrap();
     // Whatever were left of it would be told first, so a second question tells that nothing was.

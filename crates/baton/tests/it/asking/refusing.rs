@@ -7,22 +7,24 @@ use serde_json::Value;
 
 use super::questions;
 use crate::engine::shop::Shop;
+use crate::gate::Gate;
 
 /// An agent that leaves its token behind and waits until it may end.
 const WAITS: &str = r#"
 printf '%s' "$BATON_TOKEN" > "$BATON_TOKEN_FILE.part"
 mv "$BATON_TOKEN_FILE.part" "$BATON_TOKEN_FILE"
-while [ ! -e "$BATON_TOKEN_FILE.go" ]; do sleep 0.05; done
+flock --shared "$BATON_TOKEN_FILE.gate" true
 echo Done.
 "#;
 
-fn shop() -> Shop {
+fn shop() -> (Shop, Gate) {
     let mut shop = Shop::with_agent(WAITS, "");
     shop.variables.push(("BATON_TOKEN_FILE".to_owned(), shop.home.join("token").display().to_string()));
     let settings = shop.folder.join(".agent/baton.toml");
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text + "env = [\"BATON_TOKEN_FILE\"]\n").unwrap();
-    shop
+    let gate = Gate::closed(shop.home.join("token.gate"));
+    (shop, gate)
 }
 
 fn asking(shop: &Shop, token: &str, question: &str) -> Child {
@@ -37,7 +39,7 @@ fn said(output: &Output) -> Value {
 /// I6: one question at a time, and the other is refused, not queued.
 #[test]
 fn i6_of_two_agents_that_ask_at_once_one_is_refused() {
-    let shop = shop();
+    let (shop, gate) = shop();
     super::add(&shop, "Ask twice");
     let up = shop.up();
     shop.until("the token", || shop.home.join("token").exists());
@@ -53,13 +55,13 @@ fn i6_of_two_agents_that_ask_at_once_one_is_refused() {
         assert!(refused[key].as_str().is_some_and(|text| !text.trim().is_empty()), "{refused}");
     }
     assert_eq!(questions(&shop).len(), 1, "what was refused is not kept for later");
-    fs::write(shop.home.join("token.go"), "").unwrap();
+    gate.open();
     up.end();
 }
 
 #[test]
 fn i6_an_agent_of_before_is_refused_while_another_works_on() {
-    let shop = shop();
+    let (shop, gate) = shop();
     let task = super::add(&shop, "Ask");
     let up = shop.up();
     shop.until("the token", || shop.home.join("token").exists());
@@ -78,6 +80,6 @@ fn i6_an_agent_of_before_is_refused_while_another_works_on() {
     let asked = asking(&shop, &second, "May I ask?").wait_with_output().unwrap();
     assert_eq!(asked.status.code(), Some(0), "{asked:?}");
     assert_eq!(questions(&shop)[0]["task_id"], task.as_str());
-    fs::write(shop.home.join("token.go"), "").unwrap();
+    gate.open();
     up.end();
 }

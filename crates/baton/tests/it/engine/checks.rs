@@ -32,7 +32,7 @@ fn a_failing_check_sends_the_task_back_with_the_output_as_the_reason() {
 #[test]
 fn a_check_sees_no_secrets_and_nothing_of_it_is_left() {
     // The child outlives the check unless the whole tree is ended.
-    let check = "sleep 98765 & env | sort; exit 0";
+    let check = "tail -f /dev/null & env | sort; exit 0";
     let mut shop = Shop::diligent(&format!("[checks]\nlook = [\"sh\", \"-c\", \"{check}\"]"));
     shop.variables.push(("MODEL_API_KEY".to_owned(), "hunter2".to_owned()));
     let task = shop.add("Anything", &[]);
@@ -64,8 +64,9 @@ fn a_flood_from_a_check_is_kept_at_both_ends() {
 
 #[test]
 fn a_task_cancelled_during_its_check_is_cancelled_and_the_check_ended() {
-    let shop =
-        Shop::diligent("[checks]\nslow = [\"sh\", \"-c\", \"echo started > ../checking; sleep 87654\"]");
+    let shop = Shop::diligent(
+        "[checks]\nslow = [\"sh\", \"-c\", \"echo started > ../checking; tail -f /dev/null\"]",
+    );
     let task = shop.add("Anything", &[]);
     let up = shop.up();
     let marker = shop.state().join("worktrees/checking");

@@ -53,7 +53,7 @@ fn until_retired(shop: &Shop, attempt: &str) {
 
 #[test]
 fn i17_after_a_cancel() {
-    let shop = writer("exec sleep 76543");
+    let shop = writer("hang");
     let task = shop.add("Write", &[]);
     let up = shop.up();
     let attempt = until_written(&shop, &task);
@@ -66,7 +66,7 @@ fn i17_after_a_cancel() {
 
 #[test]
 fn i17_after_a_rejection() {
-    let shop = writer("case \"$prompt\" in *'was rejected'*) exec sleep 76542 ;; esac; work");
+    let shop = writer("case \"$prompt\" in *'was rejected'*) hang ;; esac; work");
     let task = shop.add("Write", &[]);
     let up = shop.up();
     shop.until_queue(&task, "provisional");
@@ -79,7 +79,7 @@ fn i17_after_a_rejection() {
 
 #[test]
 fn i17_after_a_recycling() {
-    let shop = writer("turns 50; exec sleep 76541");
+    let shop = writer("turns 50; hang");
     let task = shop.add("Write", &[]);
     let up = shop.up();
     shop.until_queue(&task, "recycled");
@@ -91,7 +91,7 @@ fn i17_after_a_recycling() {
 
 #[test]
 fn i17_after_kill_9_of_baton_while_the_agent_writes() {
-    let shop = writer("test -e go.scratch || { touch go.scratch; exec sleep 76540; }; work");
+    let shop = writer("test -e go.scratch || { touch go.scratch; hang; }; work");
     let task = shop.add("Write", &[]);
     let up = shop.up();
     let first = until_written(&shop, &task);

@@ -259,10 +259,11 @@ impl Drop for Up {
     }
 }
 
-/// What the shell's agents share: an identity for git, a way to use turns, and honest work.
+/// What the shell agents share: an identity for git, functions that use turns, hang until killed, and commit work.
 pub const WORDS: &str = r#"
 export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
 turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
+hang() { exec tail -f /dev/null; }
 work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -A; git commit -q -m "Work on $BATON_TASK_ID"; }
 "#;
 

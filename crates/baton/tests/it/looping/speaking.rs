@@ -6,13 +6,14 @@ use serde_json::json;
 use super::round::{Round, discovered, rubric, talk};
 use crate::agents::fake;
 use crate::engine::shop::Shop;
+use crate::gate::Gate;
 
 /// Plans, but not before it is let go, and tells what it was told. The first shift is the one that waits.
 const AGENT: &str = r#"
 touch "$KEEP/started"
 case "$prompt" in
 *'The human says'*) title='As the human said' ;;
-*) while [ ! -e "$KEEP/go" ]; do sleep 0.05; done; title='A guess' ;;
+*) flock --shared "$KEEP/gate" true; title='A guess' ;;
 esac
 echo '{"baton":"vagueness","goal":{"clarity":"clear","reason":"x"},"scope":{"clarity":"clear","reason":"x"},"acceptance":{"clarity":"clear","reason":"x"},"constraints":{"clarity":"clear","reason":"x"}}'
 echo "{\"baton\":\"plan\",\"items\":[{\"title\":\"$title\"}]}"
@@ -22,6 +23,7 @@ echo '{"baton":"result","status":"COMPLETE","output":"Planned."}'
 #[test]
 fn a_message_during_a_phase_reaches_its_agent_before_the_gate_is_asked() {
     let mut shop = Shop::with_agent(AGENT, "");
+    let gate = Gate::closed(shop.home.join("gate"));
     let home = shop.home.display().to_string();
     shop.variables.push(("KEEP".to_owned(), home));
     let settings = shop.folder.join(".agent/baton.toml");
@@ -32,7 +34,7 @@ fn a_message_during_a_phase_reaches_its_agent_before_the_gate_is_asked() {
     let mut planning = round.talk(&[]);
     round.shop.until("the agent is at work", || round.shop.home.join("started").exists());
     round.shop.json(&["recipe", "say", "Use the other door."]);
-    std::fs::write(round.shop.home.join("go"), "").unwrap();
+    gate.open();
     planning.hears("Ready to execute? [YES/NO]");
     planning.hears("1. As the human said");
     // While a question waits nobody is at work: its answer comes first.

@@ -2,13 +2,15 @@
 
 use super::fleet::{Fleet, Machine};
 use super::sharing::fleet;
+use crate::gate::Gate;
 
 /// Commits, leaves something uncommitted, says that it is at work, and waits until it may end.
-fn agent(fleet: &Fleet) -> String {
+fn agent(fleet: &Fleet, gate: &Gate) -> String {
     let home = fleet.home.display();
     format!(
         "turns 1; work; touch {home}/begun-$BATON_TASK_ID\n\
-         while [ ! -e {home}/gate ]; do sleep 0.05; done"
+         {}",
+        gate.wait()
     )
 }
 
@@ -23,7 +25,8 @@ fn unpushed(machine: &Machine) -> usize {
 #[test]
 fn what_could_not_be_pushed_waits_and_arrives_once_the_remote_is_back() {
     let Some(fleet) = fleet("away", "") else { return };
-    fleet.agent_does(&agent(&fleet));
+    let gate = Gate::closed(fleet.home.join("gate"));
+    fleet.agent_does(&agent(&fleet, &gate));
     let (desk, lab) = (fleet.machine("desk", ""), fleet.machine("lab", ""));
     let up = desk.up(&["--agents", "0"]);
     up.hears("Listening");
@@ -39,7 +42,7 @@ fn what_could_not_be_pushed_waits_and_arrives_once_the_remote_is_back() {
     std::fs::rename(&fleet.remote, &gone).unwrap();
     desk.says(&["task", "cancel", &dropped]);
     let given_up = desk.task(&dropped)["attempts"][0]["attempt"]["id"].as_str().unwrap().to_owned();
-    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    gate.open();
     worker.hears("its work is kept here until the remote takes it");
     desk.until_queue(&kept, "provisional");
     let (is_accepted, said) = desk.tries(&["accept", &kept]);

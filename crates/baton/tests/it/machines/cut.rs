@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -27,26 +27,25 @@ const ROW: usize = 20;
 /// Every so many asks before it works.
 const ASKING_EVERY: usize = 10;
 const LEASE_SECONDS: u32 = 3;
-/// Longer than the lease, so that the work is surely taken back.
-const CUT: Duration = Duration::from_secs(5);
 /// Clocks, as libfaketime takes them: none of the machines agrees with the store by less than five minutes but one.
 const CLOCKS: [&str; 5] = ["+300s", "-300s", "+0s", "-300s", "+300s"];
 /// The title of what a machine is at work on when it is hit.
 const STAYING: &str = "Stay at work";
 const SERVERS: [u8; 2] = [3, 4];
+/// How often each server accepts what is finished: seldom enough to leave the processors to the work.
+const ACCEPT_EVERY: Duration = Duration::from_millis(250);
 /// A busy machine is given time; an idle one needs less than a third of it.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Asks where the title says so, until the answer is in the prompt; then works for a moment. Or says that it is at work,
-/// and stays so until its machine is hit.
+/// Asks first where the title says so, then works. Or reports that it is at work and hangs until its machine is hit.
 const AGENT: &str = r#"
 case "$prompt" in
     *"Ask first"*) if [ -z "${BATON_RESUME:-}" ]; then
         echo '{"baton":"ask","question":"Which colour?","options":["red","blue"]}'; exit 0; fi ;;
     *"Stay at work"*) if [ "$BATON_ATTEMPT_NUMBER" = 1 ]; then
-        touch "${PWD%%/.agent/state/*}/at-work-on-$BATON_TASK_ID"; sleep 600; fi ;;
+        touch "${PWD%%/.agent/state/*}/at-work-on-$BATON_TASK_ID"; hang; fi ;;
 esac
-turns 1; sleep 0.2; work
+turns 1; work
 "#;
 
 #[test]
@@ -149,16 +148,14 @@ impl Stage {
         self.put_to_work(0);
         restart(0);
         self.until_done(18);
-        self.put_to_work(1);
-        self.cut_for_long(1);
+        self.cut_until_lost(1);
         self.until_done(30);
         self.put_to_work(1);
         restart(1);
         self.until_done(42);
         self.server.kill_and_restart();
         self.until_done(52);
-        self.put_to_work(2);
-        self.cut_for_long(2);
+        self.cut_until_lost(2);
         self.until_done(62);
         self.put_to_work(2);
         restart(2);
@@ -168,8 +165,7 @@ impl Stage {
             server.kill();
         }
         self.until_done(82);
-        self.put_to_work(0);
-        self.cut_for_long(0);
+        self.cut_until_lost(0);
         self.until_done(TASKS);
         for worker in workers.into_iter().flatten() {
             worker.end();
@@ -187,28 +183,31 @@ impl Stage {
         &self.machines[usize::from(number)]
     }
 
-    /// Gives the machine a task that no other may take, and returns when it is at work on it.
-    fn put_to_work(&self, number: u8) {
+    /// Gives the machine a task that no other may take, and returns the task once it is at work on it.
+    fn put_to_work(&self, number: u8) -> String {
         let urgent = ["--needs", &label(number), "--priority", "P0"];
         let desk = self.machine(SERVERS[1]);
         let task = desk.add(&self.project, STAYING, &urgent);
         let begun = self.machine(number).folder.join(format!("at-work-on-{task}"));
         desk.until(&format!("machine {number} is at work on {task}"), || begun.exists());
+        task
     }
 
-    fn cut_for_long(&self, number: u8) {
+    /// Cuts the machine off while it is at work, for as long as it takes the others to give its work away.
+    fn cut_until_lost(&self, number: u8) {
+        let task = self.put_to_work(number);
         self.network.cut(number);
-        let since = Instant::now();
-        while since.elapsed() < CUT {
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        self.network.mend(number);
+        let desk = self.machine(SERVERS[1]);
+        desk.until(&format!("the lease on {task} has expired"), || {
+            desk.task(&task)["attempts"][0]["closing"]["closing"] == "lost"
+        });
+        self.network.reconnect(number);
     }
 
     /// Accepts whatever waits, and answers whatever is asked, at one of the servers. The other does the same.
     fn accept_until(&self, server: u8, is_over: &AtomicBool) {
         let machine = self.machine(server);
-        while !is_over.load(Ordering::Relaxed) {
+        wait::repeat_every(ACCEPT_EVERY, || {
             // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
             let _ = machine.tries(&["accept", "--all"]);
             let (worked, said) = machine.says_or_not(&["--json", "questions"]);
@@ -219,8 +218,8 @@ impl Stage {
                     let _ = machine.tries(&["answer", id, "red"]);
                 }
             }
-            std::thread::sleep(Duration::from_millis(250));
-        }
+            is_over.load(Ordering::Relaxed)
+        });
     }
 
     fn until_done(&self, wanted: usize) {

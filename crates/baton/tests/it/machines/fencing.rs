@@ -2,14 +2,16 @@
 
 use super::fleet::Fleet;
 use super::sharing::fleet;
+use crate::gate::Gate;
 
 /// Commits something of its attempt's own. The first attempt says that it is there, and waits until it may end.
-fn agent(fleet_home: &str) -> String {
+fn agent(fleet: &Fleet, gate: &Gate) -> String {
+    let (home, wait) = (fleet.home.display(), gate.wait());
     format!(
         "turns 1; echo mine > \"$BATON_TASK_ID-$BATON_ATTEMPT_NUMBER.txt\"; git add -A; git commit -q -m Part\n\
          echo loose > loose-$BATON_ATTEMPT_NUMBER.txt\n\
          if [ \"$BATON_ATTEMPT_NUMBER\" = 1 ]; then\n\
-         touch {fleet_home}/begun; while [ ! -e {fleet_home}/gate ]; do sleep 0.05; done; fi"
+         touch {home}/begun; {wait}; fi"
     )
 }
 
@@ -20,7 +22,8 @@ fn begun(fleet: &Fleet) -> bool {
 #[test]
 fn a_machine_that_was_away_writes_nothing_and_its_work_is_kept() {
     let Some(fleet) = fleet("fence", "") else { return };
-    fleet.agent_does(&agent(fleet.home.to_str().unwrap()));
+    let gate = Gate::closed(fleet.home.join("gate"));
+    fleet.agent_does(&agent(&fleet, &gate));
     let settings = "lease_seconds = 2";
     let (desk, away, here) =
         (fleet.machine("desk", settings), fleet.machine("away", settings), fleet.machine("here", settings));
@@ -40,7 +43,7 @@ fn a_machine_that_was_away_writes_nothing_and_its_work_is_kept() {
     assert_eq!(attempts[0]["closing"]["closing"], "lost");
     assert_eq!(attempts.len(), 2);
 
-    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    gate.open();
     first.signal("-CONT");
     let vault = format!("refs/baton/vault/{lost}");
     desk.until("its work arrives under its own name", || !fleet.git(&["for-each-ref", &vault]).is_empty());
@@ -63,7 +66,8 @@ fn a_machine_that_was_away_writes_nothing_and_its_work_is_kept() {
 #[test]
 fn a_worker_that_is_told_to_end_hands_its_work_over_unblamed() {
     let Some(fleet) = fleet("drain", "") else { return };
-    fleet.agent_does(&agent(fleet.home.to_str().unwrap()));
+    let gate = Gate::closed(fleet.home.join("gate"));
+    fleet.agent_does(&agent(&fleet, &gate));
     let (desk, one, other) =
         (fleet.machine("desk", ""), fleet.machine("one", ""), fleet.machine("other", ""));
     let up = desk.up(&["--agents", "0"]);
@@ -93,7 +97,8 @@ fn a_worker_that_is_told_to_end_hands_its_work_over_unblamed() {
 #[test]
 fn a_draining_worker_finishes_what_it_has_and_takes_nothing_new() {
     let Some(fleet) = fleet("grace", "") else { return };
-    fleet.agent_does(&agent(fleet.home.to_str().unwrap()));
+    let gate = Gate::closed(fleet.home.join("gate"));
+    fleet.agent_does(&agent(&fleet, &gate));
     let (desk, one) = (fleet.machine("desk", ""), fleet.machine("one", ""));
     let up = desk.up(&["--agents", "0"]);
     up.hears("Listening");
@@ -108,7 +113,7 @@ fn a_draining_worker_finishes_what_it_has_and_takes_nothing_new() {
         workers["workers"].as_array().unwrap().iter().any(|one| one["state"] == "draining")
     });
     let late = desk.add(&project, "Too late", &[]);
-    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    gate.open();
     worker.ended();
     assert_eq!(desk.task(&task)["queue"], "provisional");
     assert_eq!(desk.task(&late)["attempts"].as_array().unwrap().len(), 0);

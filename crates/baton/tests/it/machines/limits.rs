@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use super::sharing::fleet;
+use crate::gate::Gate;
 
 /// Says that it is at work. Two of the limited project at once leave a trace; the first waits until it may end.
-fn agent(home: &Path, limited: &str) -> String {
-    let home = home.display();
+fn agent(home: &Path, gate: &Gate, limited: &str) -> String {
+    let (home, wait) = (home.display(), gate.wait());
     format!(
         "turns 1; work\n\
          case \"$prompt\" in *{limited}*)\n\
          mkdir {home}/at-work || touch {home}/too-many\n\
-         touch {home}/begun; while [ ! -e {home}/gate ]; do sleep 0.05; done\n\
+         touch {home}/begun; {wait}\n\
          rmdir {home}/at-work;;\n\
          esac"
     )
@@ -20,7 +21,8 @@ fn agent(home: &Path, limited: &str) -> String {
 #[test]
 fn a_projects_limit_holds_over_all_machines_and_is_told() {
     let Some(fleet) = fleet("limits", "") else { return };
-    fleet.agent_does(&agent(&fleet.home, "One-by-one"));
+    let gate = Gate::closed(fleet.home.join("gate"));
+    fleet.agent_does(&agent(&fleet.home, &gate, "One-by-one"));
     let (desk, one, other) =
         (fleet.machine("desk", ""), fleet.machine("one", ""), fleet.machine("other", "max_per_person = 9"));
     let up = desk.up(&["--agents", "0"]);
@@ -53,7 +55,7 @@ fn a_projects_limit_holds_over_all_machines_and_is_told() {
     let ready = desk.says(&["task", "ready"]);
     assert!(ready.contains("project full") && ready.contains(&format!("Not started: {why}")), "{ready}");
 
-    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    gate.open();
     for task in &tasks {
         desk.until_queue(task, "provisional");
     }

@@ -82,7 +82,7 @@ impl Network {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "down"]);
     }
 
-    pub fn mend(&self, number: u8) {
+    pub fn reconnect(&self, number: u8) {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "up"]);
     }
 }

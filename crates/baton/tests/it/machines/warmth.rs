@@ -4,14 +4,17 @@
 //! luck: `HeadStart` and `WorkerFit` have tests of their own. Here is what holds without luck.
 
 use super::sharing::fleet;
+use crate::gate::Gate;
 
 #[test]
 fn a_machine_without_the_clone_takes_work_when_nobody_else_can() {
     let Some(fleet) = fleet("warmth", "") else { return };
+    let gate = Gate::closed(fleet.home.join("gate"));
     let home = fleet.home.display();
     fleet.agent_does(&format!(
         "turns 1; work\ncase \"$prompt\" in *Long*)\n\
-         touch {home}/begun; while [ ! -e {home}/gate ]; do sleep 0.05; done;;\nesac"
+         touch {home}/begun; {};;\nesac",
+        gate.wait()
     ));
     let (desk, warm, cold) =
         (fleet.machine("desk", ""), fleet.machine("warm", ""), fleet.machine("cold", ""));
@@ -35,7 +38,7 @@ fn a_machine_without_the_clone_takes_work_when_nobody_else_can() {
     let task = desk.add(&project, "No room there", &[]);
     desk.until_queue(&task, "provisional");
     assert_ne!(done_by(&task), has_clone);
-    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    gate.open();
     desk.until_queue(&long, "provisional");
     assert_eq!(done_by(&long), has_clone);
     first.end();

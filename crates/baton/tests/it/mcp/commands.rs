@@ -1,6 +1,7 @@
 //! The same user tasks on the command line.
 
 use super::Place;
+use crate::gate::Gate;
 
 #[test]
 fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
@@ -15,6 +16,7 @@ fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     let output = place.baton().args(["do", "gret"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));
+    let _gate = Gate::closed(place.folder.join("gate"));
     let output = place.baton().args(["do", "--timeout", "1", "slow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(124), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "begun\n");

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::{PATIENCE, Place, TASKFILE, call, run};
+use crate::gate::Gate;
 
 #[tokio::test]
 async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
@@ -50,6 +52,7 @@ async fn each_run_is_isolated_from_the_ones_before() {
 async fn a_run_that_takes_too_long_is_ended_and_says_so() {
     let place = Place::new("[user_tasks]\ntimeout = 1\n");
     place.write(".agent/Taskfile.yml", TASKFILE);
+    let _gate = Gate::closed(place.folder.join("gate"));
     let (client, _listener, _child) = place.client().await;
     let (said, is_error) = run(&client, "slow").await;
     assert!(!is_error, "{said}");
@@ -75,9 +78,12 @@ async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
 #[tokio::test]
 async fn a_call_that_waits_tells_progress() {
     let place = Place::with_tasks();
+    let gate = Gate::closed(place.folder.join("gate"));
     let (client, listener, _child) = place.client().await;
-    let (ran, told) =
-        tokio::join!(run(&client, "slow"), tokio::time::timeout(PATIENCE, listener.progress.notified()));
-    assert!(told.is_ok());
+    let progress = async {
+        timeout(PATIENCE, listener.progress.notified()).await.unwrap();
+        gate.open();
+    };
+    let (ran, ()) = tokio::join!(run(&client, "slow"), progress);
     assert!(ran.0.starts_with("Task 'slow' completed"), "{}", ran.0);
 }

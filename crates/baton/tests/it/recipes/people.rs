@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use super::world::{World, good_agent, looping, script};
+use crate::gate::Gate;
 
-/// Waits for the flag `go` in every first shift, then ends as its prompt lets it.
-fn waiting_agent(folder_of_flags: &str, then: &str) -> String {
+/// Waits at the gate in its first run, then ends as its prompt says.
+fn waiting_agent(flags: &str, gate: &Gate, then: &str) -> String {
     format!(
-        "prompt=$(cat)\ntouch {folder_of_flags}/started\n\
-         case \"$prompt\" in *'The human says'*) {then} ;; *) while [ ! -e {folder_of_flags}/go ]; do sleep 0.05; done\n\
-         echo '{{\"baton\":\"outcome\",\"outcome\":\"again\"}}' ;; esac\n"
+        "prompt=$(cat)\ntouch {flags}/started\n\
+         case \"$prompt\" in *'The human says'*) {then} ;; *) {wait}\n\
+         echo '{{\"baton\":\"outcome\",\"outcome\":\"again\"}}' ;; esac\n",
+        wait = gate.wait()
     )
 }
 
@@ -18,14 +20,15 @@ fn waiting_agent(folder_of_flags: &str, then: &str) -> String {
 fn a_message_during_a_run_reaches_the_agent_before_it_goes_on() {
     let mut world = World::shell("");
     let flags = world.folder.join("flags").display().to_string();
+    let gate = Gate::closed(world.flag("gate"));
     let then = "echo \"I heard you.\"; echo '{\"baton\":\"outcome\",\"outcome\":\"stop\"}'";
-    fs::write(world.folder.join("agent.sh"), waiting_agent(&flags, then)).unwrap();
+    fs::write(world.folder.join("agent.sh"), waiting_agent(&flags, &gate, then)).unwrap();
     world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
     let task = world.start("round");
     world.up();
     world.wait("the agent works", || world.flag("started").exists().then_some(()));
     world.json(&["recipe", "say", "Use the other door."]);
-    fs::write(world.flag("go"), "").unwrap();
+    gate.open();
     world.wait_for_queue(&task, "done");
     // Its report of before the message did not count: the step was not left by it.
     insta::assert_snapshot!(world.story(), @"
@@ -45,7 +48,7 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
     let agent = format!(
         "cat > /dev/null\necho half > half.txt\ngit add -A\n\
          git -c user.name=a -c user.email=a@example.org commit -q -m Half\n\
-         sleep 3600 &\necho $! > {flags}/child\necho $$ > {flags}/agent\ntouch {flags}/started\nwait\n"
+         tail -f /dev/null &\necho $! > {flags}/child\necho $$ > {flags}/agent\ntouch {flags}/started\nwait\n"
     );
     fs::write(world.folder.join("agent.sh"), agent).unwrap();
     world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
@@ -98,7 +101,7 @@ fn kill_9_in_the_middle_of_a_step_dispatches_it_again_once() {
     let mut world = World::shell("");
     let flags = world.folder.join("flags").display().to_string();
     let agent = format!(
-        "cat > /dev/null\nif [ \"$BATON_STEP\" = two ] && [ ! -e {flags}/hung ]; then touch {flags}/hung; sleep 3600; fi\n\
+        "cat > /dev/null\nif [ \"$BATON_STEP\" = two ] && [ ! -e {flags}/hung ]; then touch {flags}/hung; tail -f /dev/null; fi\n\
          case $BATON_STEP in one) o=on ;; *) o=stop ;; esac\n\
          echo \"{{\\\"baton\\\":\\\"outcome\\\",\\\"outcome\\\":\\\"$o\\\"}}\"\n"
     );

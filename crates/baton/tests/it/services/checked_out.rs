@@ -1,11 +1,12 @@
 //! A merge target that somebody has checked out holds up the task that needs it, and nothing else.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::engine::shop::Shop;
 use crate::looping::round::Round;
+use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -16,16 +17,10 @@ fn answer(round: &Round, session: &str, expected: &str, answer: &str) {
 }
 
 fn next_question(round: &Round, session: &str, expected: &str) -> Value {
-    let started = Instant::now();
-    loop {
-        let found = round.questions().into_iter().find(|question| question["session_id"] == session);
-        if let Some(question) = found {
-            assert!(question["text"].as_str().unwrap().contains(expected), "{question:#}");
-            return question;
-        }
-        assert!(started.elapsed() < PATIENCE, "{session} never asked \"{expected}\"");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let find = || round.questions().into_iter().find(|question| question["session_id"] == session);
+    let question = wait::until_some(PATIENCE, find, || format!("{session} did not ask \"{expected}\""));
+    assert!(question["text"].as_str().unwrap().contains(expected), "{question:#}");
+    question
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! A `baton up` whose services fail on demand.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_engine::supervisor::FAIL_VARIABLE;
 use serde_json::Value;
 
 use crate::engine::shop::{Shop, Up};
 use crate::server::client::{Events, get};
+use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub struct Stand {
     pub shop: Shop,
@@ -48,12 +48,8 @@ impl Stand {
         services.iter().find(|service| service["name"] == name).cloned().unwrap_or_default()
     }
 
-    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.health());
-            std::thread::sleep(LOOK_EVERY);
-        }
+    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        wait::until(PATIENCE, is_so, || format!("{what}: {:#}", self.health()));
     }
 
     pub fn until_state(&self, name: &str, state: &str) {
