@@ -1,4 +1,5 @@
-//! First paint and frame times of the web UI in a real browser: `cargo bench -p baton --bench pages`.
+//! First paint and frame times of the web UI in a real browser, and the processor time that idle listeners take:
+//! `cargo bench -p baton --bench pages`.
 //!
 //! Prints the best of several rounds, because other programs share the machine. Needs Chromium and chromedriver.
 #![expect(
@@ -30,6 +31,7 @@ mod server {
 
 use serde_json::json;
 
+use crate::client::Events;
 use crate::driver::Browser;
 use crate::place::Place;
 
@@ -38,8 +40,36 @@ const ROUNDS: u32 = 5;
 const FRAMES: u32 = 60;
 
 fn main() {
+    idle_listeners();
     many_tasks();
     long_log();
+}
+
+/// What the server spends on requests while a thousand clients follow the event log and nothing happens.
+fn idle_listeners() {
+    const LISTENERS: u32 = 1_000;
+    const REQUESTS: u32 = 20;
+    let place = Place::without_agents().start();
+    let mut listeners: Vec<Events> = (0..LISTENERS).map(|_| Events::after(&place.address, 0)).collect();
+    place.project();
+    for listener in &mut listeners {
+        listener.next().unwrap();
+    }
+    let time = best(|| {
+        let before = processor_time_ms(&place);
+        for _ in 0..REQUESTS {
+            place.get("/api/projects");
+        }
+        processor_time_ms(&place) - before
+    });
+    print("processor time", &format!("{REQUESTS} requests beside {LISTENERS} idle listeners"), time);
+}
+
+/// Of the server, in steps of ten milliseconds.
+fn processor_time_ms(place: &Place) -> f64 {
+    let stat = place.proc("stat");
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    10.0 * (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap())
 }
 
 fn many_tasks() {

@@ -122,7 +122,7 @@ async fn too_long_and_too_quiet_are_timeouts() {
     let bench = Bench::new();
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
     let mut launch = bench.acp_steps(r#"["hang"]"#);
-    launch.limits.idle_timeout = Some(Duration::from_millis(300));
+    launch.limits.idle_timeout = Some(Duration::from_secs(2));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::Idle, &timed_out));
 
@@ -172,9 +172,9 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     assert!(systemic(&ran).contains("protocol version 2"), "{}", systemic(&ran));
 
     let mut launch = bench.acp(r#"{"mute": true, "stderr": "downloading itself"}"#);
-    launch.limits.startup_timeout = Duration::from_secs(2);
+    launch.limits.startup_timeout = Duration::from_secs(3);
     let ran = run(launch).await;
-    assert!(systemic(&ran).contains("was not ready within 2s"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("was not ready within 3s"), "{}", systemic(&ran));
     assert!(systemic(&ran).contains("downloading itself"));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 

@@ -14,7 +14,7 @@ const KILLS: u32 = 50;
 /// Kills of one demo, before it is let to its end: on a slow machine a life may be too short for any progress.
 const KILLS_PER_DEMO: u32 = 12;
 /// The longest a demo may take on a busy machine before it counts as stuck.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 const BRANCH: &str = "feature/de300000";
 

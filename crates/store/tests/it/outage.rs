@@ -13,7 +13,7 @@ use crate::postgres::run;
 use crate::server::Server;
 use crate::suite::make::{created, task_id, write};
 
-const KILLS: u32 = 20;
+const KILLS: u32 = 8;
 const WRITERS: u32 = 8;
 const SOON: Duration = Duration::from_mins(1);
 

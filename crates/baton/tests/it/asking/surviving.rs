@@ -11,7 +11,7 @@ use crate::server::client::Events;
 use crate::server::place::Place;
 
 /// How many wait at once, each with a worktree of its own. `BATON_QUESTIONS` takes another number.
-const QUESTIONS: usize = 1_000;
+const QUESTIONS: usize = 200;
 /// Of these, how many are answered by a command each.
 const BY_COMMAND: usize = 10;
 

@@ -41,16 +41,17 @@ impl<'a> Story<'a> {
     }
 
     fn line(&mut self, line: &str) -> String {
-        let tasks = self.ids(&["--json", "task", "list"], "tasks", "task_id");
-        let questions = self.ids(&["--json", "questions"], "questions", "id");
+        let number = |word: &str, mark| word.strip_prefix(mark)?.parse::<usize>().ok();
         let words: Vec<String> = line
             .split(' ')
-            .map(|word| match (word.strip_prefix('$'), word.strip_prefix('?')) {
-                (Some(number), _) if number.parse::<usize>().is_ok() => {
-                    tasks[number.parse::<usize>().unwrap()].clone()
+            .map(|word| match (number(word, '$'), number(word, '?')) {
+                (Some(task), _) => {
+                    self.ids(&["--json", "task", "list"], "tasks", "task_id").swap_remove(task)
                 }
-                (_, Some(number)) => questions[number.parse::<usize>().unwrap()].clone(),
-                _ => word.replace('_', " "),
+                (_, Some(question)) => {
+                    self.ids(&["--json", "questions"], "questions", "id").swap_remove(question)
+                }
+                (None, None) => word.replace('_', " "),
             })
             .collect();
         self.says(&words)

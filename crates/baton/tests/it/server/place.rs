@@ -121,7 +121,8 @@ impl Place {
         self.said.take().unwrap().join().unwrap();
     }
 
-    fn proc(&self, file: &str) -> String {
+    /// A file of the running server in `/proc`.
+    pub fn proc(&self, file: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.up.as_ref().unwrap().id())).unwrap()
     }
 
@@ -129,13 +130,6 @@ impl Place {
         let status = self.proc("status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-
-    /// Hundredths of a second of processor time.
-    pub fn cpu_ticks(&self) -> u64 {
-        let stat = self.proc("stat");
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     }
 
     pub fn get(&self, path: &str) -> Answer {

@@ -110,7 +110,7 @@ fn clients_that_do_not_read_are_not_buffered_for() {
 }
 
 #[test]
-fn a_thousand_idle_listeners_cost_little() {
+fn a_thousand_idle_listeners_take_little_memory() {
     let place = Place::without_agents().start();
     let before = place.memory_kib();
     let mut listeners: Vec<Events> = (0..1_000).map(|_| Events::after(&place.address, 0)).collect();
@@ -120,12 +120,7 @@ fn a_thousand_idle_listeners_cost_little() {
     }
     let growth = place.memory_kib().saturating_sub(before);
     // An idle connection of the unoptimised program takes some forty kilobytes; a page of events for each would be far more.
+    // `cargo bench -p baton --bench pages` measures the processor time.
     assert!(growth < 64 * 1024, "a thousand listeners took {growth} KiB");
-    let spent = place.cpu_ticks();
-    // They are idle: the server answers others and does nothing for them.
-    for _ in 0..20 {
-        assert_eq!(place.get(&format!("/api/projects/{project}")).status, 200);
-    }
-    let ticks = place.cpu_ticks() - spent;
-    assert!(ticks < 50, "{ticks} hundredths of a second of work for listeners that sleep");
+    assert_eq!(place.get(&format!("/api/projects/{project}")).status, 200, "others are served");
 }
