@@ -55,7 +55,7 @@ impl Folder {
 }
 
 #[test]
-fn the_first_minutes_with_tasks() {
+fn tasks_are_added_listed_shown_and_cancelled() {
     let folder = Folder::new();
     insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
     exit 0
@@ -104,7 +104,7 @@ fn the_first_minutes_with_tasks() {
 }
 
 #[test]
-fn mistakes_are_answered_with_what_to_do() {
+fn mistakes_get_an_error_and_a_hint() {
     let folder = Folder::new();
     folder.run(&["task", "add", "Fix the login"]);
     let id = folder.ids().remove(0);
@@ -182,7 +182,7 @@ fn mistakes_are_answered_with_what_to_do() {
 }
 
 #[test]
-fn a_store_that_is_not_ours_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_store_is_refused_and_left_unchanged() {
     let folder = Folder::new();
     let file = folder.0.path().join("state/here.db");
     std::fs::create_dir(folder.0.path().join("state")).unwrap();
@@ -257,7 +257,7 @@ fn explain_states_has_every_state_and_no_way_out_of_done() {
 }
 
 #[test]
-fn explain_says_what_a_code_means_why_and_what_to_do() {
+fn explain_gives_the_meaning_the_cause_and_the_next_step() {
     let output = baton(&["explain", "wrong_state"]);
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(stdout(&output), @r"
@@ -319,7 +319,7 @@ fn wrong_usage_is_exit_code_2_with_suggestions() {
 }
 
 #[test]
-fn the_scripted_agent_is_there_and_hidden() {
+fn the_scripted_agent_is_a_hidden_command() {
     let folder = TempDir::new().unwrap();
     let script = folder.path().join("script.json");
     std::fs::write(&script, r#"{"otherwise": [{"turns": 1}, {"crash": {"exit": 7}}]}"#).unwrap();

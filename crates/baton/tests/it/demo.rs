@@ -154,7 +154,7 @@ fn exit_code(demo: &Demo) -> Option<i32> {
 }
 
 #[test]
-fn the_demo_tells_the_whole_story_and_a_second_run_finds_it_told() {
+fn the_demo_runs_to_its_end_and_a_second_run_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo { folder: folder.path().canonicalize().unwrap() };
     assert_eq!(exit_code(&demo), Some(0));

@@ -1,8 +1,8 @@
 //! The tools, through a real client and the real binary: user tasks, the queue, and the door.
 
+mod access;
 mod agents;
 mod commands;
-mod door;
 mod runs;
 mod user_tasks;
 
@@ -71,7 +71,7 @@ tasks:
   undescribed: {cmds: ["true"]}
 "#;
 
-struct Place {
+struct McpRepo {
     folder: PathBuf,
     _scratch: TempDir,
 }
@@ -99,27 +99,27 @@ impl ClientHandler for Listener {
 
 type Client = RunningService<RoleClient, Listener>;
 
-impl Place {
+impl McpRepo {
     fn new(settings: &str) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().canonicalize().unwrap();
-        let place = Self { folder, _scratch: scratch };
-        place.git(&["init", "-q", "-b", "main"]);
-        std::fs::create_dir(place.folder.join(".agent")).unwrap();
-        std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
+        let repo = Self { folder, _scratch: scratch };
+        repo.git(&["init", "-q", "-b", "main"]);
+        std::fs::create_dir(repo.folder.join(".agent")).unwrap();
+        std::fs::write(repo.folder.join(".agent/baton.toml"), settings).unwrap();
         // Stands in for the Go toolchain: says what it was called with, a word on each line.
-        place.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
-        Command::new("chmod").args(["+x", "go"]).current_dir(&place.folder).status().unwrap();
-        place.git(&["add", "-A"]);
-        place.git(&["commit", "-q", "-m", "Begin"]);
-        place
+        repo.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
+        Command::new("chmod").args(["+x", "go"]).current_dir(&repo.folder).status().unwrap();
+        repo.git(&["add", "-A"]);
+        repo.git(&["commit", "-q", "-m", "Begin"]);
+        repo
     }
 
     /// With the Taskfile of the document.
     fn with_tasks() -> Self {
-        let place = Self::new("");
-        place.write(".agent/Taskfile.yml", TASKFILE);
-        place
+        let repo = Self::new("");
+        repo.write(".agent/Taskfile.yml", TASKFILE);
+        repo
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -154,9 +154,9 @@ impl Place {
     }
 
     /// The server, and its address once it listens.
-    fn up(&self) -> (Up, String) {
+    fn up(&self) -> (ServerProcess, String) {
         let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
-        let up = Up(up);
+        let up = ServerProcess(up);
         let find = || {
             let mut files =
                 std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
@@ -169,9 +169,9 @@ impl Place {
 }
 
 /// Ended with the test, as a service manager would.
-struct Up(Child);
+struct ServerProcess(Child);
 
-impl Drop for Up {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
         let _ = self.0.wait();

@@ -16,13 +16,13 @@ pub fn pair() -> (File, File) {
 }
 
 /// A program with nothing but the terminal around it.
-pub struct AtTerminal {
+pub struct TerminalProcess {
     person: File,
     child: Child,
     shown: Vec<u8>,
 }
 
-impl AtTerminal {
+impl TerminalProcess {
     pub fn start(mut command: Command) -> Self {
         let (person, program) = pair();
         command.stdin(program.try_clone().unwrap()).stdout(program.try_clone().unwrap()).stderr(program);

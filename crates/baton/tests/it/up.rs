@@ -113,7 +113,7 @@ fn two_hundred_tasks_through_twenty_agents() {
 }
 
 #[test]
-fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
+fn an_agent_that_does_not_start_is_held_and_the_task_stays_queued() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap();
     repository(

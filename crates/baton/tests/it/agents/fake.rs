@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 /// A repository where the fake agent plays `script`; `agent` is more of its own settings, `settings` of the rest.
-pub fn shop(script: &Value, agent: &str, settings: &str) -> Shop {
+pub fn repo(script: &Value, agent: &str, settings: &str) -> TestRepo {
     let program = program("fake-acp-agent");
-    Shop::of(|home| {
+    TestRepo::of(|home| {
         let path = home.join("acp.json");
         std::fs::write(&path, script.to_string()).unwrap();
         format!(
@@ -33,8 +33,8 @@ pub fn outcome(name: &str) -> Value {
 }
 
 /// What the agent wrote down of its sessions: each line of each, oldest session first.
-pub fn sessions(shop: &Shop) -> Vec<Vec<Value>> {
-    let folder = shop.home.join("acp.sessions");
+pub fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
+    let folder = repo.home.join("acp.sessions");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|all| all.map(|entry| entry.unwrap().path()).collect())
         .unwrap_or_default();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::fake::{self, outcome, turns};
-use crate::engine::shop::{Shop, Up, processes};
+use crate::engine::test_repo::{BatonProcess, TestRepo, processes};
 
 const AGENTS: usize = 6;
 /// Enough to see a trend in.
@@ -23,7 +23,7 @@ struct Size {
     children: usize,
 }
 
-fn size(up: &Up) -> Size {
+fn size(up: &BatonProcess) -> Size {
     let pid = up.pid();
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -44,11 +44,11 @@ fn size(up: &Up) -> Size {
 }
 
 /// Puts so many tasks in, and waits until all of them are done.
-fn round(shop: &Shop, number: usize) -> Vec<String> {
+fn round(repo: &TestRepo, number: usize) -> Vec<String> {
     let tasks: Vec<String> =
-        (0..AGENTS).map(|task| shop.add(&format!("Round {number}, task {task}"), &[])).collect();
+        (0..AGENTS).map(|task| repo.add(&format!("Round {number}, task {task}"), &[])).collect();
     for task in &tasks {
-        shop.until_queue(task, "provisional");
+        repo.until_queue(task, "provisional");
     }
     tasks
 }
@@ -59,21 +59,21 @@ fn soak_six_agents_leave_no_process_no_file_and_no_memory_behind() {
     let script = turns(
         json!([[{ "calls": 5 }, { "text": "working\n" }, { "commit": "work" }, "spawn", outcome("complete")]]),
     );
-    let shop = fake::shop(&script, "", "max_agents = 6\nmax_unaccepted = 100000\n");
-    let up = shop.up();
-    round(&shop, 0);
+    let repo = fake::repo(&script, "", "max_agents = 6\nmax_unaccepted = 100000\n");
+    let up = repo.up();
+    round(&repo, 0);
     let before = size(&up);
     let started = Instant::now();
     let mut rounds = 0;
     let mut last = Vec::new();
     while started.elapsed() < Duration::from_secs(seconds) || rounds < ROUNDS_MIN {
         rounds += 1;
-        last = round(&shop, rounds);
+        last = round(&repo, rounds);
     }
-    shop.until("the last processes are gone", || size(&up).children == 0);
+    repo.until("the last processes are gone", || size(&up).children == 0);
     let after = size(&up);
     for task in &last {
-        assert_eq!(processes(&shop.last_attempt(task)), [] as [&str; 0]);
+        assert_eq!(processes(&repo.last_attempt(task)), [] as [&str; 0]);
     }
     let grown = after.memory_kib.saturating_sub(before.memory_kib);
     assert!(

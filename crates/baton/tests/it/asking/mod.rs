@@ -7,7 +7,7 @@ mod surviving;
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 /// Asks on the first attempt, and says the answer back on the next.
 fn asks_then_tells(question: &str) -> Value {
@@ -20,10 +20,10 @@ fn asks_then_tells(question: &str) -> Value {
     ], "otherwise": [] })
 }
 
-fn add(shop: &Shop, title: &str) -> String {
-    shop.json(&["task", "add", title, "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned()
+fn add(repo: &TestRepo, title: &str) -> String {
+    repo.json(&["task", "add", title, "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned()
 }
 
-fn questions(shop: &Shop) -> Vec<Value> {
-    shop.json(&["questions"])["questions"].as_array().unwrap().clone()
+fn questions(repo: &TestRepo) -> Vec<Value> {
+    repo.json(&["questions"])["questions"].as_array().unwrap().clone()
 }

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use super::{add, asks_then_tells};
-use crate::engine::shop::{Shop, read};
+use crate::engine::test_repo::{TestRepo, read};
 use crate::gate::Gate;
 use crate::telemetry::receiver::{Authority, Receiver};
 
@@ -19,24 +19,24 @@ fn notify(webhook: &str) -> String {
     )
 }
 
-fn told(shop: &Shop, kind: &str) -> Vec<Value> {
-    let path = shop.folder.join(format!("told-{kind}.json"));
-    shop.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
+fn told(repo: &TestRepo, kind: &str) -> Vec<Value> {
+    let path = repo.folder.join(format!("told-{kind}.json"));
+    repo.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
     read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
-fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
+fn the_notice_of_a_question_is_retried_until_it_is_accepted() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let settings = notify(&receiver.local_addr().unwrap().to_string());
-    let shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
-    add(&shop, "Ask");
-    let up = shop.up();
-    // The first tries are refused, the last is taken; all carry the same id.
-    let tries = ["500 Busy", "503 Busy", "204 No Content"];
-    let ids: Vec<Value> = tries.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
+    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), &settings);
+    add(&repo, "Ask");
+    let up = repo.up();
+    // The first two are refused, the third is accepted; all carry the same id.
+    let statuses = ["500 Busy", "503 Busy", "204 No Content"];
+    let ids: Vec<Value> = statuses.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
-    let told = told(&shop, "question");
+    let told = told(&repo, "question");
     up.end();
     assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
     assert_eq!(told[0]["id"], ids[0]);
@@ -44,14 +44,14 @@ fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
 }
 
 #[test]
-fn an_https_webhook_is_told_when_its_authority_is_trusted() {
+fn an_https_webhook_is_notified_if_its_authority_is_trusted() {
     let authority = Authority::new();
     let receiver = Receiver::https(&authority);
     let settings = format!("[notify]\nwebhook = \"{}/hook\"\n", receiver.url);
-    let mut shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
-    shop.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
-    add(&shop, "Ask");
-    let up = shop.up();
+    let mut repo = TestRepo::scripted(&asks_then_tells("Which port?"), &settings);
+    repo.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
+    add(&repo, "Ask");
+    let up = repo.up();
     let notice = receiver.next();
     up.end();
     assert_eq!(notice.line, "POST /hook HTTP/1.1");
@@ -62,41 +62,41 @@ fn an_https_webhook_is_told_when_its_authority_is_trusted() {
 }
 
 #[test]
-fn a_notice_on_its_way_when_baton_ends_arrives_and_is_not_told_again() {
+fn a_notice_in_flight_at_shutdown_arrives_once() {
     let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; flock --shared gate true; \
                     cat >> told-question.json; echo >> told-question.json\"]\n";
-    let shop = Shop::scripted(&asks_then_tells("Which port?"), settings);
-    let gate = Gate::closed(shop.folder.join("gate"));
-    add(&shop, "Ask");
-    let up = shop.up();
-    shop.until("it is on its way", || shop.folder.join("begun").exists());
+    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), settings);
+    let gate = Gate::closed(repo.folder.join("gate"));
+    add(&repo, "Ask");
+    let up = repo.up();
+    repo.until("it is on its way", || repo.folder.join("begun").exists());
     up.signal("-TERM");
-    up.hears("Stopping");
+    up.wait_for_line("Stopping");
     gate.open();
-    up.ended();
-    let first = told(&shop, "question");
-    std::fs::remove_file(shop.folder.join("begun")).unwrap();
+    up.wait_for_exit();
+    let first = told(&repo, "question");
+    std::fs::remove_file(repo.folder.join("begun")).unwrap();
     // Whatever were left of it would be told first, so a second question tells that nothing was.
-    add(&shop, "Ask again");
-    let up = shop.up();
-    shop.until("the second is told", || told(&shop, "question").len() > first.len());
+    add(&repo, "Ask again");
+    let up = repo.up();
+    repo.until("the second is told", || told(&repo, "question").len() > first.len());
     up.end();
     let ids: BTreeSet<String> =
-        told(&shop, "question").iter().map(|notice| notice["id"].to_string()).collect();
-    assert_eq!((told(&shop, "question").len(), ids.len()), (2, 2), "{ids:?}");
+        told(&repo, "question").iter().map(|notice| notice["id"].to_string()).collect();
+    assert_eq!((told(&repo, "question").len(), ids.len()), (2, 2), "{ids:?}");
 }
 
 #[test]
-fn the_end_of_every_run_is_told_however_it_ends() {
+fn every_end_of_a_run_sends_a_notice() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let script = json!({ "scripts": [
         { "when": "well", "steps": [{ "say": "{\"outcome\": \"stop\"}" }] },
         { "when": "badly", "steps": [{ "say": "I am done." }] },
     ], "otherwise": [] });
-    let shop = Shop::scripted(&script, &notify(&receiver.local_addr().unwrap().to_string()));
-    std::fs::create_dir(shop.folder.join(".agent/recipes")).unwrap();
+    let repo = TestRepo::scripted(&script, &notify(&receiver.local_addr().unwrap().to_string()));
+    std::fs::create_dir(repo.folder.join(".agent/recipes")).unwrap();
     std::fs::write(
-        shop.folder.join(".agent/recipes/one.yml"),
+        repo.folder.join(".agent/recipes/one.yml"),
         "id: one\nlabel: One\ndescription: One step\ninitial_step: one\nsteps:\n  one:\n    prompt: Go.\n    \
          outcomes: [stop]\n    on_outcome: { stop: { exit: stopped } }\n",
     )
@@ -104,11 +104,11 @@ fn the_end_of_every_run_is_told_however_it_ends() {
     // One ends well, one as an error, one because a person wants it, and a loop because there is nothing to do.
     for word in ["well", "badly", "soon"] {
         let message = format!("It ends {word}");
-        shop.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
+        repo.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
     }
-    shop.json(&["recipe", "exit", "--session", "soon"]);
-    shop.json(&["recipe", "start", "plan-execute-review", "--session", "loop"]);
-    let up = shop.up();
+    repo.json(&["recipe", "exit", "--session", "soon"]);
+    repo.json(&["recipe", "start", "plan-execute-review", "--session", "loop"]);
+    let up = repo.up();
     let mut ended = Vec::new();
     while ended.len() < 4 {
         let notice = take_post(&receiver, "200 OK");

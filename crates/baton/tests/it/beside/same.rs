@@ -6,30 +6,30 @@ use serde_json::{Value, json};
 
 use super::masked::Mask;
 use crate::postgres;
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 /// What is typed, with the tasks there are as `$0`, `$1` in the order they were made, and questions as `?0`.
 struct Story<'a> {
-    place: &'a Place,
+    server: &'a TestServer,
     mask: Mask,
 }
 
 impl<'a> Story<'a> {
-    fn new(place: &'a Place) -> Self {
-        Self { place, mask: Mask::default() }
+    fn new(server: &'a TestServer) -> Self {
+        Self { server, mask: Mask::default() }
     }
 
     /// Output, what was said beside it, and the exit code.
     fn says(&mut self, words: &[String]) -> String {
-        let mut command = self.place.command();
+        let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
-        let [said, talk] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        let shown = format!("$ {}\nexit {:?}\n{said}--\n{talk}", words.join(" "), output.status.code());
-        self.mask.over(&shown).replace(self.place.folder.parent().unwrap().to_str().unwrap(), "HOME")
+        let [said, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let shown = format!("$ {}\nexit {:?}\n{said}--\n{stderr}", words.join(" "), output.status.code());
+        self.mask.over(&shown).replace(self.server.folder.parent().unwrap().to_str().unwrap(), "HOME")
     }
 
     fn ids(&self, words: &[&str], list: &str, id: &str) -> Vec<String> {
-        let mut command = self.place.command();
+        let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let found = found[list].as_array().unwrap();
@@ -112,8 +112,8 @@ const WITHOUT_AGENTS: [&str; 49] = [
 
 /// Two repositories without agents; in the second, a server runs.
 #[test]
-fn every_command_says_the_same_with_and_without_a_server() {
-    let (alone, mut served) = (Place::without_agents(), Place::without_agents().start());
+fn every_command_prints_the_same_with_and_without_a_server() {
+    let (alone, mut served) = (TestServer::without_agents(), TestServer::without_agents().start());
     let without = Story::new(&alone).tell(&WITHOUT_AGENTS);
     let with = Story::new(&served).tell(&WITHOUT_AGENTS);
     for (without, with) in without.iter().zip(&with) {
@@ -129,8 +129,8 @@ fn every_command_says_the_same_with_and_without_a_server() {
 }
 
 /// A repository in which agents have worked and are at rest again: one task is good, one burned out, one asks.
-fn worked() -> Place {
-    let mut place = Place::new(&json!([
+fn worked() -> TestServer {
+    let mut server = TestServer::new(&json!([
         { "when": "Too much", "steps": [{ "turns": 50 }] },
         { "when": "Ask", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
         { "when": "Just right", "steps": [
@@ -140,22 +140,22 @@ fn worked() -> Place {
             { "result": { "status": "COMPLETE", "output": "It is done." } },
         ] },
     ]));
-    let settings = place.folder.join(".agent/baton.toml");
+    let settings = server.folder.join(".agent/baton.toml");
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(&settings, format!("recycle = \"manual\"\n{text}")).unwrap();
-    place.up(&["--listen", "127.0.0.1:0", "--agents", "1"]);
+    server.up(&["--listen", "127.0.0.1:0", "--agents", "1"]);
     for (title, queue) in [("Just right", "provisional"), ("Too much", "provisional"), ("Ask me", "claimed")]
     {
-        let output = place.command().args(["--json", "task", "add", title]).output().unwrap();
+        let output = server.command().args(["--json", "task", "add", title]).output().unwrap();
         let task: Value = serde_json::from_slice(&output.stdout).unwrap();
         let id = task["task_id"].as_str().unwrap();
-        place.task_when_in(id, queue);
+        server.wait_for_queue(id, queue);
         if title == "Ask me" {
-            place.task_when(id, "AWAITING_RESPONSE");
+            server.wait_for_status(id, "AWAITING_RESPONSE");
         }
     }
-    place.stop();
-    place
+    server.stop();
+    server
 }
 
 const WITH_WORK: [&str; 26] = [
@@ -221,16 +221,16 @@ fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
 }
 
 #[test]
-fn a_server_for_others_is_used_with_its_token() {
-    let mut place = Place::without_agents();
-    place.up(&["--listen", "0.0.0.0:0"]);
-    let told = Story::new(&place).tell(&["task add Fix_the_login", "task list"]);
+fn commands_send_the_token_of_a_public_server() {
+    let mut server = TestServer::without_agents();
+    server.up(&["--listen", "0.0.0.0:0"]);
+    let told = Story::new(&server).tell(&["task add Fix_the_login", "task list"]);
     assert!(told[0].contains("Added TASK-") && told[1].contains("Fix the login"), "{told:?}");
-    assert!(place.stop().contains("POST"), "the server was asked");
+    assert!(server.stop().contains("POST"), "the server was asked");
 }
 
 #[test]
-fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
+fn on_postgresql_commands_use_only_the_server_of_their_own_store() {
     if let Some(reason) = postgres::missing() {
         assert!(std::env::var_os("CI").is_none(), "{reason}");
         return;
@@ -243,7 +243,7 @@ fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
             ("BATON_NAMESPACE".to_owned(), format!("{namespace}_{name}")),
         ]
     };
-    let (mut alone, mut served) = (Place::without_agents(), Place::without_agents());
+    let (mut alone, mut served) = (TestServer::without_agents(), TestServer::without_agents());
     alone.variables = variables("alone");
     served.variables = variables("served");
     served.up(&["--listen", "127.0.0.1:0"]);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::axe;
 use super::driver::Browser;
-use super::pictures::exhibition;
+use super::showcase::showcase;
 
 /// What the other light changes.
 const DARK: &str = "{ runOnly: ['color-contrast'] }";
@@ -13,16 +13,16 @@ const SMALL: &str = "{ runOnly: ['color-contrast', 'scrollable-region-focusable'
 
 /// Each page is opened once and looked at in both lights and on both screens.
 #[test]
-fn no_page_complains_on_the_console_and_axe_finds_no_serious_violation() {
-    let exhibition = exhibition();
-    let Some(browser) = Browser::at(&exhibition.place.address) else { return };
+fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
+    let showcase = showcase();
+    let Some(browser) = Browser::at(&showcase.server.address) else { return };
     let axe = axe::script();
-    for (name, path) in exhibition.pages() {
+    for (name, path) in showcase.pages() {
         browser.size(1280, 860);
         browser.dark(false);
         browser.go(&path);
-        browser.is_live();
-        assert_eq!(browser.complaints(), Vec::<String>::new(), "{name} {path}");
+        browser.wait_until_live();
+        assert_eq!(browser.console_errors(), Vec::<String>::new(), "{name} {path}");
         let Some(axe) = &axe else { continue };
         // What is folded away is looked at, too.
         browser.js(&format!(
@@ -43,7 +43,7 @@ fn no_page_complains_on_the_console_and_axe_finds_no_serious_violation() {
 fn sheets(browser: &Browser, axe: &str) {
     browser.size(1280, 860);
     browser.go("/board");
-    browser.is_live();
+    browser.wait_until_live();
     browser.js(&format!("{axe}; return 1"));
     for deed in ["keys", "palette"] {
         browser.click(&format!("#foot [data-do={deed}]"));

@@ -96,7 +96,7 @@ fn gone(task: &Value) -> String {
 }
 
 #[test]
-fn a_person_who_follows_the_guide_sees_the_whole_story() {
+fn following_the_guide_completes_the_demo() {
     // Nobody is so slow: every decision is the person's own.
     let demo = Demo::start("600000");
     let Some(browser) = Browser::at(&demo.address) else { return };
@@ -111,7 +111,7 @@ fn a_person_who_follows_the_guide_sees_the_whole_story() {
     }
     let guide = browser.text("#guide");
     assert!(guide.contains("9 of 9 tasks finished") && guide.contains("baton init"), "{guide}");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
     browser.go("/");
     assert_eq!(
         browser.until("document.getElementById('guide').dataset.part"),
@@ -130,7 +130,7 @@ fn a_person_who_follows_the_guide_sees_the_whole_story() {
 }
 
 #[test]
-fn where_nobody_clicks_the_demo_goes_on_by_itself_and_ends() {
+fn without_clicks_the_demo_runs_to_its_end() {
     let demo = Demo::start("50");
     let (code, said) = demo.rest();
     assert_eq!(code, Some(0), "{said}");
@@ -140,7 +140,7 @@ fn where_nobody_clicks_the_demo_goes_on_by_itself_and_ends() {
 }
 
 #[test]
-fn a_demo_that_is_broken_off_says_how_to_go_on() {
+fn an_interrupted_demo_says_how_to_continue() {
     let demo = Demo::start("600000");
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());

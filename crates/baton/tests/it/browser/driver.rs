@@ -209,7 +209,7 @@ impl Browser {
     }
 
     /// What the pages complained of since this was asked last.
-    pub fn complaints(&self) -> Vec<String> {
+    pub fn console_errors(&self) -> Vec<String> {
         let lines = self.call("POST", "/se/log", &json!({ "type": "browser" }));
         let bad = lines
             .as_array()
@@ -224,8 +224,8 @@ impl Browser {
         self.call("GET", "/screenshot", &Value::Null).as_str().unwrap().to_owned()
     }
 
-    /// Until the page's script hears of events.
-    pub fn is_live(&self) {
+    /// Waits until the page receives events.
+    pub fn wait_until_live(&self) {
         self.until("document.getElementById('line')?.textContent === 'live'");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::driver::Browser;
 use super::scene::added;
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 #[test]
 fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
@@ -16,10 +16,10 @@ fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
         { "commit": "Work" },
         { "result": { "status": "COMPLETE", "output": "done" } },
     ]}]);
-    let place = Place::new(&script).start();
-    let task = added(&place, "Write very much");
-    place.task_when_in(&task, "provisional");
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&script).start();
+    let task = added(&server, "Write very much");
+    server.wait_for_queue(&task, "provisional");
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/log"));
     let lines = browser.until("Number(document.getElementById('log').dataset.ownRead)");
     assert!(lines.as_u64().unwrap() > 100_000, "{lines}");
@@ -34,5 +34,5 @@ fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
     browser.write("#log-search", "needle");
     browser.until("document.querySelector('#log .at-match')?.innerText.includes('the needle')");
     assert_eq!(browser.text("#log-matches"), "1 of 1");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }

@@ -12,7 +12,7 @@ use baton_engine::settings::place::{Place as Ground, PlaceOptions};
 use baton_engine::tasks::service::TaskService;
 use serde_json::{Value, json};
 
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 /// An agent that asks how to greet, and greets as it was told.
 pub fn asking() -> Value {
@@ -31,44 +31,44 @@ pub fn asking() -> Value {
 }
 
 /// A task that waits for an answer.
-pub fn waiting(place: &Place, title: &str) -> String {
-    let id = added(place, title);
-    place.task_when(&id, "AWAITING_RESPONSE");
+pub fn waiting(server: &TestServer, title: &str) -> String {
+    let id = added(server, title);
+    server.wait_for_status(&id, "AWAITING_RESPONSE");
     id
 }
 
-pub fn added(place: &Place, title: &str) -> String {
-    added_after(place, title, &[])
+pub fn added(server: &TestServer, title: &str) -> String {
+    added_after(server, title, &[])
 }
 
-pub fn added_after(place: &Place, title: &str, depends_on: &[&str]) -> String {
+pub fn added_after(server: &TestServer, title: &str, depends_on: &[&str]) -> String {
     let task = json!({ "title": title, "task_type": "IMPLEMENTATION", "depends_on": depends_on });
-    let answer = place.post("/api/tasks", &task);
+    let answer = server.post("/api/tasks", &task);
     assert_eq!(answer.status, 201, "{answer:?}");
     answer.json()["task_id"].as_str().unwrap().to_owned()
 }
 
 /// The id of the question a task waits on.
-pub fn question_of(place: &Place, task: &str) -> String {
-    place.task(task)["question"]["id"].as_str().unwrap().to_owned()
+pub fn question_of(server: &TestServer, task: &str) -> String {
+    server.task(task)["question"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Tasks by the thousand, written straight into the store before the server is up. Every tenth is open.
-pub fn crowded(place: &Place, count: u32) {
+pub fn crowded(server: &TestServer, count: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
-        let ground = Ground::find(&place.folder, &options).unwrap();
-        let desk = TaskService::new(ground.open_store().await.unwrap(), Ids::random());
-        let context = desk.context(Actor::human("mia")).await.unwrap();
+        let ground = Ground::find(&server.folder, &options).unwrap();
+        let office = TaskService::new(ground.open_store().await.unwrap(), Ids::random());
+        let context = office.context(Actor::human("mia")).await.unwrap();
         for numbers in (0..count).collect::<Vec<_>>().chunks(500) {
             let mut change = Change::new();
             for number in numbers {
                 change = change.and(written(*number, &context));
             }
-            desk.write(change).await.unwrap();
+            office.write(change).await.unwrap();
         }
-        desk.close().await.unwrap();
+        office.close().await.unwrap();
     });
 }
 

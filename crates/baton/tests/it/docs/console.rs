@@ -244,7 +244,7 @@ fn of_word(word: &str) -> Vec<Piece> {
 }
 
 #[test]
-fn a_page_is_held_against_what_is_said_and_its_ids_are_bound() {
+fn a_page_is_compared_with_the_output_and_its_ids_are_bound() {
     let fits = |wanted: &[&str], said: &[&str]| {
         let said: Vec<String> = said.iter().map(|&line| line.to_owned()).collect();
         matches(wanted, &said, &mut BTreeMap::new())

@@ -3,20 +3,20 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use super::shop::{Shop, read};
+use super::test_repo::{TestRepo, read};
 
 /// A repository in which one task was too large, and the breakdown that waits for a plan.
-fn too_large() -> (Shop, String) {
-    let shop = Shop::with_agent("turns 50", "");
-    let task = shop.add("Too large", &[]);
-    shop.work_until(&[(&task, "recycled")]);
+fn too_large() -> (TestRepo, String) {
+    let repo = TestRepo::with_agent("turns 50", "");
+    let task = repo.add("Too large", &[]);
+    repo.work_until(&[(&task, "recycled")]);
     let breakdown =
-        shop.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
-    (shop, breakdown)
+        repo.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
+    (repo, breakdown)
 }
 
-fn hand_in(shop: &Shop, breakdown: &str, text: &str) -> (Option<i32>, String) {
-    let mut command = shop.baton(&["breakdown", "edit", breakdown, "-"]);
+fn hand_in(repo: &TestRepo, breakdown: &str, text: &str) -> (Option<i32>, String) {
+    let mut command = repo.baton(&["breakdown", "edit", breakdown, "-"]);
     let mut child =
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
@@ -26,51 +26,51 @@ fn hand_in(shop: &Shop, breakdown: &str, text: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn yaml_and_json_are_taken_from_a_file_and_from_standard_input() {
-    let (shop, breakdown) = too_large();
+fn a_plan_is_read_as_yaml_or_json_from_a_file_or_standard_input() {
+    let (repo, breakdown) = too_large();
     let (code, said) =
-        hand_in(&shop, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
+        hand_in(&repo, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("2. Second  (after 1)"), "{said}");
-    let file = shop.home.join("plan.json");
+    let file = repo.home.join("plan.json");
     std::fs::write(&file, r#"{"items": [{"title": "Other"}]}"#).unwrap();
-    assert!(shop.says(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));
+    assert!(repo.stdout(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));
     assert!(
-        !shop.state().join(format!("edits/{breakdown}.yml")).exists(),
+        !repo.state().join(format!("edits/{breakdown}.yml")).exists(),
         "nothing is kept of what was taken"
     );
 }
 
 #[test]
-fn a_plan_that_cannot_be_used_names_the_place_and_is_kept() {
-    let (shop, breakdown) = too_large();
-    let kept = shop.state().join(format!("edits/{breakdown}.yml"));
+fn an_invalid_plan_is_kept_and_the_error_has_its_position() {
+    let (repo, breakdown) = too_large();
+    let kept = repo.state().join(format!("edits/{breakdown}.yml"));
     let text = "items:\n  - title: First\n    title: Twice\n";
-    let (code, said) = hand_in(&shop, &breakdown, text);
+    let (code, said) = hand_in(&repo, &breakdown, text);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains(&format!("{}:3:5: duplicate key title", kept.display())), "{said}");
     assert_eq!(read(&kept), text);
-    let (code, said) = hand_in(&shop, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
+    let (code, said) = hand_in(&repo, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("item 1, depends_on") && said.contains(&*kept.display().to_string()), "{said}");
     assert!(read(&kept).contains("[7]"));
 }
 
 #[test]
-fn an_editor_shows_the_plan_and_what_was_written_is_handed_in_or_kept() {
-    let (mut shop, breakdown) = too_large();
-    let editor = shop.home.join("editor.sh");
-    shop.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
-    shop.variables.push(("VISUAL".to_owned(), String::new()));
+fn a_plan_from_an_editor_is_submitted_or_kept() {
+    let (mut repo, breakdown) = too_large();
+    let editor = repo.home.join("editor.sh");
+    repo.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
+    repo.variables.push(("VISUAL".to_owned(), String::new()));
     let edit = format!("{} breakdown edit {breakdown}", env!("CARGO_BIN_EXE_baton"));
     // `script` gives it a terminal of its own.
     let in_terminal = || {
         let mut command = std::process::Command::new("script");
-        command.args(["-qec", &edit, "/dev/null"]).current_dir(&shop.folder).envs(shop.variables.clone());
+        command.args(["-qec", &edit, "/dev/null"]).current_dir(&repo.folder).envs(repo.variables.clone());
         let output = command.stdin(Stdio::null()).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    let kept = shop.state().join(format!("edits/{breakdown}.yml"));
+    let kept = repo.state().join(format!("edits/{breakdown}.yml"));
 
     std::fs::write(&editor, "grep -q 'title: First part' \"$1\" && printf 'items: [' > \"$1\"").unwrap();
     let (code, said) = in_terminal();
@@ -86,7 +86,7 @@ fn an_editor_shows_the_plan_and_what_was_written_is_handed_in_or_kept() {
     std::fs::write(&editor, "grep -q 'title: \"Mended\"' \"$1\"").unwrap();
     assert_eq!(in_terminal().0, Some(0), "the plan there is, is what is edited");
 
-    let output = shop.output(&["breakdown", "edit", &breakdown]);
+    let output = repo.output(&["breakdown", "edit", &breakdown]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && said.contains("no terminal"), "{said}");
 }

@@ -3,12 +3,12 @@
 mod accepting;
 mod breaking_down;
 mod checks;
-mod keeping;
 mod killed;
 mod recycling;
 mod retention;
-pub mod shop;
-mod sleeping;
+mod snapshots;
 pub mod store_choice;
+mod suspend;
+pub mod test_repo;
 mod user_tasks;
 mod worktrees;

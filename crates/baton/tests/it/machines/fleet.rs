@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::engine::shop::{Up, WORDS, listened};
+use crate::engine::test_repo::{BatonProcess, SHELL_FUNCTIONS, spawn_logged};
 use crate::wait;
 
 /// The longest anything may take on a busy machine before it counts as stuck.
@@ -45,13 +45,14 @@ impl Fleet {
         let program = home.join("agent.sh");
         let namespace = format!("{name}_{}", std::process::id());
         let fleet = Self { _scratch: scratch, home, remote, store, namespace, program };
-        fleet.agent_does(agent);
+        fleet.set_agent(agent);
         fleet
     }
 
     /// Replaces what the agent does, on every machine.
-    pub fn agent_does(&self, agent: &str) {
-        std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{WORDS}\n{agent}\n")).unwrap();
+    pub fn set_agent(&self, agent: &str) {
+        std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{agent}\n"))
+            .unwrap();
     }
 
     /// A machine with a folder of its own that is no repository, and these settings beside the fleet's agent.
@@ -113,32 +114,32 @@ impl Machine {
         command
     }
 
-    pub fn up(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
+    pub fn up(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
-    pub fn worker(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["worker"]).args(more))
+    pub fn worker(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["worker"]).args(more))
     }
 
-    pub fn says(&self, words: &[&str]) -> String {
+    pub fn stdout(&self, words: &[&str]) -> String {
         let done = self.baton(words).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     }
 
     pub fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.says(&[&["--json"], words].concat())).unwrap()
+        serde_json::from_str(&self.stdout(&[&["--json"], words].concat())).unwrap()
     }
 
     /// Whether it ended well, and what it printed.
-    pub fn says_or_not(&self, words: &[&str]) -> (bool, String) {
+    pub fn try_stdout(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
     /// Whether it ended well, and what it said.
-    pub fn tries(&self, words: &[&str]) -> (bool, String) {
+    pub fn try_run(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
     }

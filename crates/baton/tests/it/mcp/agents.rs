@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Place;
+use super::McpRepo;
 use crate::wait;
 
 /// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
@@ -28,35 +28,35 @@ send({"method": "notifications/initialized"})
 "#;
 
 /// The settings: whose the work is, and what else is said.
-fn set_up(place: &Place, settings: &str) {
-    let agent = place.folder.join("agent.py");
+fn set_up(repo: &McpRepo, settings: &str) {
+    let agent = repo.folder.join("agent.py");
     let command = format!("command = [\"python3\", \"{}\"]", agent.display());
     let mine = format!("default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\n{command}\n{settings}");
-    place.write(".agent/baton.toml", &mine);
+    repo.write(".agent/baton.toml", &mine);
 }
 
-/// A place whose agent does this, and one task for it.
-struct Stage {
-    place: Place,
+/// A repository whose agent runs this script, and one task for it.
+struct AgentFixture {
+    repo: McpRepo,
     task: String,
 }
 
-impl Stage {
+impl AgentFixture {
     fn new(agent: &str, settings: &str) -> Self {
-        let place = Place::new("");
-        place.write("agent.py", &format!("{SPEAKS}{agent}"));
-        place.write(
+        let repo = McpRepo::new("");
+        repo.write("agent.py", &format!("{SPEAKS}{agent}"));
+        repo.write(
             ".agent/Taskfile.yml",
             "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
         );
-        set_up(&place, settings);
-        let added = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
+        set_up(&repo, settings);
+        let added = repo.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
         let task = added["task_id"].as_str().unwrap().to_owned();
-        Self { place, task }
+        Self { repo, task }
     }
 
     fn show(&self) -> Value {
-        self.place.json(&["task", "show", &self.task])
+        self.repo.json(&["task", "show", &self.task])
     }
 
     fn wait(&self, what: &str, is_so: &dyn Fn() -> bool) {
@@ -65,7 +65,7 @@ impl Stage {
 
     /// The one question that waits, once there is one.
     fn question(&self) -> Value {
-        let questions = || self.place.json(&["questions"])["questions"].as_array().unwrap().clone();
+        let questions = || self.repo.json(&["questions"])["questions"].as_array().unwrap().clone();
         self.wait("the question", &|| !questions().is_empty());
         let all = questions();
         assert_eq!(all.len(), 1, "{all:?}");
@@ -73,7 +73,7 @@ impl Stage {
     }
 
     fn answer(&self, question: &Value, text: &str) {
-        self.place.json(&["answer", question["id"].as_str().unwrap(), text]);
+        self.repo.json(&["answer", question["id"].as_str().unwrap(), text]);
     }
 
     /// What the agent printed, as JSON, once its task is done.
@@ -88,7 +88,7 @@ impl Stage {
 
 #[test]
 fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 names = [tool["name"] for tool in ask("tools/list", {})["tools"]]
 answer = tool("ask_user", {"question": "Which port?"})
@@ -99,9 +99,9 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
 "#,
         "",
     );
-    let (_up, _) = stage.place.up();
-    stage.answer(&stage.question(), "8080");
-    let told = stage.told();
+    let (_up, _) = fixture.repo.up();
+    fixture.answer(&fixture.question(), "8080");
+    let told = fixture.told();
     assert_eq!(told["answer"], "8080");
     assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
     // The attempt's token is the agent's, not its commands'.
@@ -111,13 +111,13 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
     let names: Vec<&str> =
         told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
-    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_question_nobody_answers_in_time_sends_the_agent_home_and_the_answer_brings_it_back() {
+fn an_unanswered_question_ends_the_agent_and_the_answer_resumes_it() {
     // It says the question again at its end, as models do, and leaves with an error; neither counts.
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 answer = tool("ask_human", {"question": "Which port?", "options": ["80", "8080"], "kind": "confirmation"})
 if "end your turn now" in answer:
@@ -127,24 +127,24 @@ print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "
 "#,
         "[asking]\npatience = 1\n",
     );
-    let (up, _) = stage.place.up();
-    let question = stage.question();
-    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
-    assert_eq!(stage.question()["id"], question["id"], "asked once");
+    let (up, _) = fixture.repo.up();
+    let question = fixture.question();
+    fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
+    assert_eq!(fixture.question()["id"], question["id"], "asked once");
     drop(up);
     // A decision is asked for again by whoever needs it; this time there is time enough to answer.
-    set_up(&stage.place, "");
-    let (_up, _) = stage.place.up();
-    stage.answer(&question, "8080");
-    stage.wait("the agent to be back", &|| stage.show()["attempts"].as_array().unwrap().len() == 2);
-    stage.answer(&stage.question(), "8080");
-    let told = stage.told();
+    set_up(&fixture.repo, "");
+    let (_up, _) = fixture.repo.up();
+    fixture.answer(&question, "8080");
+    fixture.wait("the agent to be back", &|| fixture.show()["attempts"].as_array().unwrap().len() == 2);
+    fixture.answer(&fixture.question(), "8080");
+    let told = fixture.told();
     assert_eq!((&told["resumed"], &told["told"]), (&"1".into(), &true.into()), "{told}");
 }
 
 #[test]
 fn the_same_question_asked_again_by_the_resumed_agent_returns_the_stored_answer() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 answer = tool("ask_user", {"question": "Which port?"})
 if "end your turn now" not in answer:
@@ -152,18 +152,18 @@ if "end your turn now" not in answer:
 "#,
         "[asking]\npatience = 1\n",
     );
-    let (_up, _) = stage.place.up();
-    let question = stage.question();
-    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
-    stage.answer(&question, "8080");
-    let told = stage.told();
+    let (_up, _) = fixture.repo.up();
+    let question = fixture.question();
+    fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
+    fixture.answer(&question, "8080");
+    let told = fixture.told();
     assert_eq!((&told["answer"], &told["resumed"]), (&"8080".into(), &"1".into()), "{told}");
-    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 2);
+    assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn with_trust_prompt_an_agents_run_becomes_a_question_in_the_inbox() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 where = tool("run_user_task", {"task_name": "where"})
 again = tool("run_user_task", {"task_name": "where"})
@@ -171,19 +171,19 @@ print(json.dumps({"where": where, "again": again}))
 "#,
         "[user_tasks]\ntrust = \"prompt\"\n",
     );
-    let (_up, _) = stage.place.up();
-    let question = stage.question();
+    let (_up, _) = fixture.repo.up();
+    let question = fixture.question();
     assert!(question.to_string().contains("fingerprint"), "{question}");
-    stage.answer(&question, "YES");
-    let told = stage.told();
+    fixture.answer(&question, "YES");
+    let told = fixture.told();
     for run in ["where", "again"] {
         assert!(told[run].as_str().unwrap().starts_with("Task 'where' completed"), "{told}");
     }
 }
 
 #[test]
-fn an_agent_may_put_right_and_take_back_what_it_added_and_nothing_else() {
-    let stage = Stage::new(
+fn an_agent_may_change_and_cancel_only_tasks_it_added() {
+    let fixture = AgentFixture::new(
         r#"
 mine = json.loads(tool("add_task", {"title": "Found on the way", "priority": "P3"}))["task_id"]
 others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of the human"}))["tasks"]][0]
@@ -197,15 +197,15 @@ print(json.dumps({
 "#,
         "max = 1\n",
     );
-    let other = stage.place.json(&["task", "add", "A task of the human's", "--after", &stage.task]);
-    let (_up, _) = stage.place.up();
-    let told = stage.told();
+    let other = fixture.repo.json(&["task", "add", "A task of the human's", "--after", &fixture.task]);
+    let (_up, _) = fixture.repo.up();
+    let told = fixture.told();
     assert!(told["better"].as_str().unwrap().contains("Found and named"), "{told}");
     assert!(told["back"].as_str().unwrap().contains("\"CANCELLED\""), "{told}");
     for refused in ["others", "cancelled"] {
         assert!(told[refused].as_str().unwrap().contains("was not added by an agent"), "{told}");
     }
     assert!(told["own"].as_str().unwrap().contains("your own task"), "{told}");
-    let other = stage.place.json(&["task", "show", other["task_id"].as_str().unwrap()]);
+    let other = fixture.repo.json(&["task", "show", other["task_id"].as_str().unwrap()]);
     assert_eq!(other["title"], "A task of the human's");
 }

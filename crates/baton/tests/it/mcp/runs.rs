@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{PATIENCE, Place, TASKFILE, call, run};
+use super::{McpRepo, PATIENCE, TASKFILE, call, run};
 use crate::gate::Gate;
 
 #[tokio::test]
 async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let client = Arc::new(client);
     let said = |args: &str| {
         format!(
@@ -40,20 +40,20 @@ async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
 
 #[tokio::test]
 async fn each_run_is_isolated_from_the_ones_before() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     assert!(run(&client, "wander").await.0.contains("gone"));
-    let root = place.folder.display();
+    let root = repo.folder.display();
     let said = format!("Task 'look' completed successfully. Output:\n{root}\n[]\nError Output:\n");
     assert_eq!(run(&client, "look").await, (said, false));
 }
 
 #[tokio::test]
-async fn a_run_that_takes_too_long_is_ended_and_says_so() {
-    let place = Place::new("[user_tasks]\ntimeout = 1\n");
-    place.write(".agent/Taskfile.yml", TASKFILE);
-    let _gate = Gate::closed(place.folder.join("gate"));
-    let (client, _listener, _child) = place.client().await;
+async fn a_run_that_takes_too_long_is_ended_and_reported() {
+    let repo = McpRepo::new("[user_tasks]\ntimeout = 1\n");
+    repo.write(".agent/Taskfile.yml", TASKFILE);
+    let _gate = Gate::closed(repo.folder.join("gate"));
+    let (client, _listener, _child) = repo.client().await;
     let (said, is_error) = run(&client, "slow").await;
     assert!(!is_error, "{said}");
     assert!(said.starts_with("Task 'slow' failed. Output:\nbegun\nError Output:\n"), "{said}");
@@ -62,8 +62,8 @@ async fn a_run_that_takes_too_long_is_ended_and_says_so() {
 
 #[tokio::test]
 async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let (said, _) = run(&client, "count").await;
     assert!(said.contains("Output:\n1\n2\n3\n") && said.contains("\n19999\n20000\n"), "{said}");
     assert!(said.chars().count() < 13_000, "{}", said.chars().count());
@@ -71,15 +71,15 @@ async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
     let whole = std::fs::read_to_string(path).unwrap();
     assert!(whole.contains("\n10000\n"), "{path}");
     // People get all of it.
-    let output = place.baton().args(["do", "count"]).output().unwrap();
+    let output = repo.baton().args(["do", "count"]).output().unwrap();
     assert_eq!(output.stdout.split(|byte| *byte == b'\n').count(), 20_001);
 }
 
 #[tokio::test]
-async fn a_call_that_waits_tells_progress() {
-    let place = Place::with_tasks();
-    let gate = Gate::closed(place.folder.join("gate"));
-    let (client, listener, _child) = place.client().await;
+async fn a_waiting_call_reports_progress() {
+    let repo = McpRepo::with_tasks();
+    let gate = Gate::closed(repo.folder.join("gate"));
+    let (client, listener, _child) = repo.client().await;
     let progress = async {
         timeout(PATIENCE, listener.progress.notified()).await.unwrap();
         gate.open();

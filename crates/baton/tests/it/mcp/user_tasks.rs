@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Place, call, run, tools};
+use super::{McpRepo, call, run, tools};
 
 #[tokio::test]
 async fn list_user_tasks_and_run_user_task_are_available_when_the_taskfile_exists() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let tools = tools(&client).await;
     assert!(tools.contains(&"list_user_tasks".to_owned()), "{tools:?}");
     assert!(tools.contains(&"run_user_task".to_owned()), "{tools:?}");
 }
 
 #[tokio::test]
-async fn without_a_taskfile_neither_tool_is_registered_and_nothing_is_wrong() {
-    let place = Place::new("");
-    let (client, _listener, _child) = place.client().await;
+async fn without_a_taskfile_neither_tool_is_registered() {
+    let repo = McpRepo::new("");
+    let (client, _listener, _child) = repo.client().await;
     let tools = tools(&client).await;
     assert_eq!(
         tools,
@@ -29,8 +29,8 @@ async fn without_a_taskfile_neither_tool_is_registered_and_nothing_is_wrong() {
 
 #[tokio::test]
 async fn list_user_tasks_returns_an_accurate_list_in_the_order_of_the_file() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let (said, is_error) = call(&client, "list_user_tasks", json!({})).await;
     let list: Value = serde_json::from_str(&said).unwrap();
     assert!(!is_error);
@@ -58,8 +58,8 @@ async fn list_user_tasks_returns_an_accurate_list_in_the_order_of_the_file() {
 
 #[tokio::test]
 async fn run_user_task_returns_what_a_simple_task_printed() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let greeted =
         "Task 'greet' completed successfully. Output:\nHello from your custom Taskfile!\nError Output:\n";
     assert_eq!(run(&client, "greet").await, (greeted.to_owned(), false));
@@ -73,17 +73,17 @@ async fn run_user_task_returns_what_a_simple_task_printed() {
 }
 
 #[tokio::test]
-async fn run_user_task_keeps_standard_error_apart() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+async fn run_user_task_returns_standard_error_separately() {
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let said = "Task 'complain' completed successfully. Output:\ngood\nError Output:\nbad";
     assert_eq!(run(&client, "complain").await, (said.to_owned(), false));
 }
 
 #[tokio::test]
 async fn run_user_task_reports_failure_with_the_exit_code() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let said = "Task 'deliberate-fail' failed. Output:\nThis task will fail!\nError Output:\n\nExit Code: 1\n\
                 Error: task: Failed to run task 'deliberate-fail'";
     assert_eq!(run(&client, "deliberate-fail").await, (said.to_owned(), false));
@@ -91,8 +91,8 @@ async fn run_user_task_reports_failure_with_the_exit_code() {
 
 #[tokio::test]
 async fn arguments_reach_the_taskfile_as_words_and_cannot_break_out() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     let with = async |args: &str| {
         call(&client, "run_user_task", json!({ "task_name": "run-go-tests", "args": args })).await.0
     };
@@ -106,13 +106,13 @@ async fn arguments_reach_the_taskfile_as_words_and_cannot_break_out() {
         with("$(touch out.txt) `touch out.txt` '&&' 'a  b'").await,
         said("$(touch\nout.txt)\n`touch\nout.txt`\n&&\na  b\n")
     );
-    assert!(!place.folder.join("out.txt").exists());
+    assert!(!repo.folder.join("out.txt").exists());
 }
 
 #[tokio::test]
 async fn an_empty_or_invalid_name_is_an_error_that_lists_the_names() {
-    let place = Place::with_tasks();
-    let (client, _listener, _child) = place.client().await;
+    let repo = McpRepo::with_tasks();
+    let (client, _listener, _child) = repo.client().await;
     for name in ["", "gret", "helper"] {
         let (said, is_error) = run(&client, name).await;
         assert!(is_error && said.contains("the tasks are greet, list-current-dir, "), "{said}");

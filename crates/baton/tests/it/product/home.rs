@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 /// A repository that has no set-up, with nothing but git around it.
 fn newcomer(files: &[(&str, &str)]) -> TempDir {
@@ -37,7 +37,7 @@ fn says(folder: &TempDir, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
+fn init_fits_the_repository_and_overwrites_nothing() {
     let folder = newcomer(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
     let told = says(&folder, &["init"]);
     for said in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
@@ -59,41 +59,41 @@ fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
 }
 
 #[test]
-fn a_copy_made_beside_a_running_server_is_put_back() {
-    let shop = Shop::diligent("");
-    let up = shop.up();
-    let task = shop.add("Build it", &[]);
-    let copy = shop.home.join("copy.db");
+fn a_backup_made_beside_a_running_server_is_restored() {
+    let repo = TestRepo::with_working_agent("");
+    let up = repo.up();
+    let task = repo.add("Build it", &[]);
+    let copy = repo.home.join("copy.db");
     let copy = copy.to_str().unwrap();
-    shop.says(&["backup", copy]);
-    assert_eq!(shop.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
-    shop.until_queue(&task, "provisional");
-    let in_use = shop.output(&["restore", copy, "--replace"]);
+    repo.stdout(&["backup", copy]);
+    assert_eq!(repo.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
+    repo.until_queue(&task, "provisional");
+    let in_use = repo.output(&["restore", copy, "--replace"]);
     let error = String::from_utf8_lossy(&in_use.stderr).into_owned();
     assert!(!in_use.status.success() && error.contains("is in use"), "{error}");
     // A look back beside the work: another namespace.
-    shop.says(&["restore", copy, "--namespace", "before"]);
-    assert_eq!(shop.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
+    repo.stdout(&["restore", copy, "--namespace", "before"]);
+    assert_eq!(repo.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
     up.end();
-    assert_eq!(shop.output(&["restore", copy]).status.code(), Some(4), "there is a store");
-    let told = shop.says(&["restore", copy, "--replace"]);
+    assert_eq!(repo.output(&["restore", copy]).status.code(), Some(4), "there is a store");
+    let told = repo.stdout(&["restore", copy, "--replace"]);
     assert!(told.contains(".db.before"), "{told}");
-    assert_ne!(shop.queue(&task), "provisional", "it is as it was");
-    fs::write(shop.home.join("not-a-store"), "words").unwrap();
-    let bad = shop.home.join("not-a-store");
-    assert!(!shop.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
-    assert_eq!(shop.show(&task)["task_id"], task.as_str(), "what is there stays");
+    assert_ne!(repo.queue(&task), "provisional", "it is as it was");
+    fs::write(repo.home.join("not-a-store"), "words").unwrap();
+    let bad = repo.home.join("not-a-store");
+    assert!(!repo.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
+    assert_eq!(repo.show(&task)["task_id"], task.as_str(), "what is there stays");
 }
 
 #[test]
-fn the_shell_is_offered_real_ids_and_words() {
-    let shop = Shop::diligent("");
-    let task = shop.add("Build it", &[]);
+fn the_shell_completes_ids_and_words() {
+    let repo = TestRepo::with_working_agent("");
+    let task = repo.add("Build it", &[]);
     let offered = |words: &[&str]| {
         let mut arguments = vec!["--", "baton"];
         arguments.extend(words);
         let last = words.len().to_string();
-        let output = shop
+        let output = repo
             .baton(&arguments)
             .env("COMPLETE", "bash")
             .env("_CLAP_COMPLETE_INDEX", last)
@@ -108,12 +108,12 @@ fn the_shell_is_offered_real_ids_and_words() {
     assert!(offered(&["recipe", "show", "pl"]).contains("plan-execute-review"));
     assert!(offered(&["imp"]).contains("import"));
     for shell in ["bash", "zsh", "fish", "elvish"] {
-        assert!(shop.says(&["completions", shell]).contains("COMPLETE"), "{shell}");
+        assert!(repo.stdout(&["completions", shell]).contains("COMPLETE"), "{shell}");
     }
 }
 
 #[test]
-fn completions_are_installed_once_and_for_the_shell_a_person_has() {
+fn completions_are_installed_once_for_the_users_shell() {
     let folder = newcomer(&[]);
     for (shell, place) in [
         ("bash", ".local/share/bash-completion/completions/baton"),
@@ -149,21 +149,21 @@ fn there_is_a_manual_page_for_every_command() {
 }
 
 #[test]
-fn watch_tells_the_state_of_things_and_again_after_a_change() {
+fn watch_prints_the_state_again_after_a_change() {
     use std::io::{BufRead, BufReader};
-    let shop = Shop::diligent("");
-    let mut watching = shop.baton(&["watch", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let repo = TestRepo::with_working_agent("");
+    let mut watching = repo.baton(&["watch", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["ready"].as_array().unwrap().len(), 0);
-    shop.add("Build it", &[]);
+    repo.add("Build it", &[]);
     assert_eq!(next()["ready"][0]["title"], "Build it");
     watching.kill().unwrap();
     watching.wait().unwrap();
 }
 
 #[test]
-fn up_without_any_set_up_says_what_it_assumes_and_works() {
+fn up_without_settings_lists_its_assumptions() {
     use std::io::{BufRead, BufReader};
     let folder = newcomer(&[("go.mod", "module x\n")]);
     let git = [

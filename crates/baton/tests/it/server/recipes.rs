@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::test_server::TestServer;
 use super::websocket::Socket;
 
 /// An agent that ends each step with the outcome given for it, after doing the work given for it.
@@ -14,16 +14,16 @@ fn says(outcome: &str) -> Value {
     json!([{ "say": "I had a look." }, { "say": json!({ "outcome": outcome }).to_string() }])
 }
 
-/// Starts the recipe over one socket and returns everything another one hears of the session, up to the exit.
-fn told(place: &Place, recipe: &str) -> Vec<Value> {
-    let mut listener = Socket::connected(&place.address);
+/// Starts the recipe over one socket and returns all messages of the session on another one, up to the exit.
+fn told(server: &TestServer, recipe: &str) -> Vec<Value> {
+    let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": "abc123", "last_seq": 0 }));
-    let mut person = Socket::connected(&place.address);
+    let mut person = Socket::connected(&server.address);
     let started = person.ask(json!({
         "type": "start_recipe",
         "session_id": "abc123",
         "recipe_id": recipe,
-        "working_directory": place.folder.display().to_string(),
+        "working_directory": server.folder.display().to_string(),
     }));
     assert_eq!(started["type"], "ack", "{started}");
     let mut heard = Vec::new();
@@ -48,9 +48,9 @@ fn without_seq(message: &Value) -> Value {
 }
 
 #[test]
-fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
-    let place = Place::new(&agent(&[("implement", says("no-tasks"))])).start();
-    let heard = told(&place, "implement-and-review");
+fn no_tasks_ends_the_recipe_as_completed_with_this_exact_message() {
+    let server = TestServer::new(&agent(&[("implement", says("no-tasks"))])).start();
+    let heard = told(&server, "implement-and-review");
     let started = of_type(&heard, "recipe_started");
     assert_eq!(
         without_seq(started[0]),
@@ -76,15 +76,15 @@ fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
 }
 
 #[test]
-fn every_step_and_every_transition_is_told_in_order() {
+fn every_step_and_every_transition_is_sent_in_order() {
     let works = json!([
         { "write": { "path": "greeting.txt", "text": "Hello!\n" } },
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
     let commits = json!([{ "commit": "Add a greeting" }, { "say": "{\"outcome\": \"committed\"}" }]);
     let steps = [("implement", works), ("code-review", says("no-issues")), ("commit", commits)];
-    let place = Place::new(&agent(&steps)).start();
-    let heard = told(&place, "implement-and-review");
+    let server = TestServer::new(&agent(&steps)).start();
+    let heard = told(&server, "implement-and-review");
     let moves: Vec<(&str, &str)> = of_type(&heard, "recipe_step_transition")
         .iter()
         .map(|message| (message["from_step"].as_str().unwrap(), message["to_step"].as_str().unwrap()))
@@ -102,9 +102,9 @@ fn every_step_and_every_transition_is_told_in_order() {
 }
 
 #[test]
-fn a_malformed_outcome_is_told_once_and_then_ends_the_recipe_as_an_error() {
-    let place = Place::new(&agent(&[("implement", says("finished"))])).start();
-    let heard = told(&place, "implement-and-review");
+fn a_malformed_outcome_gets_one_retry_and_then_ends_the_recipe() {
+    let server = TestServer::new(&agent(&[("implement", says("finished"))])).start();
+    let heard = told(&server, "implement-and-review");
     let retries = of_type(&heard, "orchestration_retry");
     assert_eq!(retries.len(), 1, "{heard:?}");
     assert_eq!((&retries[0]["session_id"], &retries[0]["step"]), (&json!("abc123"), &json!("implement")));
@@ -114,14 +114,14 @@ fn a_malformed_outcome_is_told_once_and_then_ends_the_recipe_as_an_error() {
 }
 
 #[test]
-fn the_fourth_visit_of_a_step_is_refused_and_told_as_a_guardrail() {
+fn the_fourth_visit_of_a_step_is_refused_as_a_guardrail() {
     let works = json!([
         { "append": { "path": "greeting.txt", "text": "Hello!\n" } },
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
     let steps = [("implement", works.clone()), ("code-review", says("issues-found")), ("fix", works)];
-    let place = Place::new(&agent(&steps)).start();
-    let heard = told(&place, "implement-and-review");
+    let server = TestServer::new(&agent(&steps)).start();
+    let heard = told(&server, "implement-and-review");
     let reviews =
         of_type(&heard, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
     assert_eq!(reviews, 3, "{heard:?}");

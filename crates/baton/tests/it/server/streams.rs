@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Events, post};
-use super::place::Place;
+use super::test_server::TestServer;
 use super::websocket::Socket;
 
 /// Events that are made while the clients listen.
@@ -57,8 +57,8 @@ fn numbers(events: &[Value]) -> Vec<u64> {
 
 #[test]
 fn clients_cut_off_every_100_ms_end_with_exactly_the_log() {
-    let place = Place::without_agents().start();
-    let address = place.address.clone();
+    let server = TestServer::without_agents().start();
+    let address = server.address.clone();
     let (stream, socket) = std::thread::scope(|scope| {
         let stream = scope.spawn(|| {
             follow_with_cuts(|after| {
@@ -91,17 +91,17 @@ fn clients_cut_off_every_100_ms_end_with_exactly_the_log() {
 
 #[test]
 fn clients_that_do_not_read_are_not_buffered_for() {
-    let place = Place::without_agents().start();
+    let server = TestServer::without_agents().start();
     let description = "x".repeat(100 * 1024);
     for number in 0..400 {
         let body = json!({ "title": format!("Task {number}"), "description": description });
-        assert_eq!(place.post("/api/tasks", &body).status, 201);
+        assert_eq!(server.post("/api/tasks", &body).status, 201);
     }
-    let before = place.memory_kib();
-    let silent: Vec<Events> = (0..20).map(|_| Events::after(&place.address, 0)).collect();
+    let before = server.memory_kib();
+    let silent: Vec<Events> = (0..20).map(|_| Events::after(&server.address, 0)).collect();
     // The server has had the time to read as far ahead as it will: another client has heard everything meanwhile.
-    assert_eq!(Events::after(&place.address, 0).take(400).count(), 400);
-    let growth = place.memory_kib().saturating_sub(before);
+    assert_eq!(Events::after(&server.address, 0).take(400).count(), 400);
+    let growth = server.memory_kib().saturating_sub(before);
     // The log is 40 MiB; held for each of them, that would be 800.
     assert!(growth < 100 * 1024, "twenty clients that do not read took {growth} KiB");
     // And whoever begins to read has missed nothing.
@@ -111,16 +111,16 @@ fn clients_that_do_not_read_are_not_buffered_for() {
 
 #[test]
 fn a_thousand_idle_listeners_take_little_memory() {
-    let place = Place::without_agents().start();
-    let before = place.memory_kib();
-    let mut listeners: Vec<Events> = (0..1_000).map(|_| Events::after(&place.address, 0)).collect();
-    let project = place.project();
+    let server = TestServer::without_agents().start();
+    let before = server.memory_kib();
+    let mut listeners: Vec<Events> = (0..1_000).map(|_| Events::after(&server.address, 0)).collect();
+    let project = server.project();
     for listener in &mut listeners {
         assert_eq!(listener.next().unwrap()["event"], "project_created");
     }
-    let growth = place.memory_kib().saturating_sub(before);
+    let growth = server.memory_kib().saturating_sub(before);
     // An idle connection of the unoptimised program takes some forty kilobytes; a page of events for each would be far more.
     // `cargo bench -p baton --bench pages` measures the processor time.
     assert!(growth < 64 * 1024, "a thousand listeners took {growth} KiB");
-    assert_eq!(place.get(&format!("/api/projects/{project}")).status, 200, "others are served");
+    assert_eq!(server.get(&format!("/api/projects/{project}")).status, 200, "others are served");
 }

@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 #[test]
-fn every_line_is_json_and_tells_why_a_task_is_stuck() {
-    let shop = Shop::diligent("[roles.implement]\nmax = 0");
-    let task = shop.add("Stuck", &[]);
-    let mut command = shop.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+fn every_log_line_is_json_and_explains_a_stuck_task() {
+    let repo = TestRepo::with_working_agent("[roles.implement]\nmax = 0");
+    let task = repo.add("Stuck", &[]);
+    let mut command = repo.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
     command.env("BATON_LOG", "debug").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut up = command.spawn().unwrap();
     let mut lines = BufReader::new(up.stderr.take().unwrap()).lines().map(|line| {
@@ -36,10 +36,10 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
 
 #[test]
 fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
-    let shop = Shop::diligent("");
+    let repo = TestRepo::with_working_agent("");
     let refused = |variable: (&str, &str)| {
         let output =
-            shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
+            repo.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };

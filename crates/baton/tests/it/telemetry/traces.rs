@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::receiver::{Authority, Receiver};
 use crate::agents::fake::{self, outcome, turns};
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 /// Everything that was delivered, of a resource that is Baton.
 fn spans(collector: &Receiver) -> Vec<Span> {
@@ -58,13 +58,13 @@ fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
         [{ "commit": "a part" }, { "calls": 9 }, outcome("complete")],
         [{ "tool": "look around" }, usage, outcome("complete")]
     ]));
-    let mut shop = fake::shop(&script, "max_turns = 4\nmodel = \"large\"", "");
-    shop.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    shop.variables.push(("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url.clone()));
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    shop.until_queue(&task, "provisional");
-    shop.says(&["accept", &task]);
+    let mut repo = fake::repo(&script, "max_turns = 4\nmodel = \"large\"", "");
+    repo.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    repo.variables.push(("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url.clone()));
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    repo.stdout(&["accept", &task]);
     up.end();
 
     let all = spans(collector);
@@ -130,7 +130,7 @@ fn a_task_is_one_trace_over_http() {
 }
 
 #[test]
-fn a_task_is_one_trace_over_https_with_an_authority_of_ones_own() {
+fn a_task_is_one_trace_over_https_with_a_private_authority() {
     let authority = Authority::new();
     let certificate = [("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.root())];
     traces_of_a_task(&Receiver::https(&authority), &certificate);
@@ -139,14 +139,14 @@ fn a_task_is_one_trace_over_https_with_an_authority_of_ones_own() {
 #[test]
 fn requests_are_spans_by_route_and_the_settings_name_the_collector() {
     let collector = Receiver::http();
-    let mut place = Place::without_agents();
+    let mut server = TestServer::without_agents();
     let settings = format!("[telemetry]\notlp = \"{}/\"\n", collector.url);
-    std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
-    place.variables = vec![("OTEL_RESOURCE_ATTRIBUTES".to_owned(), "deployment=test".to_owned())];
-    place.up(&["--listen", "127.0.0.1:0"]);
-    assert_eq!(place.get("/api/tasks").status, 200);
-    assert_eq!(place.get("/api/tasks/TASK-00000000").status, 404);
-    place.stop();
+    std::fs::write(server.folder.join(".agent/baton.toml"), settings).unwrap();
+    server.variables = vec![("OTEL_RESOURCE_ATTRIBUTES".to_owned(), "deployment=test".to_owned())];
+    server.up(&["--listen", "127.0.0.1:0"]);
+    assert_eq!(server.get("/api/tasks").status, 200);
+    assert_eq!(server.get("/api/tasks/TASK-00000000").status, 404);
+    server.stop();
     let spans = spans(&collector);
     for (name, status) in [("GET /api/tasks", "200"), ("GET /api/tasks/{id}", "404")] {
         let [span] = named(&spans, name)[..] else { panic!("{name}: {spans:#?}") };
@@ -155,21 +155,21 @@ fn requests_are_spans_by_route_and_the_settings_name_the_collector() {
 }
 
 #[test]
-fn a_collector_that_is_away_costs_one_line_in_the_log() {
+fn an_unreachable_collector_costs_one_log_line() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut place = Place::without_agents();
+    let mut server = TestServer::without_agents();
     let variable = |value: &str| vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), value.to_owned())];
-    place.variables = variable(&format!("http://{gone}"));
-    place.up(&["--listen", "127.0.0.1:0"]);
+    server.variables = variable(&format!("http://{gone}"));
+    server.up(&["--listen", "127.0.0.1:0"]);
     for _ in 0..20 {
-        assert_eq!(place.get("/api/tasks").status, 200);
+        assert_eq!(server.get("/api/tasks").status, 200);
     }
-    let said = place.stop();
+    let said = server.stop();
     assert_eq!(said.matches("cannot send traces to the collector").count(), 1, "{said}");
     assert!(said.contains("Connection refused"), "{said}");
     for bad in ["ftp://elsewhere", "localhost:4318"] {
-        place.variables = variable(bad);
-        let refused = place.command().args(["up", "--listen", "127.0.0.1:0"]).output().unwrap();
+        server.variables = variable(bad);
+        let refused = server.command().args(["up", "--listen", "127.0.0.1:0"]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
     }
 }

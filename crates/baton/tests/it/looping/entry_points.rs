@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::round::{Round, one_round, script, talk};
+use super::fixture::{LoopFixture, one_round, script, stderr};
 use crate::server::client;
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
 /// The phases of a session as a client on the WebSocket is told of them, and the end.
@@ -25,12 +25,12 @@ fn story(heard: &[Value]) -> Vec<String> {
     heard.iter().filter_map(line).collect()
 }
 
-/// Everything the session hears until its recipe has exited; each question is answered as it comes, over the socket.
-fn answered_over_the_socket(place: &Place, session: &str, answers: &[&str]) -> Vec<Value> {
+/// Everything sent to the session until its recipe exits. Each question is answered over the socket.
+fn answered_over_the_socket(server: &TestServer, session: &str, answers: &[&str]) -> Vec<Value> {
     let mut answers = answers.iter();
-    let mut listener = Socket::connected(&place.address);
+    let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": session, "last_seq": 0 }));
-    let mut person = Socket::connected(&place.address);
+    let mut person = Socket::connected(&server.address);
     let mut heard = Vec::new();
     for message in listener {
         let kind = message["type"].as_str().unwrap().to_owned();
@@ -64,55 +64,55 @@ const ROUND: [&str; 12] = [
 ];
 
 /// A server whose agents do the loop's work and nothing of the queue's own.
-fn served() -> Place {
+fn served() -> TestServer {
     let all = script();
     let mut scripts = all["scripts"].as_array().unwrap().clone();
     scripts.push(json!({ "steps": all["otherwise"].clone() }));
-    let place = Place::new(&Value::Array(scripts));
-    let path = place.folder.join(".agent/baton.toml");
+    let server = TestServer::new(&Value::Array(scripts));
+    let path = server.folder.join(".agent/baton.toml");
     let settings = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, settings + "[roles.implement]\nmax = 0\n").unwrap();
-    place
+    server
 }
 
 #[test]
-fn over_rest_it_is_the_loop() {
-    let place = served().start();
+fn the_loop_runs_over_rest() {
+    let server = served().start();
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it\nas well as you can" });
-    let started = place.post("/api/sessions/mine/recipe", &body);
+    let started = server.post("/api/sessions/mine/recipe", &body);
     assert_eq!(started.status, 201, "{started:?}");
-    let heard = answered_over_the_socket(&place, "mine", &one_round("NO"));
+    let heard = answered_over_the_socket(&server, "mine", &one_round("NO"));
     assert_eq!(story(&heard), ROUND);
     // The message was the task: it was planned, and its parts stand in for it.
-    let tasks = place.read("/api/tasks?session_id=mine");
+    let tasks = server.read("/api/tasks?session_id=mine");
     let subject = tasks["tasks"].as_array().unwrap().iter().find(|task| task["title"] == "Build it").unwrap();
     assert_eq!(subject["queue"], "recycled");
 }
 
 #[test]
-fn over_the_websocket_it_is_the_loop() {
-    let place = served().start();
-    assert_eq!(place.post("/api/tasks", &json!({ "title": "Build it" })).status, 201);
-    let mut person = Socket::connected(&place.address);
+fn the_loop_runs_over_the_websocket() {
+    let server = served().start();
+    assert_eq!(server.post("/api/tasks", &json!({ "title": "Build it" })).status, 201);
+    let mut person = Socket::connected(&server.address);
     let start = json!({
         "type": "start_recipe",
         "session_id": "abc123",
         "recipe_id": "plan-execute-review",
-        "working_directory": place.folder.display().to_string(),
+        "working_directory": server.folder.display().to_string(),
     });
     let started = person.ask(start.clone());
     assert_eq!(started["type"], "ack", "{started}");
     let again = person.ask(start);
     assert!(again["message"].as_str().unwrap().contains("already runs plan-execute-review"), "{again}");
-    let heard = answered_over_the_socket(&place, "abc123", &one_round("NO"));
+    let heard = answered_over_the_socket(&server, "abc123", &one_round("NO"));
     assert_eq!(story(&heard), ROUND);
 }
 
 #[test]
-fn an_empty_queue_exits_with_the_object_every_recipe_exits_with() {
-    let place = served().start();
-    place.post("/api/sessions/abc123/recipe", &json!({ "recipe_id": "plan-execute-review" }));
-    let heard = answered_over_the_socket(&place, "abc123", &[]);
+fn an_empty_queue_exits_with_the_same_message_as_every_recipe() {
+    let server = served().start();
+    server.post("/api/sessions/abc123/recipe", &json!({ "recipe_id": "plan-execute-review" }));
+    let heard = answered_over_the_socket(&server, "abc123", &[]);
     let mut exited = heard.last().unwrap().clone();
     exited.as_object_mut().unwrap().remove("seq");
     assert_eq!(
@@ -128,69 +128,69 @@ fn an_empty_queue_exits_with_the_object_every_recipe_exits_with() {
 }
 
 #[test]
-fn exit_recipe_takes_the_loop_to_the_hub_and_its_question_away() {
-    let place = served().start();
+fn exit_recipe_returns_the_loop_to_the_hub_and_withdraws_its_question() {
+    let server = served().start();
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it" });
-    place.post("/api/sessions/mine/recipe", &body);
-    let mut listener = Socket::connected(&place.address);
+    server.post("/api/sessions/mine/recipe", &body);
+    let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
     listener.find(|message| message["type"] == "question_asked").unwrap();
-    let ended = client::send(&place.address, "DELETE", "/api/sessions/mine/recipe", &[], None);
+    let ended = client::send(&server.address, "DELETE", "/api/sessions/mine/recipe", &[], None);
     assert_eq!((ended.status, &ended.json()["state"]), (200, &json!("exited")), "{ended:?}");
     let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
     assert_eq!((&exited["reason"], &exited["category"]), (&json!("user-requested"), &json!("completed")));
-    let pending = place.read("/api/questions?state=pending");
+    let pending = server.read("/api/questions?state=pending");
     assert!(pending["questions"].as_array().unwrap().is_empty(), "{pending}");
     // And it can be started anew.
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it again" });
-    assert_eq!(place.post("/api/sessions/mine/recipe", &body).status, 201);
+    assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
 }
 
 #[test]
-fn started_as_a_recipe_it_goes_on_in_the_terminal() {
-    let round = Round::new();
-    round.add("Build it");
-    let started = round.shop.json(&["recipe", "start", "plan-execute-review"]);
+fn a_loop_started_as_a_recipe_continues_in_the_terminal() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let started = fixture.repo.json(&["recipe", "start", "plan-execute-review"]);
     assert_eq!(
         (&started["recipe_id"], &started["current_step"]),
         (&json!("plan-execute-review"), &json!("plan"))
     );
-    let refused = round.shop.output(&["recipe", "start", "plan-execute-review"]);
-    assert_eq!(refused.status.code(), Some(4), "{}", talk(&refused));
-    let output = round.answered(&[], &one_round("NO"));
-    assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
-    assert!(talk(&output).contains("Continuing the loop in its plan phase."), "{}", talk(&output));
+    let refused = fixture.repo.output(&["recipe", "start", "plan-execute-review"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+    let output = fixture.run_with_answers(&[], &one_round("NO"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Continuing the loop in its plan phase."), "{}", stderr(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("Tasks completed: 2"), "{output:?}");
 }
 
 #[test]
 fn a_task_cannot_name_the_loop_as_its_recipe() {
-    let round = Round::new();
-    let refused = round.shop.output(&["task", "add", "Build it", "--recipe", "plan-execute-review"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", talk(&refused));
-    assert!(talk(&refused).contains("runs on a session"), "{}", talk(&refused));
-    assert!(talk(&refused).contains("baton recipe start plan-execute-review"), "{}", talk(&refused));
-    let place = served().start();
+    let fixture = LoopFixture::new();
+    let refused = fixture.repo.output(&["task", "add", "Build it", "--recipe", "plan-execute-review"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("runs on a session"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("baton recipe start plan-execute-review"), "{}", stderr(&refused));
+    let server = served().start();
     let body = json!({ "title": "Build it", "recipe": "plan-execute-review" });
-    assert_eq!(place.post("/api/tasks", &body).error(), (400, "INVALID_INPUT".to_owned()));
+    assert_eq!(server.post("/api/tasks", &body).error(), (400, "INVALID_INPUT".to_owned()));
 }
 
 #[test]
-fn an_override_words_the_prompts_and_may_not_change_the_gates() {
-    let round = Round::new();
-    let built_in = round.shop.json(&["recipe", "show", "plan-execute-review"]);
+fn an_override_may_change_prompts_but_not_gates() {
+    let fixture = LoopFixture::new();
+    let built_in = fixture.repo.json(&["recipe", "show", "plan-execute-review"]);
     let mut mine = built_in.clone();
     mine["steps"]["plan"]["prompt"] = "Plan it the way we do here.".into();
-    let folder = round.shop.folder.join(".agent/recipes");
+    let folder = fixture.repo.folder.join(".agent/recipes");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("loop.yml"), mine.to_string()).unwrap();
-    assert!(round.shop.output(&["recipe", "check"]).status.success());
-    round.add("Build it");
-    assert_eq!(round.answered(&[], &[]).status.code(), Some(10));
-    assert!(round.prompts("Plan:")[0].contains("Plan it the way we do here."));
+    assert!(fixture.repo.output(&["recipe", "check"]).status.success());
+    fixture.add("Build it");
+    assert_eq!(fixture.run_with_answers(&[], &[]).status.code(), Some(10));
+    assert!(fixture.prompts("Plan:")[0].contains("Plan it the way we do here."));
     mine["steps"]["plan"]["gate"]["question"] = "Shall we?".into();
     std::fs::write(folder.join("loop.yml"), mine.to_string()).unwrap();
-    let checked = round.shop.output(&["recipe", "check"]);
+    let checked = fixture.repo.output(&["recipe", "check"]);
     assert_eq!(checked.status.code(), Some(1));
     let said = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(said.contains("it is asked as \"Ready to execute? [YES/NO]\""), "{said}");

@@ -5,33 +5,33 @@ use std::time::Duration;
 use baton_engine::supervisor::FAIL_VARIABLE;
 use serde_json::Value;
 
-use crate::engine::shop::{Shop, Up};
+use crate::engine::test_repo::{BatonProcess, TestRepo};
 use crate::server::client::{Events, get};
 use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-pub struct Stand {
-    pub shop: Shop,
-    pub up: Up,
+pub struct FaultyServer {
+    pub repo: TestRepo,
+    pub up: BatonProcess,
     pub address: String,
 }
 
-impl Stand {
+impl FaultyServer {
     /// Starts it in this repository, with these failures from the beginning.
-    pub fn start(mut shop: Shop, failures: &str) -> Self {
-        let file = shop.home.join("failures");
+    pub fn start(mut repo: TestRepo, failures: &str) -> Self {
+        let file = repo.home.join("failures");
         std::fs::write(&file, failures).unwrap();
-        shop.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
-        let up = shop.up();
-        let line = up.hears("Listening on http://");
+        repo.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
+        let up = repo.up();
+        let line = up.wait_for_line("Listening on http://");
         let address = line.rsplit("http://").next().unwrap().to_owned();
-        Self { shop, up, address }
+        Self { repo, up, address }
     }
 
     /// From now on exactly these fail.
     pub fn fail(&self, failures: &str) {
-        let file = self.shop.home.join("failures");
+        let file = self.repo.home.join("failures");
         let draft = file.with_extension("new");
         std::fs::write(&draft, failures).unwrap();
         std::fs::rename(draft, file).unwrap();

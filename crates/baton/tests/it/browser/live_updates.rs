@@ -4,18 +4,18 @@ use serde_json::json;
 
 use super::driver::Browser;
 use super::scene::{added, asking, question_of, waiting};
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 #[test]
 fn the_board_updates_live() {
-    let place = Place::new(&asking()).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking()).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
     assert!(browser.text("#main").contains("No tasks"), "an empty board says what to type");
-    browser.is_live();
-    let task = added(&place, "Add a greeting");
+    browser.wait_until_live();
+    let task = added(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{task}')"));
-    place.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
+    server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
     browser.until(&format!("document.querySelector('#review #card-{task}')"));
     let card = browser.text(&format!("#card-{task}"));
     assert!(card.contains("1 commit") && card.contains("/50 turns"), "{card}");
@@ -27,24 +27,24 @@ fn the_board_updates_live() {
     browser.click("#sheet button.primary");
     browser.until(&format!("document.querySelector('#done #card-{task}')"));
     assert_eq!(browser.path(), "/board");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
 fn a_half_typed_reply_survives_a_live_update() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let question = question_of(&place, &task);
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking()).start();
+    let task = waiting(&server, "Add a greeting");
+    let question = question_of(&server, &task);
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
-    browser.is_live();
+    browser.wait_until_live();
     let area = format!("#q-{question} textarea");
     browser.write(&area, "half a thought");
     browser.js(&format!("document.querySelector('{area}').setSelectionRange(5, 6); window.kept = document.querySelector('{area}'); return 1"));
     // A question before it and one behind it, and one that goes.
-    let second = waiting(&place, "Add a second greeting");
-    browser.until(&format!("document.querySelector('#q-{}')", question_of(&place, &second)));
-    place.post(&format!("/api/tasks/{second}/cancel"), &json!({}));
+    let second = waiting(&server, "Add a second greeting");
+    browser.until(&format!("document.querySelector('#q-{}')", question_of(&server, &second)));
+    server.post(&format!("/api/tasks/{second}/cancel"), &json!({}));
     browser.until("document.querySelector('.question.closed')");
     let same = format!(
         "const area = document.querySelector('{area}');

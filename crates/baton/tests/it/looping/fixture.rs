@@ -6,10 +6,10 @@ use std::process::{Child, ChildStderr, ChildStdin, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-pub struct Round {
-    pub shop: Shop,
+pub struct LoopFixture {
+    pub repo: TestRepo,
 }
 
 pub fn point(clarity: &str) -> Value {
@@ -55,45 +55,45 @@ pub fn script() -> Value {
     ] })
 }
 
-impl Round {
+impl LoopFixture {
     pub fn new() -> Self {
         Self::with(&script(), "")
     }
 
     pub fn with(script: &Value, settings: &str) -> Self {
-        Self { shop: Shop::scripted(script, settings) }
+        Self { repo: TestRepo::scripted(script, settings) }
     }
 
     pub fn add(&self, title: &str) -> String {
-        self.shop.add(title, &[])
+        self.repo.add(title, &[])
     }
 
     pub fn questions(&self) -> Vec<Value> {
-        self.shop.json(&["questions"])["questions"].as_array().unwrap().clone()
+        self.repo.json(&["questions"])["questions"].as_array().unwrap().clone()
     }
 
     /// Runs the loop with these answers, one for each question as it comes.
-    pub fn answered(&self, arguments: &[&str], answers: &[&str]) -> Output {
-        let file = self.shop.home.join("answers.txt");
+    pub fn run_with_answers(&self, arguments: &[&str], answers: &[&str]) -> Output {
+        let file = self.repo.home.join("answers.txt");
         fs::write(&file, answers.join("\n")).unwrap();
-        self.shop.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
+        self.repo.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
     }
 
     /// `baton loop` with somebody at the keyboard.
-    pub fn talk(&self, arguments: &[&str]) -> Talk {
-        let mut command = self.shop.baton(&["loop"]);
+    pub fn stderr(&self, arguments: &[&str]) -> InteractiveLoop {
+        let mut command = self.repo.baton(&["loop"]);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let typed = child.stdin.take().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap()).lines();
-        Talk { child, typed, said }
+        InteractiveLoop { child, typed, said }
     }
 
     pub fn tasks(&self) -> Vec<Value> {
-        self.shop.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
+        self.repo.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
     }
 
-    pub fn titled(&self, title: &str) -> Value {
+    pub fn task_titled(&self, title: &str) -> Value {
         let tasks = self.tasks();
         let found: Vec<&Value> = tasks.iter().filter(|task| task["title"] == title).collect();
         assert_eq!(found.len(), 1, "{title}: {tasks:?}");
@@ -105,10 +105,10 @@ impl Round {
         let of_title = |task: &&Value| task["title"].as_str().unwrap().starts_with(title);
         let mut prompts = Vec::new();
         for task in self.tasks().iter().filter(of_title) {
-            let view = self.shop.json(&["task", "show", task["task_id"].as_str().unwrap()]);
+            let view = self.repo.json(&["task", "show", task["task_id"].as_str().unwrap()]);
             for attempt in view["attempts"].as_array().unwrap() {
                 let id = attempt["attempt"]["id"].as_str().unwrap();
-                let folder = self.shop.state().join("attempts").join(id).join("prompts");
+                let folder = self.repo.state().join("attempts").join(id).join("prompts");
                 let mut files: Vec<_> =
                     fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
                 files.sort();
@@ -119,7 +119,7 @@ impl Round {
     }
 }
 
-pub fn talk(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -132,15 +132,15 @@ pub fn one_round(last: &'static str) -> Vec<&'static str> {
 }
 
 /// A loop at the terminal of a person.
-pub struct Talk {
+pub struct InteractiveLoop {
     child: Child,
     typed: ChildStdin,
     said: Lines<BufReader<ChildStderr>>,
 }
 
-impl Talk {
+impl InteractiveLoop {
     /// Waits for a line that contains this.
-    pub fn hears(&mut self, what: &str) -> String {
+    pub fn wait_for_line(&mut self, what: &str) -> String {
         let mut heard = Vec::new();
         for line in self.said.by_ref() {
             let line = line.unwrap();

@@ -23,45 +23,45 @@ fn unpushed(machine: &Machine) -> usize {
 }
 
 #[test]
-fn what_could_not_be_pushed_waits_and_arrives_once_the_remote_is_back() {
+fn unpushed_work_is_pushed_once_the_remote_is_back() {
     let Some(fleet) = fleet("away", "") else { return };
     let gate = Gate::closed(fleet.home.join("gate"));
-    fleet.agent_does(&agent(&fleet, &gate));
-    let (desk, lab) = (fleet.machine("desk", ""), fleet.machine("lab", ""));
-    let up = desk.up(&["--agents", "0"]);
-    up.hears("Listening");
-    let project = desk.project(&fleet);
-    let kept = desk.add(&project, "Kept", &[]);
-    let dropped = desk.add(&project, "Dropped", &[]);
+    fleet.set_agent(&agent(&fleet, &gate));
+    let (office, lab) = (fleet.machine("office", ""), fleet.machine("lab", ""));
+    let up = office.up(&["--agents", "0"]);
+    up.wait_for_line("Listening");
+    let project = office.project(&fleet);
+    let kept = office.add(&project, "Kept", &[]);
+    let dropped = office.add(&project, "Dropped", &[]);
     let worker = lab.worker(&["--agents", "2"]);
-    desk.until("both are at work", || {
+    office.until("both are at work", || {
         [&kept, &dropped].iter().all(|task| fleet.home.join(format!("begun-{task}")).exists())
     });
     // A branch that has to be pushed, and a vault of work that nobody wants any more.
     let gone = fleet.home.join("gone.git");
     std::fs::rename(&fleet.remote, &gone).unwrap();
-    desk.says(&["task", "cancel", &dropped]);
-    let given_up = desk.task(&dropped)["attempts"][0]["attempt"]["id"].as_str().unwrap().to_owned();
+    office.stdout(&["task", "cancel", &dropped]);
+    let given_up = office.task(&dropped)["attempts"][0]["attempt"]["id"].as_str().unwrap().to_owned();
     gate.open();
-    worker.hears("its work is kept here until the remote takes it");
-    desk.until_queue(&kept, "provisional");
-    let (is_accepted, said) = desk.tries(&["accept", &kept]);
+    worker.wait_for_line("its work is kept here until the remote takes it");
+    office.until_queue(&kept, "provisional");
+    let (is_accepted, said) = office.try_run(&["accept", &kept]);
     assert!(!is_accepted && said.contains("remote"), "{said}");
-    assert_eq!(desk.task(&kept)["queue"], "provisional", "it waits");
-    desk.until("both are noted", || unpushed(&lab) == 2);
+    assert_eq!(office.task(&kept)["queue"], "provisional", "it waits");
+    office.until("both are noted", || unpushed(&lab) == 2);
 
     // Its machine is started anew meanwhile: what was noted is still to be done.
     worker.end();
     assert_eq!(unpushed(&lab), 2);
     let worker = lab.worker(&["--agents", "2"]);
     std::fs::rename(&gone, &fleet.remote).unwrap();
-    desk.until("all has arrived", || unpushed(&lab) == 0);
+    office.until("all has arrived", || unpushed(&lab) == 0);
     assert!(fleet.files(&format!("baton/{kept}")).contains(&format!("{kept}.txt")));
     let vault = format!("refs/baton/vault/{given_up}");
     assert!(fleet.files(&vault).contains(&format!("{dropped}.txt")), "what was given up is kept too (I17)");
-    desk.says(&["accept", &kept]);
+    office.stdout(&["accept", &kept]);
     assert!(fleet.files("main").contains(&format!("{kept}.txt")));
-    assert_eq!(desk.task(&kept)["attempts"].as_array().unwrap().len(), 1, "done once");
+    assert_eq!(office.task(&kept)["attempts"].as_array().unwrap().len(), 1, "done once");
     worker.end();
     up.end();
 }

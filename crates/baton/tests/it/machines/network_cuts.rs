@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::fleet::{Fleet, Machine};
 use super::network::{self, HOSTS, HUB, Network};
-use crate::engine::shop::Up;
-use crate::engine::store_choice::eprintln_skipped;
+use crate::engine::store_choice::report_skipped;
+use crate::engine::test_repo::BatonProcess;
 use crate::postgres::{self, Server};
 use crate::wait;
 
@@ -49,28 +49,28 @@ turns 1; work
 "#;
 
 #[test]
-fn a_hundred_tasks_outlive_cuts_kills_and_wrong_clocks() {
+fn a_hundred_tasks_survive_cuts_kills_and_wrong_clocks() {
     if let Some(reason) = network::missing().or_else(postgres::missing) {
-        eprintln_skipped(&reason);
+        report_skipped(&reason);
         return;
     }
-    let stage = Stage::set();
+    let cluster = Cluster::set();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for server in SERVERS {
-            let (stage, is_over) = (&stage, &is_over);
-            scope.spawn(move || stage.accept_until(server, is_over));
+            let (cluster, is_over) = (&cluster, &is_over);
+            scope.spawn(move || cluster.accept_until(server, is_over));
         }
-        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| stage.play()));
+        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cluster.play()));
         is_over.store(true, Ordering::Relaxed);
         if let Err(why) = played {
             std::panic::resume_unwind(why);
         }
     });
-    stage.check();
+    cluster.check();
 }
 
-struct Stage {
+struct Cluster {
     // Dropped in this order: processes first, then what they stand on.
     _daemon: Running,
     server: Server,
@@ -90,7 +90,7 @@ impl Drop for Running {
     }
 }
 
-impl Stage {
+impl Cluster {
     fn set() -> Self {
         let network = Network::new(5);
         let server = Server::within("cut", &network.hub(), HOSTS).unwrap();
@@ -114,9 +114,9 @@ impl Stage {
             })
             .collect();
         let project = String::new();
-        let mut stage = Self { _daemon: daemon, server, network, fleet, machines, project };
-        stage.project = stage.project();
-        stage
+        let mut cluster = Self { _daemon: daemon, server, network, fleet, machines, project };
+        cluster.project = cluster.project();
+        cluster
     }
 
     /// The project and all its tasks, by one call each.
@@ -128,14 +128,14 @@ impl Stage {
         let tasks: Vec<Value> = (0..PLANNED).map(planned).collect();
         let file = self.fleet.home.join("tasks.json");
         std::fs::write(&file, json!({ "tasks": tasks }).to_string()).unwrap();
-        machine.says(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
+        machine.stdout(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
         project
     }
 
     /// Everything that happens to the machines, each at its point of the way.
     fn play(&self) {
-        let mut workers: Vec<Option<Up>> = (0..3).map(|number| Some(self.worker(number))).collect();
-        let mut servers: Vec<Option<Up>> =
+        let mut workers: Vec<Option<BatonProcess>> = (0..3).map(|number| Some(self.worker(number))).collect();
+        let mut servers: Vec<Option<BatonProcess>> =
             SERVERS.iter().map(|number| Some(self.machine(*number).up(&["--agents", "0"]))).collect();
         let mut restart = |number: u8| {
             let place = &mut workers[usize::from(number)];
@@ -175,7 +175,7 @@ impl Stage {
         }
     }
 
-    fn worker(&self, number: u8) -> Up {
+    fn worker(&self, number: u8) -> BatonProcess {
         self.machine(number).worker(&["--agents", "4", "--grace", "20", "--label", &label(number)])
     }
 
@@ -186,10 +186,10 @@ impl Stage {
     /// Gives the machine a task that no other may take, and returns the task once it is at work on it.
     fn put_to_work(&self, number: u8) -> String {
         let urgent = ["--needs", &label(number), "--priority", "P0"];
-        let desk = self.machine(SERVERS[1]);
-        let task = desk.add(&self.project, STAYING, &urgent);
+        let office = self.machine(SERVERS[1]);
+        let task = office.add(&self.project, STAYING, &urgent);
         let begun = self.machine(number).folder.join(format!("at-work-on-{task}"));
-        desk.until(&format!("machine {number} is at work on {task}"), || begun.exists());
+        office.until(&format!("machine {number} is at work on {task}"), || begun.exists());
         task
     }
 
@@ -197,9 +197,9 @@ impl Stage {
     fn cut_until_lost(&self, number: u8) {
         let task = self.put_to_work(number);
         self.network.cut(number);
-        let desk = self.machine(SERVERS[1]);
-        desk.until(&format!("the lease on {task} has expired"), || {
-            desk.task(&task)["attempts"][0]["closing"]["closing"] == "lost"
+        let office = self.machine(SERVERS[1]);
+        office.until(&format!("the lease on {task} has expired"), || {
+            office.task(&task)["attempts"][0]["closing"]["closing"] == "lost"
         });
         self.network.reconnect(number);
     }
@@ -209,13 +209,13 @@ impl Stage {
         let machine = self.machine(server);
         wait::repeat_every(ACCEPT_EVERY, || {
             // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
-            let _ = machine.tries(&["accept", "--all"]);
-            let (worked, said) = machine.says_or_not(&["--json", "questions"]);
+            let _ = machine.try_run(&["accept", "--all"]);
+            let (worked, said) = machine.try_stdout(&["--json", "questions"]);
             let asked: Value =
                 if worked { serde_json::from_str(&said).unwrap_or_default() } else { Value::Null };
             for question in asked["questions"].as_array().into_iter().flatten() {
                 if let Some(id) = question["id"].as_str() {
-                    let _ = machine.tries(&["answer", id, "red"]);
+                    let _ = machine.try_run(&["answer", id, "red"]);
                 }
             }
             is_over.load(Ordering::Relaxed)
@@ -225,7 +225,7 @@ impl Stage {
     fn until_done(&self, wanted: usize) {
         let progress = || {
             let words = ["--json", "project", "show", &self.project];
-            let (worked, said) = self.machine(SERVERS[1]).says_or_not(&words);
+            let (worked, said) = self.machine(SERVERS[1]).try_stdout(&words);
             if !worked {
                 return Value::Null;
             }
@@ -239,7 +239,7 @@ impl Stage {
     /// What must be true when all is over.
     fn check(&self) {
         let machine = self.machine(SERVERS[1]);
-        let lines = machine.says(&["export", "--events", "--project", &self.project]);
+        let lines = machine.stdout(&["export", "--events", "--project", &self.project]);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let of = |kind: &str| lines.iter().filter(move |line| line["kind"] == kind).collect::<Vec<_>>();
         let tasks: BTreeSet<String> = of("task").iter().map(|task| text(task, "task_id")).collect();
@@ -332,7 +332,7 @@ fn faketime() -> Option<String> {
         .into_iter()
         .find(|path| Path::new(path).is_file());
     if found.is_none() {
-        eprintln_skipped("the clocks agree: libfaketime is not installed (apt-get install libfaketime)");
+        report_skipped("the clocks agree: libfaketime is not installed (apt-get install libfaketime)");
     }
     found
 }

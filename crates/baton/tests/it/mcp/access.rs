@@ -6,22 +6,22 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Place, TASKFILE, call, run, tools};
+use super::{McpRepo, PATIENCE, TASKFILE, call, run, tools};
 
 #[tokio::test]
-async fn with_trust_prompt_a_person_says_yes_to_the_file_as_it_is() {
-    let place = Place::new("[user_tasks]\ntrust = \"prompt\"\n");
-    place.write(".agent/Taskfile.yml", TASKFILE);
-    let (client, _listener, _child) = place.client().await;
+async fn with_trust_prompt_a_person_approves_the_current_file() {
+    let repo = McpRepo::new("[user_tasks]\ntrust = \"prompt\"\n");
+    repo.write(".agent/Taskfile.yml", TASKFILE);
+    let (client, _listener, _child) = repo.client().await;
     let (said, is_error) = run(&client, "greet").await;
     assert!(is_error && said.contains("baton tasks --trust"), "{said}");
     // Nobody is at a terminal: nothing runs.
-    let output = place.baton().args(["do", "greet"]).output().unwrap();
+    let output = repo.baton().args(["do", "greet"]).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(4), 0));
     let at_terminal = |answer: &str| {
         let shown = format!("{} do greet", env!("CARGO_BIN_EXE_baton"));
         let mut command = Command::new("script");
-        command.args(["-qec", &shown, "/dev/null"]).current_dir(&place.folder).env("BATON_USER", "mia");
+        command.args(["-qec", &shown, "/dev/null"]).current_dir(&repo.folder).env("BATON_USER", "mia");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         writeln!(child.stdin.take().unwrap(), "{answer}").unwrap();
         let output = child.wait_with_output().unwrap();
@@ -33,34 +33,34 @@ async fn with_trust_prompt_a_person_says_yes_to_the_file_as_it_is() {
     assert!(said.contains("[y/N]") && said.contains("Hello from your custom Taskfile!"), "{said}");
     // It is asked once for the file as it is, and again after a change.
     assert!(run(&client, "greet").await.0.contains("Hello from"));
-    place.write(".agent/Taskfile.yml", &TASKFILE.replace("Hello from", "Howdy from"));
+    repo.write(".agent/Taskfile.yml", &TASKFILE.replace("Hello from", "Howdy from"));
     assert!(run(&client, "greet").await.1);
-    let agents = place.baton().args(["tasks", "--trust"]).env("BATON_TOKEN", "x").output().unwrap();
+    let agents = repo.baton().args(["tasks", "--trust"]).env("BATON_TOKEN", "x").output().unwrap();
     assert_eq!(agents.status.code(), Some(4));
-    assert!(place.baton().args(["tasks", "--trust"]).output().unwrap().status.success());
+    assert!(repo.baton().args(["tasks", "--trust"]).output().unwrap().status.success());
     assert!(run(&client, "greet").await.0.contains("Howdy from"));
 }
 
 #[tokio::test]
-async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_told() {
-    let place = Place::new("");
+async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_notified() {
+    let repo = McpRepo::new("");
     // Through the running server, as an agent's client would.
-    let (_up, _) = place.up();
-    let (client, listener, _child) = place.client().await;
+    let (_up, _) = repo.up();
+    let (client, listener, _child) = repo.client().await;
     assert!(!tools(&client).await.contains(&"run_user_task".to_owned()));
-    place.write(".agent/Taskfile.yml", TASKFILE);
+    repo.write(".agent/Taskfile.yml", TASKFILE);
     tokio::time::timeout(PATIENCE, listener.changed.notified()).await.unwrap();
     assert!(tools(&client).await.contains(&"run_user_task".to_owned()));
     assert!(run(&client, "greet").await.0.contains("Hello from"));
-    std::fs::remove_file(place.folder.join(".agent/Taskfile.yml")).unwrap();
+    std::fs::remove_file(repo.folder.join(".agent/Taskfile.yml")).unwrap();
     tokio::time::timeout(PATIENCE, listener.changed.notified()).await.unwrap();
     assert!(!tools(&client).await.contains(&"run_user_task".to_owned()));
 }
 
 #[tokio::test]
-async fn a_persons_client_works_the_queue() {
-    let place = Place::new("");
-    let (client, _listener, _child) = place.client().await;
+async fn a_persons_client_manages_the_queue() {
+    let repo = McpRepo::new("");
+    let (client, _listener, _child) = repo.client().await;
     let (said, is_error) =
         call(&client, "add_task", json!({ "title": "Fix the login", "priority": "P1" })).await;
     assert!(!is_error, "{said}");
@@ -70,14 +70,14 @@ async fn a_persons_client_works_the_queue() {
     let (said, is_error) =
         call(&client, "update_task", json!({ "id": id, "title": "Mend the login", "priority": "P0" })).await;
     assert!(!is_error && said.contains("Mend the login"), "{said}");
-    let view = place.json(&["task", "show", &id]);
+    let view = repo.json(&["task", "show", &id]);
     assert_eq!((&view["title"], &view["priority"]), (&json!("Mend the login"), &json!("P0")), "{view}");
     let (said, is_error) = call(&client, "update_task", json!({ "id": id })).await;
     assert!(is_error && said.starts_with("nothing to change"), "{said}");
     let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
     assert!(is_error && said.contains("cannot set a task to COMPLETE"), "{said}");
     call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
-    assert_eq!(place.json(&["task", "show", &id])["status"], "CANCELLED");
+    assert_eq!(repo.json(&["task", "show", &id])["status"], "CANCELLED");
     let (said, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
     assert!(is_error && said.contains("revise"), "{said}");
     let (said, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
@@ -102,8 +102,8 @@ fn post(address: &str, headers: &str, body: &Value) -> (u16, String) {
 
 #[test]
 fn the_endpoint_speaks_streamable_http_and_refuses_a_token_of_no_live_attempt() {
-    let place = Place::with_tasks();
-    let (_up, address) = place.up();
+    let repo = McpRepo::with_tasks();
+    let (_up, address) = repo.up();
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
     }});

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::driver::Browser;
 use super::scene::added;
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 #[test]
 fn a_recipe_is_started_and_stopped_on_the_page() {
-    let mut place = Place::new(&json!([])).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let mut server = TestServer::new(&json!([])).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/recipes");
     browser.click("#implement-and-review details:last-of-type summary");
     browser.write("#message-implement-and-review", "Paint the shed");
@@ -18,7 +18,7 @@ fn a_recipe_is_started_and_stopped_on_the_page() {
     browser.until("location.pathname.startsWith('/chat/run-')");
     browser.until("document.querySelector('#main').innerText.includes('Paint the shed')");
     browser.go("/recipes");
-    browser.is_live();
+    browser.wait_until_live();
     browser.until(
         "document.querySelector('#implement-and-review .notice')?.innerText.includes('running at implement')",
     );
@@ -28,8 +28,8 @@ fn a_recipe_is_started_and_stopped_on_the_page() {
     browser.until("!document.querySelector('#implement-and-review .notice')");
     assert!(browser.js("return document.querySelector('#implement-and-review .lit')").is_null());
     assert_eq!(browser.path(), "/recipes");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    place.stop();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+    server.stop();
 }
 
 #[test]
@@ -41,15 +41,15 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
         ]}]},
         { "when": "Add every language", "steps": [{ "turns": 60 }] },
     ]);
-    let mut place = Place::new(&script).start();
-    let large = added(&place, "Add every language");
-    let recycled = place.task_when_in(&large, "recycled");
+    let mut server = TestServer::new(&script).start();
+    let large = added(&server, "Add every language");
+    let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/breakdowns");
     assert!(browser.text("#main").contains("Add every language"));
     browser.go(&format!("/breakdowns/{breakdown}"));
-    browser.is_live();
+    browser.wait_until_live();
     // By an agent, and sent back; the page follows.
     browser.click("form[action$='/run'] button");
     browser.click("details:has(form[action$='/reject']) summary");
@@ -73,20 +73,20 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
     browser.click("form[action$='/approve'] button");
     browser.until("location.pathname === '/board'");
     browser.until("document.querySelector('#board').innerText.includes('Add the Basque greeting')");
-    let replaced = place.task(&large)["state"]["replaced_by"].clone();
+    let replaced = server.task(&large)["state"]["replaced_by"].clone();
     assert_eq!(replaced["tasks"].as_array().map(Vec::len), Some(2), "{replaced}");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    place.stop();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+    server.stop();
 }
 
 #[test]
 fn a_user_task_is_run_with_arguments_and_shows_its_output() {
-    let place = Place::without_agents();
+    let server = TestServer::without_agents();
     let taskfile = "version: '3'\ntasks:\n  greet:\n    desc: Greet somebody\n    cmds: ['echo \"Hello, {{.CLI_ARGS}}!\"']\n  \
                     fail:\n    desc: Fail\n    cmds: ['echo \"it broke\" >&2; exit 3']\n";
-    std::fs::write(place.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
-    let place = place.start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    std::fs::write(server.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
+    let server = server.start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/user-tasks");
     assert!(browser.text("#user-task-greet").contains("Greet somebody"));
     browser.write("#args-greet", "<b>Mia</b> & Max");

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::client::{self, Answer, Events};
 
-pub struct Place {
+pub struct TestServer {
     _scratch: TempDir,
     pub folder: PathBuf,
     up: Option<Child>,
@@ -32,7 +32,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-impl Place {
+impl TestServer {
     /// A repository whose agent plays `scripts`; nothing runs yet.
     pub fn new(scripts: &Value) -> Self {
         let scratch = tempfile::tempdir().unwrap();
@@ -60,9 +60,9 @@ impl Place {
 
     /// The same with no agent at all: tasks stay where they are.
     pub fn without_agents() -> Self {
-        let place = Self::new(&json!([]));
-        std::fs::write(place.folder.join(".agent/baton.toml"), "").unwrap();
-        place
+        let server = Self::new(&json!([]));
+        std::fs::write(server.folder.join(".agent/baton.toml"), "").unwrap();
+        server
     }
 
     pub fn start(mut self) -> Self {
@@ -165,12 +165,12 @@ impl Place {
     }
 
     /// The task as soon as it has this status.
-    pub fn task_when(&self, id: &str, status: &str) -> Value {
+    pub fn wait_for_status(&self, id: &str, status: &str) -> Value {
         self.when(id, "status", status)
     }
 
     /// The task as soon as it is in this queue.
-    pub fn task_when_in(&self, id: &str, queue: &str) -> Value {
+    pub fn wait_for_queue(&self, id: &str, queue: &str) -> Value {
         self.when(id, "queue", queue)
     }
 
@@ -186,7 +186,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestServer {
     fn drop(&mut self) {
         if let Some(mut up) = self.up.take() {
             let _ = up.kill();

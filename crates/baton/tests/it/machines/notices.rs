@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::sharing::fleet;
-use crate::engine::shop::read;
+use crate::engine::test_repo::read;
 
 const TASKS: usize = 4;
 
@@ -19,7 +19,7 @@ fn told(file: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ended() {
+fn two_servers_send_each_notice_once_and_the_second_takes_over() {
     let Some(fleet) = fleet("told", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
         return;
     };
@@ -36,7 +36,7 @@ fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ende
     );
     let servers = [first.up(&["--agents", "0"]), second.up(&["--agents", "0"])];
     for server in &servers {
-        server.hears("Listening");
+        server.wait_for_line("Listening");
     }
     let project = first.project(&fleet);
     let worker = lab.worker(&["--agents", "4"]);

@@ -1,4 +1,4 @@
-//! A place where every page has something to show, and the pictures of them for the documentation.
+//! A server where every page has something to show, and screenshots of them for the documentation.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::driver::Browser;
 use super::scene::{added, added_after};
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 /// Where the pictures go; without it none are made. `scripts/screenshots` sets it.
 const FOLDER: &str = "BATON_SCREENSHOTS";
 
-pub struct Exhibition {
-    pub place: Place,
+pub struct Showcase {
+    pub server: TestServer,
     session: String,
     accepted: String,
     asking: String,
@@ -20,7 +20,7 @@ pub struct Exhibition {
     question: String,
 }
 
-impl Exhibition {
+impl Showcase {
     /// Every page by a name, with its address.
     pub fn pages(&self) -> Vec<(&'static str, String)> {
         let Self { session, accepted, asking, breakdown, question, .. } = self;
@@ -51,11 +51,11 @@ impl Exhibition {
     }
 }
 
-impl Drop for Exhibition {
+impl Drop for Showcase {
     /// One of its agents hangs, and only a server that comes to its end ends it.
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.place.stop();
+            self.server.stop();
         }
     }
 }
@@ -102,56 +102,57 @@ tasks:
 ";
 
 /// Something on every page: asked, finished, failed, at work, waiting, broken down.
-pub fn exhibition() -> Exhibition {
-    let place = Place::new(&script());
-    std::fs::create_dir_all(place.folder.join("greetings")).unwrap();
-    std::fs::write(place.folder.join("greetings/en.txt"), "Hello!\nWelcome back.\n").unwrap();
-    std::fs::write(place.folder.join(".agent/Taskfile.yml"), TASKFILE).unwrap();
-    place.git(&["add", "-A"]);
-    place.git(&["commit", "-q", "-m", "A greeting"]);
-    let place = place.start();
-    let project = place.project();
+pub fn showcase() -> Showcase {
+    let server = TestServer::new(&script());
+    std::fs::create_dir_all(server.folder.join("greetings")).unwrap();
+    std::fs::write(server.folder.join("greetings/en.txt"), "Hello!\nWelcome back.\n").unwrap();
+    std::fs::write(server.folder.join(".agent/Taskfile.yml"), TASKFILE).unwrap();
+    server.git(&["add", "-A"]);
+    server.git(&["commit", "-q", "-m", "A greeting"]);
+    let server = server.start();
+    let project = server.project();
     let session = format!("sess_{project}");
-    place.chat(&project, &json!({ "content": "Which languages can we greet in?", "task_type": "READ_INFO" }));
+    server
+        .chat(&project, &json!({ "content": "Which languages can we greet in?", "task_type": "READ_INFO" }));
 
-    let set_up = added(&place, "Set up the greeter");
-    place.task_when_in(&set_up, "provisional");
-    place.post(&format!("/api/tasks/{set_up}/accept"), &json!({}));
-    let accepted = added_after(&place, "Greet by name", &[&set_up]);
-    let french = added_after(&place, "Add the French greeting", &[&set_up]);
-    let large = added_after(&place, "Add every other language", &[&set_up]);
-    let parser = added(&place, "Move to the new parser");
-    let failed = added(&place, "Bump the toolchain");
-    added(&place, "Profile the start-up");
-    let tests = added_after(&place, "Write the tests", &[&accepted, &french]);
-    added_after(&place, "Write the guide", &[&tests, &large]);
-    place.task_when_in(&accepted, "provisional");
+    let set_up = added(&server, "Set up the greeter");
+    server.wait_for_queue(&set_up, "provisional");
+    server.post(&format!("/api/tasks/{set_up}/accept"), &json!({}));
+    let accepted = added_after(&server, "Greet by name", &[&set_up]);
+    let french = added_after(&server, "Add the French greeting", &[&set_up]);
+    let large = added_after(&server, "Add every other language", &[&set_up]);
+    let parser = added(&server, "Move to the new parser");
+    let failed = added(&server, "Bump the toolchain");
+    added(&server, "Profile the start-up");
+    let tests = added_after(&server, "Write the tests", &[&accepted, &french]);
+    added_after(&server, "Write the guide", &[&tests, &large]);
+    server.wait_for_queue(&accepted, "provisional");
     for asking in [&french, &parser] {
-        place.task_when(asking, "AWAITING_RESPONSE");
+        server.wait_for_status(asking, "AWAITING_RESPONSE");
     }
-    place.task_when(&failed, "ERROR");
-    let recycled = place.task_when_in(&large, "recycled");
+    server.wait_for_status(&failed, "ERROR");
+    let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
-    place.post(&format!("/api/breakdowns/{breakdown}/run"), &json!({}));
-    place.task_when_in(&breakdown, "provisional");
-    let question = super::scene::question_of(&place, &french);
-    Exhibition { place, session, accepted, asking: french, breakdown, question }
+    server.post(&format!("/api/breakdowns/{breakdown}/run"), &json!({}));
+    server.wait_for_queue(&breakdown, "provisional");
+    let question = super::scene::question_of(&server, &french);
+    Showcase { server, session, accepted, asking: french, breakdown, question }
 }
 
-/// All pages, light and dark, on a desk and on a phone.
+/// All pages, light and dark, on a desktop and on a phone.
 #[test]
-fn pictures_of_every_page_are_made_where_somebody_wants_them() {
+fn screenshots_of_every_page_are_taken_on_request() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     std::fs::create_dir_all(&folder).unwrap();
-    let exhibition = exhibition();
-    let Some(browser) = Browser::at(&exhibition.place.address) else { return };
+    let showcase = showcase();
+    let Some(browser) = Browser::at(&showcase.server.address) else { return };
     for (screen, width, height) in [("desktop", 1280, 860), ("phone", 390, 844)] {
         browser.size(width, height);
         for light in ["light", "dark"] {
             browser.dark(light == "dark");
-            for (name, path) in exhibition.pages() {
+            for (name, path) in showcase.pages() {
                 browser.go(&path);
-                browser.is_live();
+                browser.wait_until_live();
                 let file = folder.join(format!("{name}-{screen}-{light}.png"));
                 std::fs::write(file, decoded(&browser.picture())).unwrap();
             }

@@ -5,24 +5,24 @@ use serde_json::json;
 
 use super::driver::Browser;
 use super::scene::{added, asking, waiting};
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 /// More than a browser allows connections to one server.
 const TABS: usize = 8;
 
 #[test]
 fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
-    let place = Place::new(&asking()).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking()).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     let mut tabs = vec![browser.current_tab()];
     tabs.extend((1..TABS).map(|_| browser.tab()));
     for tab in &tabs {
         browser.switch(tab);
         browser.go("/board");
-        browser.is_live();
+        browser.wait_until_live();
     }
-    assert_eq!(streams(&place), 1);
-    let task = added(&place, "Add a greeting");
+    assert_eq!(streams(&server), 1);
+    let task = added(&server, "Add a greeting");
     for tab in &tabs {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#asking #card-{task}')"));
@@ -30,21 +30,21 @@ fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
     // The one that has the stream goes; another takes over, and nothing is missed.
     browser.switch(&tabs[0]);
     browser.go("about:blank");
-    place.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
+    server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
     for tab in &tabs[1..] {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#review #card-{task}')"));
-        browser.is_live();
+        browser.wait_until_live();
     }
-    assert_eq!(streams(&place), 1);
+    assert_eq!(streams(&server), 1);
     browser.go("/graph");
-    browser.is_live();
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.wait_until_live();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 /// How many streams of events the server has open.
-fn streams(place: &Place) -> u64 {
-    let text = place.get("/metrics").body;
+fn streams(server: &TestServer) -> u64 {
+    let text = server.get("/metrics").body;
     let line =
         text.lines().find(|line| line.starts_with("baton_event_streams")).unwrap_or_default().to_owned();
     line.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{text}"))
@@ -53,20 +53,20 @@ fn streams(place: &Place) -> u64 {
 #[test]
 fn the_card_of_a_task_at_work_counts_its_turns() {
     let script = json!([{ "steps": [{ "turns": 2 }, { "turns": 5 }, "hang"] }]);
-    let mut place = Place::new(&script).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let mut server = TestServer::new(&script).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
-    browser.is_live();
-    let task = added(&place, "Look around");
+    browser.wait_until_live();
+    let task = added(&server, "Look around");
     browser
         .until(&format!("document.querySelector('#working #card-{task}')?.innerText.includes('7/50 turns')"));
-    place.stop();
+    server.stop();
 }
 
 #[test]
-fn a_question_is_a_notification_for_who_looks_elsewhere() {
-    let place = Place::new(&asking()).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+fn a_question_notifies_a_person_who_looks_elsewhere() {
+    let server = TestServer::new(&asking()).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     let permission = json!({ "permissions": ["notifications"], "origin": browser.home });
     browser.command("Browser.grantPermissions", &permission);
     browser.before_each_page(
@@ -77,24 +77,24 @@ fn a_question_is_a_notification_for_who_looks_elsewhere() {
          };",
     );
     browser.go("/board");
-    browser.is_live();
+    browser.wait_until_live();
     assert_eq!(browser.js("return Notification.permission"), "granted");
     // Whoever looks at the page sees it there.
-    let seen = waiting(&place, "Add a greeting");
+    let seen = waiting(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{seen}')"));
     assert_eq!(browser.js("return [document.hidden, window.told]"), json!([false, []]));
     // A browser without a screen calls every tab visible, so the test says when nobody looks.
     browser.js("window.isElsewhere = true; return 1");
-    let task = waiting(&place, "Add a second greeting");
+    let task = waiting(&server, "Add a second greeting");
     let told = browser.until("window.told.length && window.told");
-    let address = format!("/questions/{}", super::scene::question_of(&place, &task));
+    let address = format!("/questions/{}", super::scene::question_of(&server, &task));
     assert_eq!(told, json!([["Question", "Should the greeting be formal?", address]]));
 }
 
 #[test]
 fn the_page_can_be_installed() {
-    let place = Place::without_agents().start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::without_agents().start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
     let manifest = browser.command("Page.getAppManifest", &json!({}));
     assert_eq!(manifest["errors"], json!([]), "{manifest}");
@@ -122,9 +122,9 @@ fn the_page_can_be_installed() {
 
 #[test]
 fn an_answer_can_be_spoken() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking()).start();
+    let task = waiting(&server, "Add a greeting");
+    let Some(browser) = Browser::at(&server.address) else { return };
     // A browser that understands speech, and somebody who says a sentence in two pieces.
     browser.before_each_page(
         "window.SpeechRecognition = class {
@@ -144,5 +144,5 @@ fn an_answer_can_be_spoken() {
     browser.click("[data-do=voice]");
     browser.until("document.querySelector('[data-do=voice]').textContent === 'Dictate'");
     browser.click(".question button.primary");
-    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is Well, as formal as can be now.");
+    assert_eq!(server.wait_for_queue(&task, "provisional")["output"], "It is Well, as formal as can be now.");
 }

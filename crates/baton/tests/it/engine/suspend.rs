@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::shop::{Shop, read};
+use super::test_repo::{TestRepo, read};
 use crate::gate::Gate;
 use crate::server::client;
 
@@ -19,37 +19,37 @@ fn lease_rounds(address: &str) -> u64 {
 
 #[test]
 fn leases_of_live_agents_are_renewed_before_any_expires_after_a_long_pause() {
-    let shop = Shop::with_agent("", &format!("lease_seconds = {}", LEASE.as_secs()));
+    let repo = TestRepo::with_agent("", &format!("lease_seconds = {}", LEASE.as_secs()));
     // The agent works for longer than the pause.
-    let gate = Gate::closed(shop.home.join("gate"));
-    shop.agent_does(&format!("echo started > out.txt\n{}\ngit add -A; git commit -q -m Work", gate.wait()));
-    let task = shop.add("Long work", &[]);
-    let up = shop.up();
-    let line = up.hears("Listening on http://");
+    let gate = Gate::closed(repo.home.join("gate"));
+    repo.set_agent(&format!("echo started > out.txt\n{}\ngit add -A; git commit -q -m Work", gate.wait()));
+    let task = repo.add("Long work", &[]);
+    let up = repo.up();
+    let line = up.wait_for_line("Listening on http://");
     let address = line.rsplit("http://").next().unwrap();
-    shop.until("the agent works", || {
-        let attempts = shop.attempts(&task);
+    repo.until("the agent works", || {
+        let attempts = repo.attempts(&task);
         attempts.first().is_some_and(|attempt| {
             let id = attempt["attempt"]["id"].as_str().unwrap();
-            shop.state().join("worktrees").join(id).join("out.txt").exists()
+            repo.state().join("worktrees").join(id).join("out.txt").exists()
         })
     });
     up.signal("-STOP");
     let stopped = Instant::now();
-    shop.until("the lease has expired", || stopped.elapsed() > 2 * LEASE);
+    repo.until("the lease has expired", || stopped.elapsed() > 2 * LEASE);
     up.signal("-CONT");
     // One round may have been interrupted by the pause; the next one is entirely after it.
     let rounds = lease_rounds(address);
-    shop.until("a whole round after the pause", || lease_rounds(address) >= rounds + 2);
-    assert_eq!(shop.status(&task), "RUNNING");
+    repo.until("a whole round after the pause", || lease_rounds(address) >= rounds + 2);
+    assert_eq!(repo.status(&task), "RUNNING");
     gate.open();
-    shop.until_queue(&task, "provisional");
+    repo.until_queue(&task, "provisional");
     up.end();
-    let attempts = shop.attempts(&task);
+    let attempts = repo.attempts(&task);
     assert_eq!(attempts.len(), 1, "{attempts:#?}");
-    assert_eq!(shop.show(&task)["verified"]["commits"], json!(1));
-    assert_eq!(shop.git(&["log", "--format=%s", &format!("main..baton/{task}")]), "Work");
-    shop.says(&["accept", &task]);
-    shop.git(&["checkout", "-q", "baton/next"]);
-    assert_eq!(read(shop.folder.join("out.txt")), "started\n");
+    assert_eq!(repo.show(&task)["verified"]["commits"], json!(1));
+    assert_eq!(repo.git(&["log", "--format=%s", &format!("main..baton/{task}")]), "Work");
+    repo.stdout(&["accept", &task]);
+    repo.git(&["checkout", "-q", "baton/next"]);
+    assert_eq!(read(repo.folder.join("out.txt")), "started\n");
 }

@@ -14,7 +14,7 @@ use crate::wait;
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-pub struct Shop {
+pub struct TestRepo {
     _scratch: TempDir,
     /// Where the agent's script and everything else that is not the repository lies.
     pub home: PathBuf,
@@ -24,41 +24,41 @@ pub struct Shop {
     pub patience: Duration,
 }
 
-impl Shop {
+impl TestRepo {
     /// A repository with one commit, and the built-in agent playing this script.
     pub fn scripted(script: &Value, settings: &str) -> Self {
-        let shop = Self::bare();
-        let path = shop.home.join("script.json");
+        let repo = Self::bare();
+        let path = repo.home.join("script.json");
         std::fs::write(&path, script.to_string()).unwrap();
         let agent = format!("[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n", path.display());
-        shop.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
+        repo.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
     }
 
     /// The same with a program of the test's own for an agent, in the shell's language.
     pub fn with_agent(program: &str, settings: &str) -> Self {
-        let shop = Self::bare();
-        let path = shop.home.join("agent.sh");
-        shop.agent_does(program);
+        let repo = Self::bare();
+        let path = repo.home.join("agent.sh");
+        repo.set_agent(program);
         let agent =
             format!("[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n", path.display());
-        shop.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
+        repo.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
     }
 
     /// A repository with one commit and these settings, which may have put something into its home before.
     pub fn of(settings: impl FnOnce(&Path) -> String) -> Self {
-        let shop = Self::bare();
-        let settings = settings(&shop.home);
-        shop.with_settings(&settings)
+        let repo = Self::bare();
+        let settings = settings(&repo.home);
+        repo.with_settings(&settings)
     }
 
     /// An agent that does some work on every task, and commits it.
-    pub fn diligent(settings: &str) -> Self {
+    pub fn with_working_agent(settings: &str) -> Self {
         Self::with_agent("turns 2; work", settings)
     }
 
     /// Replaces what the shell's agent does.
-    pub fn agent_does(&self, program: &str) {
-        let text = format!("set -eu\nprompt=$(cat)\n{WORDS}\n{program}\n");
+    pub fn set_agent(&self, program: &str) {
+        let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
         std::fs::write(self.home.join("agent.sh"), text).unwrap();
     }
 
@@ -107,7 +107,7 @@ impl Shop {
     }
 
     /// What it says on standard output, when it ends well.
-    pub fn says(&self, arguments: &[&str]) -> String {
+    pub fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -115,7 +115,7 @@ impl Shop {
 
     pub fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = [&["--json"], arguments].concat();
-        serde_json::from_str(&self.says(&arguments)).unwrap()
+        serde_json::from_str(&self.stdout(&arguments)).unwrap()
     }
 
     pub fn add(&self, title: &str, after: &[&String]) -> String {
@@ -161,12 +161,12 @@ impl Shop {
         self.until(&format!("{task} in {queue}"), || self.queue(task) == queue);
     }
 
-    pub fn up(&self) -> Up {
+    pub fn up(&self) -> BatonProcess {
         self.up_with(&[])
     }
 
-    pub fn up_with(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
+    pub fn up_with(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
     /// Runs agents until every one of these tasks is where it should be, then ends them.
@@ -186,27 +186,27 @@ impl Shop {
     /// Brings an attempt's files back, into a new folder.
     pub fn restore(&self, attempt: &str) -> PathBuf {
         let into = self.home.join(format!("restored-{attempt}"));
-        self.says(&["task", "restore", attempt, into.to_str().unwrap()]);
+        self.stdout(&["task", "restore", attempt, into.to_str().unwrap()]);
         into
     }
 }
 
 /// Starts it and listens to what it says.
-pub fn listened(command: &mut Command) -> Up {
+pub fn spawn_logged(command: &mut Command) -> BatonProcess {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let (sender, said) = channel();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    Up { child, said }
+    BatonProcess { child, said }
 }
 
 /// A running `baton up`, or `baton worker`. Dropped, it is ended without ceremony.
-pub struct Up {
+pub struct BatonProcess {
     child: Child,
     said: Receiver<String>,
 }
 
-impl Up {
+impl BatonProcess {
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
@@ -217,7 +217,7 @@ impl Up {
     }
 
     /// Waits for a line that contains this.
-    pub fn hears(&self, what: &str) -> String {
+    pub fn wait_for_line(&self, what: &str) -> String {
         let started = Instant::now();
         let mut heard = Vec::new();
         while let Ok(line) = self.said.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -236,7 +236,7 @@ impl Up {
     }
 
     /// Waits for the end it was told of.
-    pub fn ended(mut self) {
+    pub fn wait_for_exit(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 
@@ -247,7 +247,7 @@ impl Up {
     }
 }
 
-impl Drop for Up {
+impl Drop for BatonProcess {
     fn drop(&mut self) {
         if self.child.try_wait().is_ok_and(|status| status.is_some()) {
             return;
@@ -260,7 +260,7 @@ impl Drop for Up {
 }
 
 /// What the shell agents share: an identity for git, functions that use turns, hang until killed, and commit work.
-pub const WORDS: &str = r#"
+pub const SHELL_FUNCTIONS: &str = r#"
 export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
 turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
 hang() { exec tail -f /dev/null; }

@@ -20,33 +20,33 @@ use crate::wait;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A repository of its own, and `baton up` on it while it is wanted.
-pub struct World {
+pub struct RecipeFixture {
     pub folder: PathBuf,
     up: Option<Child>,
     _scratch: TempDir,
 }
 
-impl World {
+impl RecipeFixture {
     /// With the built-in agent following this script.
     pub fn scripted(script: &Value) -> Self {
-        let world = Self::bare();
-        fs::write(world.folder.join("script.json"), script.to_string()).unwrap();
-        world.agent(&format!(
+        let fixture = Self::bare();
+        fs::write(fixture.folder.join("script.json"), script.to_string()).unwrap();
+        fixture.agent(&format!(
             "kind = \"scripted\"\ncommand = [\"{}\"]\n",
-            world.folder.join("script.json").display()
+            fixture.folder.join("script.json").display()
         ));
-        world
+        fixture
     }
 
     /// With a shell script as its agent.
     pub fn shell(script: &str) -> Self {
-        let world = Self::bare();
-        fs::write(world.folder.join("agent.sh"), script).unwrap();
-        world.agent(&format!(
+        let fixture = Self::bare();
+        fs::write(fixture.folder.join("agent.sh"), script).unwrap();
+        fixture.agent(&format!(
             "kind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
-            world.folder.join("agent.sh").display()
+            fixture.folder.join("agent.sh").display()
         ));
-        world
+        fixture
     }
 
     fn bare() -> Self {
@@ -110,30 +110,30 @@ impl World {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let desk = TaskService::new(place.open_store().await.unwrap(), Ids::random());
+            let office = TaskService::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
-                let page = desk.events_after(after).await.unwrap();
+                let page = office.events_after(after).await.unwrap();
                 let Some(last) = page.last() else { break };
                 after = last.seq;
                 all.extend(page);
             }
-            desk.close().await.unwrap();
+            office.close().await.unwrap();
             all
         })
     }
 
     /// What a client on the WebSocket would have been told of runs, in order.
-    pub fn told(&self) -> Vec<Value> {
+    pub fn run_messages(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
         values.filter(is_about_runs).collect()
     }
 
     /// The same as short lines, for whole stories.
-    pub fn story(&self) -> String {
+    pub fn summary(&self) -> String {
         let mut text = String::new();
-        for value in self.told() {
+        for value in self.run_messages() {
             let said = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
             let _ = match value["type"].as_str().unwrap() {
                 "recipe_started" => writeln!(text, "started {}", said("recipe_id")),
@@ -148,11 +148,13 @@ impl World {
 
     /// Waits for the run to exit, and gives the message that tells of it.
     pub fn exit_message(&self) -> Value {
-        self.wait("the run exits", || self.told().into_iter().find(|value| value["type"] == "recipe_exited"))
+        self.wait("the run exits", || {
+            self.run_messages().into_iter().find(|value| value["type"] == "recipe_exited")
+        })
     }
 
     pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
-        wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.story()))
+        wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.summary()))
     }
 
     pub fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
@@ -189,7 +191,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for RecipeFixture {
     fn drop(&mut self) {
         if let Some(up) = &mut self.up {
             // It ends its agents itself; one that a test killed has none left.

@@ -1,0 +1,83 @@
+//! What happens within a phase: nothing is planned vaguely, created unasked, or asked twice.
+
+use serde_json::{Value, json};
+
+use super::fixture::{LoopFixture, ONE_ROUND, script, stderr};
+
+#[test]
+fn no_at_a_gate_stays_in_the_phase_and_nothing_is_created() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &["NO", "Make it three parts."]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("What should be different about the plan"), "{said}");
+    assert_eq!(said.matches("Ready to execute? [YES/NO]").count(), 2, "{said}");
+    assert!(!said.contains("execute —"), "{said}");
+    assert!(fixture.tasks().iter().all(|task| task["title"] != "First part"));
+    // What was said in this phase reaches the agent that plans again in it.
+    assert!(fixture.prompts("Plan:").last().unwrap().contains("Make it three parts."));
+}
+
+#[test]
+fn a_vague_task_is_clarified_before_a_plan_is_accepted() {
+    let fixture = LoopFixture::new();
+    fixture.add("Vague");
+    let output = fixture.run_with_answers(&[], &["It is about the login."]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("Vagueness 0.40: clarify before planning (the limit is 0.30)"), "{said}");
+    assert!(
+        said.contains("goal is missing: as the task says") && !said.contains("Ready to execute?"),
+        "{said}"
+    );
+    assert!(fixture.prompts("Plan:")[1].contains("It is about the login."));
+    // SKIP takes the plan as it is.
+    let output = fixture.run_with_answers(&[], &["SKIP"]);
+    assert!(stderr(&output).contains("Ready to execute? [YES/NO]"), "{}", stderr(&output));
+}
+
+#[test]
+fn discovered_tasks_are_edited_and_none_is_created_without_yes() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let mut answers = ONE_ROUND[..6].to_vec();
+    answers.extend(["EDIT", "Paint the fence: green, twice", "NO", "NO"]);
+    let output = fixture.run_with_answers(&[], &answers);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(
+        said.contains("Which tasks should be proposed instead?") && said.contains("- Paint the fence"),
+        "{said}"
+    );
+    let titles: Vec<Value> = fixture.tasks().iter().map(|task| task["title"].clone()).collect();
+    assert!(
+        !titles.contains(&json!("Paint the fence")) && !titles.contains(&json!("Add docs")),
+        "{titles:?}"
+    );
+}
+
+#[test]
+fn an_empty_queue_ends_the_loop_without_failure() {
+    let fixture = LoopFixture::new();
+    let output = fixture.run_with_answers(&[], &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("No tasks available"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_subtask_without_work_is_reported_and_not_merged() {
+    let mut script = script();
+    script["otherwise"] = json!([{ "result": { "status": "COMPLETE", "output": "Trust me." } }]);
+    let fixture = LoopFixture::with(&script, "");
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &["YES", "YES", "YES", "NO"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("Baton counted 0 commits in 0 files"), "{said}");
+    assert!(said.contains("It was tried too often without a result."), "{said}");
+    let first = fixture.task_titled("First part");
+    assert_eq!(first["queue"], "provisional", "neither merged nor recycled: {first}");
+    let id = first["task_id"].as_str().unwrap();
+    assert!(said.contains(&format!("{id} is not merged: it is in provisional.")), "{said}");
+}
