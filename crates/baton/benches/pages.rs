@@ -74,7 +74,7 @@ fn processor_time_ms(server: &TestServer) -> f64 {
 
 fn many_tasks() {
     let server = TestServer::without_agents();
-    scene::crowded(&server, 10_000);
+    scene::fill_store(&server, 10_000);
     let server = server.start();
     let Some(browser) = Browser::at(&server.address) else { return };
     for path in ["/", "/board"] {
@@ -94,7 +94,7 @@ fn long_log() {
         { "result": { "status": "COMPLETE", "output": "done" } },
     ]}]);
     let server = TestServer::new(&script).start();
-    let task = scene::added(&server, "Write a long log");
+    let task = scene::add_task(&server, "Write a long log");
     server.wait_for_queue(&task, "provisional");
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/log"));

@@ -30,24 +30,24 @@ fn scripts() -> Value {
     ])
 }
 
-fn said(output: &Output) -> (Option<i32>, String, String) {
+fn streams(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn chat(server: &TestServer, words: &[&str]) -> (Option<i32>, String, String) {
-    said(&server.command().arg("chat").args(words).output().unwrap())
+    streams(&server.command().arg("chat").args(words).output().unwrap())
 }
 
 /// The same story with a server and without one.
-fn in_both(story: impl Fn(&TestServer)) {
-    story(&TestServer::new(&scripts()));
-    story(&TestServer::new(&scripts()).start());
+fn with_and_without_server(check: impl Fn(&TestServer)) {
+    check(&TestServer::new(&scripts()));
+    check(&TestServer::new(&scripts()).start());
 }
 
 #[test]
 fn the_answer_goes_to_stdout_and_progress_to_stderr() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         let (code, printed, stderr) = chat(server, &["--type", "READ_INFO", "Why does it fail?"]);
         assert_eq!((code, printed.as_str()), (Some(0), "Because of Mondays.\n"), "{stderr}");
         assert!(
@@ -64,7 +64,7 @@ fn the_answer_goes_to_stdout_and_progress_to_stderr() {
 
 #[test]
 fn a_failure_is_exit_code_1_and_a_blank_message_2() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         let (code, _, stderr) = chat(server, &["--type", "READ_INFO", "Break it"]);
         assert_eq!(code, Some(1), "{stderr}");
         assert!(stderr.contains("failed") && stderr.contains("baton task log TASK-"), "{stderr}");
@@ -75,7 +75,7 @@ fn a_failure_is_exit_code_1_and_a_blank_message_2() {
 
 #[test]
 fn a_question_without_a_terminal_is_exit_code_10_and_stays_pending() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         let (code, printed, stderr) =
             chat(server, &["--type", "READ_INFO", "--session", "paint", "Which one?"]);
         assert_eq!((code, printed.as_str()), (Some(10), ""), "{stderr}");
@@ -91,12 +91,12 @@ fn a_question_without_a_terminal_is_exit_code_10_and_stays_pending() {
 
 #[test]
 fn a_queued_answer_is_used() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         // The session is the project's from its first message on.
         assert_eq!(chat(server, &["--type", "READ_INFO", "--session", "paint", "Why paint?"]).0, Some(0));
-        let laid =
+        let queued =
             server.command().args(["answer", "--queue", "blue", "--session", "paint"]).output().unwrap();
-        assert!(laid.status.success());
+        assert!(queued.status.success());
         let (code, printed, stderr) =
             chat(server, &["--type", "READ_INFO", "--session", "paint", "Which one?"]);
         assert_eq!((code, printed.as_str()), (Some(0), "It is blue now.\n"), "{stderr}");
@@ -105,13 +105,13 @@ fn a_queued_answer_is_used() {
 
 #[test]
 fn with_json_each_line_is_an_object_and_nothing_else_is_printed() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         let output = server
             .command()
             .args(["--json", "chat", "--type", "READ_INFO", "Why does it fail?"])
             .output()
             .unwrap();
-        let (_, printed, stderr) = said(&output);
+        let (_, printed, stderr) = streams(&output);
         let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["kind"], "sent", "{stderr}");
         let last = lines.last().unwrap();
@@ -149,9 +149,9 @@ fn two_messages_go_to_one_project() {
 }
 
 /// The task of a message that was just sent, once its work is done.
-fn built(server: &TestServer, text: &str) -> String {
+fn finish_message(server: &TestServer, text: &str) -> String {
     let sent = server.command().args(["--json", "chat", "--type", "IMPLEMENTATION", text]).output().unwrap();
-    let (code, printed, stderr) = said(&sent);
+    let (code, printed, stderr) = streams(&sent);
     assert_eq!(code, Some(0), "{stderr}");
     let line: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
     line["message"]["task_id"].as_str().unwrap().to_owned()
@@ -159,10 +159,10 @@ fn built(server: &TestServer, text: &str) -> String {
 
 #[test]
 fn work_is_accepted_while_its_base_is_checked_out_and_the_next_task_starts_from_it() {
-    in_both(|server| {
-        let task = built(server, "Build it");
+    with_and_without_server(|server| {
+        let task = finish_message(server, "Build it");
         let accepted = server.command().args(["--json", "accept", &task]).output().unwrap();
-        let (code, printed, hints) = said(&accepted);
+        let (code, printed, hints) = streams(&accepted);
         assert_eq!(code, Some(0), "{hints}");
         let printed: Value = serde_json::from_str(&printed).unwrap();
         let landed = json!([{ "task_id": task, "branch": "baton/next", "remote": null }]);
@@ -172,7 +172,7 @@ fn work_is_accepted_while_its_base_is_checked_out_and_the_next_task_starts_from_
         server.git(&["diff", "--exit-code", "--quiet", "HEAD"]);
         assert!(!server.folder.join("built.txt").exists());
         // The next message finds it there, and so does work that was added by hand.
-        let next = built(server, "Extend it");
+        let next = finish_message(server, "Extend it");
         for file in ["built.txt", "extended.txt"] {
             server.git(&["cat-file", "-e", &format!("baton/{next}:{file}")]);
         }
@@ -185,7 +185,7 @@ fn work_is_accepted_while_its_base_is_checked_out_and_the_next_task_starts_from_
 #[test]
 fn a_dependent_task_starts_from_the_accepted_work() {
     let server = TestServer::new(&scripts()).start();
-    let first = built(&server, "Build it");
+    let first = finish_message(&server, "Build it");
     let add = ["--json", "task", "add", "Extend it", "--after", &first];
     let added: Value = serde_json::from_slice(&server.command().args(add).output().unwrap().stdout).unwrap();
     let second = added["task_id"].as_str().unwrap();
@@ -209,7 +209,7 @@ fn a_dependent_task_starts_from_the_accepted_work() {
 /// A terminal of the test's own, at which the answer is typed.
 #[test]
 fn at_a_terminal_the_question_is_answered_inline() {
-    in_both(|server| {
+    with_and_without_server(|server| {
         let (mut keyboard, typed) = terminal::pair();
         let mut command: Command = server.command();
         command.args(["chat", "--type", "READ_INFO", "Which one?"]).stdin(typed);

@@ -5,18 +5,18 @@ use std::process::Output;
 use serde_json::Value;
 use tempfile::TempDir;
 
-struct Desk(TempDir);
+struct ConfigFixture(TempDir);
 
-impl Desk {
+impl ConfigFixture {
     fn new() -> Self {
-        let office = Self(tempfile::tempdir().unwrap());
-        office.write("home/.config/baton/config.toml", "max_agents = 2\nmax_unaccepted = 7\n");
-        office.write(
+        let fixture = Self(tempfile::tempdir().unwrap());
+        fixture.write("home/.config/baton/config.toml", "max_agents = 2\nmax_unaccepted = 7\n");
+        fixture.write(
             "app/.agent/baton.toml",
             "max_agents = 3\ndefault_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
         );
-        office.write("app/.git/HEAD", "ref: refs/heads/main\n");
-        office
+        fixture.write("app/.git/HEAD", "ref: refs/heads/main\n");
+        fixture
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -33,7 +33,7 @@ impl Desk {
     }
 
     /// Value and source of a setting.
-    fn says(&self, arguments: &[&str], variables: &[(&str, &str)], key: &str) -> (Value, String) {
+    fn setting(&self, arguments: &[&str], variables: &[(&str, &str)], key: &str) -> (Value, String) {
         let output = self.run(arguments, variables);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -44,36 +44,36 @@ impl Desk {
 
 #[test]
 fn each_value_names_its_source_and_the_stronger_one_wins() {
-    let office = Desk::new();
+    let fixture = ConfigFixture::new();
     let config = ["--json", "config"];
-    let (value, from) = office.says(&config, &[], "max_agents");
+    let (value, from) = fixture.setting(&config, &[], "max_agents");
     assert!(value == 3 && from.ends_with("app/.agent/baton.toml"), "{value} {from}");
-    let (value, from) = office.says(&config, &[], "max_unaccepted");
+    let (value, from) = fixture.setting(&config, &[], "max_unaccepted");
     assert!(value == 7 && from.ends_with(".config/baton/config.toml"), "{value} {from}");
-    assert_eq!(office.says(&config, &[], "lease_seconds"), (30.into(), "default".to_owned()));
+    assert_eq!(fixture.setting(&config, &[], "lease_seconds"), (30.into(), "default".to_owned()));
     assert_eq!(
-        office.says(&config, &[("BATON_MAX_AGENTS", "9")], "max_agents"),
+        fixture.setting(&config, &[("BATON_MAX_AGENTS", "9")], "max_agents"),
         (9.into(), "BATON_MAX_AGENTS".to_owned())
     );
     let named = [("BATON_NAMESPACE", "from-variable")];
     assert_eq!(
-        office.says(&config, &named, "namespace"),
+        fixture.setting(&config, &named, "namespace"),
         ("from-variable".into(), "BATON_NAMESPACE".to_owned())
     );
     let flag = ["--json", "--namespace", "from-flag", "config"];
-    assert_eq!(office.says(&flag, &named, "namespace"), ("from-flag".into(), "--namespace".to_owned()));
+    assert_eq!(fixture.setting(&flag, &named, "namespace"), ("from-flag".into(), "--namespace".to_owned()));
     let store = [("BATON_STORE", "postgres://mia:secret@db/work")];
     assert_eq!(
-        office.says(&config, &store, "store"),
+        fixture.setting(&config, &store, "store"),
         ("postgres://db/work".into(), "BATON_STORE".to_owned())
     );
-    assert_eq!(office.says(&config, &[], "agents.mine.kind").0, "command");
+    assert_eq!(fixture.setting(&config, &[], "agents.mine.kind").0, "command");
 }
 
 #[test]
 fn config_prints_a_table_and_names_mistakes() {
-    let office = Desk::new();
-    let output = office.run(&["config"], &[("BATON_ASKING_UNATTENDED", "fail")]);
+    let fixture = ConfigFixture::new();
+    let output = fixture.run(&["config"], &[("BATON_ASKING_UNATTENDED", "fail")]);
     let table = String::from_utf8(output.stdout).unwrap();
     let line = |key: &str| {
         let line =
@@ -84,8 +84,8 @@ fn config_prints_a_table_and_names_mistakes() {
     assert_eq!(line("asking.unattended"), ["asking.unattended", "fail", "BATON_ASKING_UNATTENDED"]);
     assert_eq!(line("max_agents"), ["max_agents", "3", ".agent/baton.toml"]);
     assert_eq!(line("listen"), ["listen", "127.0.0.1:5678", "default"]);
-    let output = office.run(&["config"], &[("BATON_MAX_AGENTS", "many")]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("BATON_MAX_AGENTS"), "{said}");
+    let output = fixture.run(&["config"], &[("BATON_MAX_AGENTS", "many")]);
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("BATON_MAX_AGENTS"), "{printed}");
 }

@@ -36,13 +36,13 @@ struct Demo {
 
 impl Demo {
     fn start(&self) -> Child {
-        let said = OpenOptions::new().create(true).append(true).open(self.folder.join("said")).unwrap();
+        let printed = OpenOptions::new().create(true).append(true).open(self.folder.join("printed")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_baton"))
             .args(["demo", "--headless", "--folder"])
             .arg(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(said)
+            .stderr(printed)
             .spawn()
             .unwrap()
     }
@@ -147,10 +147,10 @@ fn exit_code(demo: &Demo) -> Option<i32> {
     }
     let tasks = demo.json(&["task", "list", "--limit", "100"]);
     let agents = processes_of(&demo.folder);
-    let said = std::fs::read_to_string(demo.folder.join("said")).unwrap() + &demo.last_log();
+    let printed = std::fs::read_to_string(demo.folder.join("printed")).unwrap() + &demo.last_log();
     child.kill().unwrap();
     child.wait().unwrap();
-    panic!("the demo did not end within {PATIENCE:?}\nagents: {agents:?}\n{tasks:#}\n{said}");
+    panic!("the demo did not end within {PATIENCE:?}\nagents: {agents:?}\n{tasks:#}\n{printed}");
 }
 
 #[test]

@@ -123,8 +123,8 @@ fn an_agent_that_does_not_start_is_held_and_the_task_stays_queued() {
     let id = json(&folder, &["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
     let mut up =
         baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(up.stderr.take().unwrap()).lines();
-    let told = said.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
+    let mut printed = BufReader::new(up.stderr.take().unwrap()).lines();
+    let told = printed.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
     assert!(told.contains("agent ghost") && told.contains("/no/such/agent"), "{told}");
     end(&mut up);
     let view = json(&folder, &["task", "show", &id]);
@@ -168,11 +168,11 @@ fn queues(folder: &Path, ids: &[String]) -> Vec<String> {
 fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options() {
     let (_scratch, folder, ids) = finished_work();
     let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains(&format!("{}  accepted  Just right", ids[0])), "{said}");
-    assert!(said.contains("2 tasks burned out"), "{said}");
-    assert!(said.contains(&format!("{}: Too much (project: none)", ids[1])), "{said}");
-    assert!(said.contains("--force") && said.contains("--recycle"), "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains(&format!("{}  accepted  Just right", ids[0])), "{printed}");
+    assert!(printed.contains("2 tasks burned out"), "{printed}");
+    assert!(printed.contains(&format!("{}: Too much (project: none)", ids[1])), "{printed}");
+    assert!(printed.contains("--force") && printed.contains("--recycle"), "{printed}");
     assert_eq!(queues(&folder, &ids), ["done", "provisional", "provisional"]);
     // Merged on Baton's own branch; the human's checkout is as it was.
     git(&folder, &["cat-file", "-e", "baton/next:done.txt"]);

@@ -41,10 +41,10 @@ fn a_missing_agent_is_reported_with_how_to_install_it() {
     let repo = TestRepo::of(|_| "default_agent = \"kimi\"\n".to_owned());
     let output = repo.output(&["doctor"]);
     assert!(!output.status.success());
-    let said = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("✗ kimi") && said.contains("install kimi, and see that `kimi` is on PATH"),
-        "{said}"
+        printed.contains("✗ kimi") && printed.contains("install kimi, and see that `kimi` is on PATH"),
+        "{printed}"
     );
 }
 
@@ -89,10 +89,11 @@ fn a_terminal_shows_progress_and_erases_it() {
 #[test]
 fn missing_settings_are_reported_as_missing() {
     let repo = TestRepo::of(|_| String::new());
-    let said = || of(&report(&repo).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
-    assert!(said().ends_with("/.agent/baton.toml"));
+    let detail =
+        || of(&report(&repo).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
+    assert!(detail().ends_with("/.agent/baton.toml"));
     std::fs::remove_file(repo.folder.join(".agent/baton.toml")).unwrap();
-    assert!(said().starts_with("none at /") && said().ends_with("; baton init writes them down"));
+    assert!(detail().starts_with("none at /") && detail().ends_with("; baton init writes them down"));
 }
 
 #[test]
@@ -106,9 +107,9 @@ fn a_password_that_others_can_read_is_a_problem() {
         assert!(!found.to_string().contains("secret"), "{found:#}");
         of(&found, "findings", "what", "password").clone()
     };
-    let told = readable_by(0o644);
-    assert_eq!(told["condition"], "broken");
-    assert!(told["mend"].as_str().unwrap().starts_with("chmod 600"), "{told:#}");
+    let found = readable_by(0o644);
+    assert_eq!(found["condition"], "broken");
+    assert!(found["mend"].as_str().unwrap().starts_with("chmod 600"), "{found:#}");
     assert_eq!(readable_by(0o600)["condition"], "note");
     std::fs::write(&file, store.replace(":secret", "")).unwrap();
     assert_eq!(readable_by(0o644), Value::Null, "there is none in it");

@@ -15,12 +15,12 @@ use crate::telemetry::receiver::{Authority, Receiver};
 fn notify(webhook: &str) -> String {
     format!(
         "[notify]\nwebhook = \"http://{webhook}/hook\"\n\
-         command = [\"sh\", \"-c\", \"cat >> told-$BATON_NOTICE_KIND.json; echo >> told-$BATON_NOTICE_KIND.json\"]\n"
+         command = [\"sh\", \"-c\", \"cat >> notice-$BATON_NOTICE_KIND.json; echo >> notice-$BATON_NOTICE_KIND.json\"]\n"
     )
 }
 
-fn told(repo: &TestRepo, kind: &str) -> Vec<Value> {
-    let path = repo.folder.join(format!("told-{kind}.json"));
+fn received(repo: &TestRepo, kind: &str) -> Vec<Value> {
+    let path = repo.folder.join(format!("notice-{kind}.json"));
     repo.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
     read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -36,11 +36,11 @@ fn the_notice_of_a_question_is_retried_until_it_is_accepted() {
     let statuses = ["500 Busy", "503 Busy", "204 No Content"];
     let ids: Vec<Value> = statuses.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
-    let told = told(&repo, "question");
+    let notices = received(&repo, "question");
     up.end();
-    assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
-    assert_eq!(told[0]["id"], ids[0]);
-    assert!(told[0]["text"].as_str().unwrap().starts_with("Which port?"), "{told:?}");
+    assert_eq!(notices.len(), 1, "what was taken is not told again: {notices:?}");
+    assert_eq!(notices[0]["id"], ids[0]);
+    assert!(notices[0]["text"].as_str().unwrap().starts_with("Which port?"), "{notices:?}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_https_webhook_is_notified_if_its_authority_is_trusted() {
 #[test]
 fn a_notice_in_flight_at_shutdown_arrives_once() {
     let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; flock --shared gate true; \
-                    cat >> told-question.json; echo >> told-question.json\"]\n";
+                    cat >> notice-question.json; echo >> notice-question.json\"]\n";
     let repo = TestRepo::scripted(&asks_then_tells("Which port?"), settings);
     let gate = Gate::closed(repo.folder.join("gate"));
     add(&repo, "Ask");
@@ -74,16 +74,16 @@ fn a_notice_in_flight_at_shutdown_arrives_once() {
     up.wait_for_line("Stopping");
     gate.open();
     up.wait_for_exit();
-    let first = told(&repo, "question");
+    let first = received(&repo, "question");
     std::fs::remove_file(repo.folder.join("begun")).unwrap();
     // Whatever were left of it would be told first, so a second question tells that nothing was.
     add(&repo, "Ask again");
     let up = repo.up();
-    repo.until("the second is told", || told(&repo, "question").len() > first.len());
+    repo.until("the second is told", || received(&repo, "question").len() > first.len());
     up.end();
     let ids: BTreeSet<String> =
-        told(&repo, "question").iter().map(|notice| notice["id"].to_string()).collect();
-    assert_eq!((told(&repo, "question").len(), ids.len()), (2, 2), "{ids:?}");
+        received(&repo, "question").iter().map(|notice| notice["id"].to_string()).collect();
+    assert_eq!((received(&repo, "question").len(), ids.len()), (2, 2), "{ids:?}");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn every_end_of_a_run_sends_a_notice() {
         let notice = take_post(&receiver, "200 OK");
         // A task that failed is told of too.
         if notice["kind"] == "run_exited" {
-            let said = |key: &str| notice[key].as_str().unwrap().to_owned();
-            ended.push((said("session_id"), said("text")));
+            let field = |key: &str| notice[key].as_str().unwrap().to_owned();
+            ended.push((field("session_id"), field("text")));
         }
     }
     up.end();

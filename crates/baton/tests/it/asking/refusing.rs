@@ -32,7 +32,7 @@ fn asking(repo: &TestRepo, token: &str, question: &str) -> Child {
     command.env("BATON_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn said(output: &Output) -> Value {
+fn parse_stdout(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
@@ -49,7 +49,7 @@ fn i6_of_two_concurrent_questions_one_is_refused() {
     let mut codes: Vec<Option<i32>> = answers.iter().map(|output| output.status.code()).collect();
     codes.sort();
     assert_eq!(codes, [Some(0), Some(4)], "{answers:?}");
-    let refused = answers.iter().map(said).find_map(|answer| answer.get("refused").cloned()).unwrap();
+    let refused = answers.iter().map(parse_stdout).find_map(|answer| answer.get("refused").cloned()).unwrap();
     assert_eq!(refused["code"], "question_pending", "{refused}");
     for key in ["message", "next"] {
         assert!(refused[key].as_str().is_some_and(|text| !text.trim().is_empty()), "{refused}");
@@ -75,7 +75,7 @@ fn i6_the_agent_of_a_lost_attempt_may_not_ask() {
     assert_ne!(first, second);
     let refused = asking(&repo, &first, "May I still ask?").wait_with_output().unwrap();
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
-    assert_eq!(said(&refused)["refused"]["code"], "not_owner", "{refused:?}");
+    assert_eq!(parse_stdout(&refused)["refused"]["code"], "not_owner", "{refused:?}");
     assert!(questions(&repo).is_empty());
     let asked = asking(&repo, &second, "May I ask?").wait_with_output().unwrap();
     assert_eq!(asked.status.code(), Some(0), "{asked:?}");

@@ -9,22 +9,22 @@ use crate::postgres;
 use crate::server::test_server::TestServer;
 
 /// What is typed, with the tasks there are as `$0`, `$1` in the order they were made, and questions as `?0`.
-struct Story<'a> {
+struct CommandLog<'a> {
     server: &'a TestServer,
     mask: Mask,
 }
 
-impl<'a> Story<'a> {
+impl<'a> CommandLog<'a> {
     fn new(server: &'a TestServer) -> Self {
         Self { server, mask: Mask::default() }
     }
 
     /// Output, what was said beside it, and the exit code.
-    fn says(&mut self, words: &[String]) -> String {
+    fn run(&mut self, words: &[String]) -> String {
         let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
-        let [said, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        let shown = format!("$ {}\nexit {:?}\n{said}--\n{stderr}", words.join(" "), output.status.code());
+        let [printed, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let shown = format!("$ {}\nexit {:?}\n{printed}--\n{stderr}", words.join(" "), output.status.code());
         self.mask.over(&shown).replace(self.server.folder.parent().unwrap().to_str().unwrap(), "HOME")
     }
 
@@ -36,11 +36,11 @@ impl<'a> Story<'a> {
         found.iter().map(|one| one[id].as_str().unwrap().to_owned()).collect()
     }
 
-    fn tell(&mut self, commands: &[&str]) -> Vec<String> {
-        commands.iter().map(|line| self.line(line)).collect()
+    fn run_all(&mut self, commands: &[&str]) -> Vec<String> {
+        commands.iter().map(|line| self.run_line(line)).collect()
     }
 
-    fn line(&mut self, line: &str) -> String {
+    fn run_line(&mut self, line: &str) -> String {
         let number = |word: &str, mark| word.strip_prefix(mark)?.parse::<usize>().ok();
         let words: Vec<String> = line
             .split(' ')
@@ -54,7 +54,7 @@ impl<'a> Story<'a> {
                 (None, None) => word.replace('_', " "),
             })
             .collect();
-        self.says(&words)
+        self.run(&words)
     }
 }
 
@@ -114,8 +114,8 @@ const WITHOUT_AGENTS: [&str; 49] = [
 #[test]
 fn every_command_prints_the_same_with_and_without_a_server() {
     let (alone, mut served) = (TestServer::without_agents(), TestServer::without_agents().start());
-    let without = Story::new(&alone).tell(&WITHOUT_AGENTS);
-    let with = Story::new(&served).tell(&WITHOUT_AGENTS);
+    let without = CommandLog::new(&alone).run_all(&WITHOUT_AGENTS);
+    let with = CommandLog::new(&served).run_all(&WITHOUT_AGENTS);
     for (without, with) in without.iter().zip(&with) {
         assert_eq!(without, with);
     }
@@ -129,7 +129,7 @@ fn every_command_prints_the_same_with_and_without_a_server() {
 }
 
 /// A repository in which agents have worked and are at rest again: one task is good, one burned out, one asks.
-fn worked() -> TestServer {
+fn finished_work() -> TestServer {
     let mut server = TestServer::new(&json!([
         { "when": "Too much", "steps": [{ "turns": 50 }] },
         { "when": "Ask", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
@@ -201,22 +201,25 @@ fn without_paragraph(text: &str, begins: &str) -> String {
 
 #[test]
 fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
-    let (alone, mut served) = (worked(), worked());
+    let (alone, mut served) = (finished_work(), finished_work());
     // Nobody works beside the commands, so that both see the same.
     served.up(&["--listen", "127.0.0.1:0", "--agents", "0"]);
     plans(&alone.folder);
     plans(&served.folder);
-    let without = Story::new(&alone).tell(&WITH_WORK);
-    let with = Story::new(&served).tell(&WITH_WORK);
-    // Only where no server is, somebody has to be told to start one; and only where one is, it knows of no agents.
+    let without = CommandLog::new(&alone).run_all(&WITH_WORK);
+    let with = CommandLog::new(&served).run_all(&WITH_WORK);
+    // Only where no server is, somebody has to be outputs to start one; and only where one is, it knows of no agents.
     let (hint, reason) = (" when agents run: baton up", "Ready, but not started: ");
-    assert!(without.iter().any(|told| told.contains(hint)) && !with.iter().any(|told| told.contains(hint)));
+    assert!(
+        without.iter().any(|outputs| outputs.contains(hint))
+            && !with.iter().any(|outputs| outputs.contains(hint))
+    );
     for (without, with) in without.iter().zip(&with) {
         assert_eq!(without.replace(hint, ""), without_paragraph(with, reason));
     }
-    let told = without.join("\n");
+    let outputs = without.join("\n");
     for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "Approved. New tasks"] {
-        assert!(told.contains(expected), "{expected}: {told}");
+        assert!(outputs.contains(expected), "{expected}: {outputs}");
     }
 }
 
@@ -224,8 +227,8 @@ fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
 fn commands_send_the_token_of_a_public_server() {
     let mut server = TestServer::without_agents();
     server.up(&["--listen", "0.0.0.0:0"]);
-    let told = Story::new(&server).tell(&["task add Fix_the_login", "task list"]);
-    assert!(told[0].contains("Added TASK-") && told[1].contains("Fix the login"), "{told:?}");
+    let outputs = CommandLog::new(&server).run_all(&["task add Fix_the_login", "task list"]);
+    assert!(outputs[0].contains("Added TASK-") && outputs[1].contains("Fix the login"), "{outputs:?}");
     assert!(server.stop().contains("POST"), "the server was asked");
 }
 
@@ -247,7 +250,10 @@ fn on_postgresql_commands_use_only_the_server_of_their_own_store() {
     alone.variables = variables("alone");
     served.variables = variables("served");
     served.up(&["--listen", "127.0.0.1:0"]);
-    assert_eq!(Story::new(&alone).tell(&WITHOUT_AGENTS), Story::new(&served).tell(&WITHOUT_AGENTS));
+    assert_eq!(
+        CommandLog::new(&alone).run_all(&WITHOUT_AGENTS),
+        CommandLog::new(&served).run_all(&WITHOUT_AGENTS)
+    );
     // The same namespace in a file is not what the server has.
     let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks. Add one"));

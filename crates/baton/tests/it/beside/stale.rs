@@ -71,7 +71,7 @@ fn a_server_that_refuses_is_exit_code_3() {
     let text = std::fs::read_to_string(file(&server)).unwrap();
     std::fs::write(file(&server), text.replace("correct-horse-battery", "wrong-horse-battery")).unwrap();
     let output = server.command().args(["task", "list"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("missing or invalid token") && !said.contains("horse"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.contains("missing or invalid token") && !printed.contains("horse"), "{printed}");
 }

@@ -28,11 +28,11 @@ fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
         browser.js(&format!(
             "{axe}; document.querySelectorAll('details').forEach((each) => {{ each.open = true; }}); return 1"
         ));
-        looked_at(&browser, name, "{}");
+        check_with_axe(&browser, name, "{}");
         browser.dark(true);
-        looked_at(&browser, name, DARK);
+        check_with_axe(&browser, name, DARK);
         browser.size(390, 844);
-        looked_at(&browser, name, SMALL);
+        check_with_axe(&browser, name, SMALL);
     }
     if let Some(axe) = axe {
         sheets(&browser, &axe);
@@ -45,16 +45,16 @@ fn sheets(browser: &Browser, axe: &str) {
     browser.go("/board");
     browser.wait_until_live();
     browser.js(&format!("{axe}; return 1"));
-    for deed in ["keys", "palette"] {
-        browser.click(&format!("#foot [data-do={deed}]"));
-        browser.until(&format!("document.querySelector('#{deed}[open]')"));
-        looked_at(browser, deed, "{}");
-        browser.js(&format!("document.getElementById('{deed}').close(); return 1"));
+    for sheet in ["keys", "palette"] {
+        browser.click(&format!("#foot [data-do={sheet}]"));
+        browser.until(&format!("document.querySelector('#{sheet}[open]')"));
+        check_with_axe(browser, sheet, "{}");
+        browser.js(&format!("document.getElementById('{sheet}').close(); return 1"));
     }
 }
 
 /// What fades in is looked at once it has come: half there, its contrast is nobody's business.
-fn looked_at(browser: &Browser, name: &str, rules: &str) {
+fn check_with_axe(browser: &Browser, name: &str, rules: &str) {
     browser.until(
         "document.getAnimations().every((each) => {
            return each.playState === 'finished' || each.effect.getComputedTiming().endTime === Infinity;

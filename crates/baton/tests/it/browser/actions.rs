@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::added;
+use super::scene::add_task;
 use crate::server::test_server::TestServer;
 
 #[test]
@@ -42,7 +42,7 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
         { "when": "Add every language", "steps": [{ "turns": 60 }] },
     ]);
     let mut server = TestServer::new(&script).start();
-    let large = added(&server, "Add every language");
+    let large = add_task(&server, "Add every language");
     let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
     let Some(browser) = Browser::at(&server.address) else { return };

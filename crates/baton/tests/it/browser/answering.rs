@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{asking, question_of, waiting};
+use super::scene::{add_waiting_task, asking_script, question_id};
 use crate::server::test_server::TestServer;
 
 #[test]
 fn ac_6_awaiting_response_shows_the_reply_ui() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
     let Some(browser) = Browser::at(&server.address) else { return };
     for path in [format!("/tasks/{task}"), "/".to_owned()] {
         browser.go(&path);
@@ -28,9 +28,9 @@ fn ac_6_awaiting_response_shows_the_reply_ui() {
 
 #[test]
 fn an_answer_in_one_tab_closes_the_question_in_the_other() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
-    let question = question_of(&server, &task);
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
     let Some(browser) = Browser::at(&server.address) else { return };
     let first = browser.current_tab();
     browser.go("/");
@@ -56,9 +56,9 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
 
 #[test]
 fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
-    let mut server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
-    let question = question_of(&server, &task);
+    let mut server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
     browser.wait_until_live();
@@ -69,9 +69,9 @@ fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
     browser.until("document.getElementById('line').textContent.startsWith('connection lost')");
     // What happens before the page is back has to reach it all the same.
     server.up(&["--listen", &address]);
-    let second = waiting(&server, "Add another greeting");
+    let second = add_waiting_task(&server, "Add another greeting");
     browser.wait_until_live();
-    browser.until(&format!("document.querySelector('#q-{}')", question_of(&server, &second)));
+    browser.until(&format!("document.querySelector('#q-{}')", question_id(&server, &second)));
     assert_eq!(browser.text(&format!("#q-{question} .text")).trim(), "Should the greeting be formal?");
     let area = format!("#q-{question} textarea");
     assert_eq!(browser.value(&area), "half a sen");
@@ -82,9 +82,9 @@ fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
 
 #[test]
 fn the_second_answer_is_refused_and_the_first_is_shown() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
-    let question = question_of(&server, &task);
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
     let first = server.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": "casual" }));

@@ -29,15 +29,15 @@ impl Demo {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let said = lines.by_ref().find(|line| line.contains("Demo: http://")).unwrap();
-        let address = said.rsplit("http://").next().unwrap().to_owned();
+        let printed = lines.by_ref().find(|line| line.contains("Demo: http://")).unwrap();
+        let address = printed.rsplit("http://").next().unwrap().to_owned();
         Self { child, lines: Box::new(lines), address, _folder: folder }
     }
 
     /// What it says until it ends, and its exit code.
     fn rest(mut self) -> (Option<i32>, String) {
-        let said: Vec<String> = self.lines.by_ref().collect();
-        (self.child.wait().unwrap().code(), said.join("\n"))
+        let printed: Vec<String> = self.lines.by_ref().collect();
+        (self.child.wait().unwrap().code(), printed.join("\n"))
     }
 }
 
@@ -121,21 +121,21 @@ fn following_the_guide_completes_the_demo() {
 
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
     for wanted in ["! you: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    assert!(!said.contains("the demo:"), "nobody decided in the person's place: {said}");
+    assert!(!printed.contains("the demo:"), "nobody decided in the person's place: {printed}");
 }
 
 #[test]
 fn without_clicks_the_demo_runs_to_its_end() {
     let demo = Demo::start("50");
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
     for wanted in ["! the demo: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
 }
 
@@ -144,7 +144,7 @@ fn an_interrupted_demo_says_how_to_continue() {
     let demo = Demo::start("600000");
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Continue it: baton demo --folder"), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("Continue it: baton demo --folder"), "{printed}");
 }

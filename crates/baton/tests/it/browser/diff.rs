@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::added;
+use super::scene::add_task;
 use crate::server::test_server::TestServer;
 
 #[test]
@@ -23,7 +23,7 @@ fn a_comment_on_a_line_reaches_the_agent() {
         ]},
     ]);
     let server = TestServer::new(&script).start();
-    let task = added(&server, "Add a greeting");
+    let task = add_task(&server, "Add a greeting");
     server.wait_for_queue(&task, "provisional");
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/diff"));

@@ -286,8 +286,8 @@ fn started() -> Option<(Child, String)> {
         match start() {
             Ok(started) => return Some(started),
             // It chose a port that is free on IPv6 and in use on IPv4, and gives up; another time it chooses another.
-            Err(said) if said.contains("port not available") && began.elapsed() < PATIENCE => {}
-            Err(said) => panic!("chromedriver does not start: {said}"),
+            Err(printed) if printed.contains("port not available") && began.elapsed() < PATIENCE => {}
+            Err(printed) => panic!("chromedriver does not start: {printed}"),
         }
     }
 }
@@ -300,16 +300,16 @@ fn start() -> Result<(Child, String), String> {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     for line in BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok) {
         if line.contains("started successfully on port") {
             let port = line.trim_end_matches('.').rsplit(' ').next().unwrap();
             return Ok((driver, format!("127.0.0.1:{port}")));
         }
-        said.push(line);
+        printed.push(line);
     }
     driver.wait().unwrap();
-    Err(said.join("\n"))
+    Err(printed.join("\n"))
 }
 
 /// A test that cannot be made here says so where nobody can overlook it, and fails where it has to run.

@@ -1,14 +1,14 @@
 //! The keys alone.
 
 use super::driver::{Browser, CONTROL_ENTER, CONTROL_K, ENTER, ESCAPE};
-use super::scene::{asking, waiting};
+use super::scene::{add_waiting_task, asking_script};
 use crate::server::test_server::TestServer;
 
 #[test]
 fn the_inbox_can_be_worked_by_keyboard_alone() {
-    let server = TestServer::new(&asking()).start();
+    let server = TestServer::new(&asking_script()).start();
     let tasks = ["Add one greeting", "Add two greetings", "Add a third greeting"]
-        .map(|title| waiting(&server, title));
+        .map(|title| add_waiting_task(&server, title));
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
     browser.wait_until_live();

@@ -1,13 +1,13 @@
 //! The board with many tasks. `cargo bench -p baton --bench pages` measures its times.
 
 use super::driver::Browser;
-use super::scene::crowded;
+use super::scene::fill_store;
 use crate::server::test_server::TestServer;
 
 #[test]
 fn a_board_of_10_000_tasks_shows_a_bounded_number_of_cards() {
     let server = TestServer::without_agents();
-    crowded(&server, 10_000);
+    fill_store(&server, 10_000);
     let server = server.start();
     let Some(browser) = Browser::at(&server.address) else { return };
     let cards = || browser.js("return document.querySelectorAll('.card').length").as_u64().unwrap();

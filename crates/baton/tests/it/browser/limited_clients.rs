@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{asking, waiting};
+use super::scene::{add_waiting_task, asking_script};
 use crate::server::test_server::TestServer;
 
 #[test]
 fn a_form_works_without_javascript() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     browser.go("/");
@@ -29,9 +29,11 @@ fn a_form_works_without_javascript() {
 
 #[test]
 fn on_a_phone_there_is_one_column_and_room_for_a_thumb() {
-    let server = TestServer::new(&asking()).start();
-    let task =
-        waiting(&server, "Add a greeting with a very long title that does not fit onto a line of a phone");
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(
+        &server,
+        "Add a greeting with a very long title that does not fit onto a line of a phone",
+    );
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.size(390, 844);
     for path in ["/", "/board", &format!("/tasks/{task}"), "/chat", "/graph", "/recipes", "/health"] {

@@ -3,17 +3,17 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{added, asking, question_of, waiting};
+use super::scene::{add_task, add_waiting_task, asking_script, question_id};
 use crate::server::test_server::TestServer;
 
 #[test]
 fn the_board_updates_live() {
-    let server = TestServer::new(&asking()).start();
+    let server = TestServer::new(&asking_script()).start();
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
     assert!(browser.text("#main").contains("No tasks"), "an empty board says what to type");
     browser.wait_until_live();
-    let task = added(&server, "Add a greeting");
+    let task = add_task(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{task}')"));
     server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
     browser.until(&format!("document.querySelector('#review #card-{task}')"));
@@ -32,9 +32,9 @@ fn the_board_updates_live() {
 
 #[test]
 fn a_half_typed_reply_survives_a_live_update() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
-    let question = question_of(&server, &task);
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
     browser.wait_until_live();
@@ -42,8 +42,8 @@ fn a_half_typed_reply_survives_a_live_update() {
     browser.write(&area, "half a thought");
     browser.js(&format!("document.querySelector('{area}').setSelectionRange(5, 6); window.kept = document.querySelector('{area}'); return 1"));
     // A question before it and one behind it, and one that goes.
-    let second = waiting(&server, "Add a second greeting");
-    browser.until(&format!("document.querySelector('#q-{}')", question_of(&server, &second)));
+    let second = add_waiting_task(&server, "Add a second greeting");
+    browser.until(&format!("document.querySelector('#q-{}')", question_id(&server, &second)));
     server.post(&format!("/api/tasks/{second}/cancel"), &json!({}));
     browser.until("document.querySelector('.question.closed')");
     let same = format!(

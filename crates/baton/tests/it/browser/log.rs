@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::added;
+use super::scene::add_task;
 use crate::server::test_server::TestServer;
 
 #[test]
@@ -17,7 +17,7 @@ fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
         { "result": { "status": "COMPLETE", "output": "done" } },
     ]}]);
     let server = TestServer::new(&script).start();
-    let task = added(&server, "Write very much");
+    let task = add_task(&server, "Write very much");
     server.wait_for_queue(&task, "provisional");
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/log"));

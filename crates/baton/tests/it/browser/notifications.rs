@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{added, asking, waiting};
+use super::scene::{add_task, add_waiting_task, asking_script};
 use crate::server::test_server::TestServer;
 
 /// More than a browser allows connections to one server.
@@ -12,7 +12,7 @@ const TABS: usize = 8;
 
 #[test]
 fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
-    let server = TestServer::new(&asking()).start();
+    let server = TestServer::new(&asking_script()).start();
     let Some(browser) = Browser::at(&server.address) else { return };
     let mut tabs = vec![browser.current_tab()];
     tabs.extend((1..TABS).map(|_| browser.tab()));
@@ -22,7 +22,7 @@ fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
         browser.wait_until_live();
     }
     assert_eq!(streams(&server), 1);
-    let task = added(&server, "Add a greeting");
+    let task = add_task(&server, "Add a greeting");
     for tab in &tabs {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#asking #card-{task}')"));
@@ -57,7 +57,7 @@ fn the_card_of_a_task_at_work_counts_its_turns() {
     let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
     browser.wait_until_live();
-    let task = added(&server, "Look around");
+    let task = add_task(&server, "Look around");
     browser
         .until(&format!("document.querySelector('#working #card-{task}')?.innerText.includes('7/50 turns')"));
     server.stop();
@@ -65,7 +65,7 @@ fn the_card_of_a_task_at_work_counts_its_turns() {
 
 #[test]
 fn a_question_notifies_a_person_who_looks_elsewhere() {
-    let server = TestServer::new(&asking()).start();
+    let server = TestServer::new(&asking_script()).start();
     let Some(browser) = Browser::at(&server.address) else { return };
     let permission = json!({ "permissions": ["notifications"], "origin": browser.home });
     browser.command("Browser.grantPermissions", &permission);
@@ -80,14 +80,14 @@ fn a_question_notifies_a_person_who_looks_elsewhere() {
     browser.wait_until_live();
     assert_eq!(browser.js("return Notification.permission"), "granted");
     // Whoever looks at the page sees it there.
-    let seen = waiting(&server, "Add a greeting");
+    let seen = add_waiting_task(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{seen}')"));
     assert_eq!(browser.js("return [document.hidden, window.told]"), json!([false, []]));
     // A browser without a screen calls every tab visible, so the test says when nobody looks.
     browser.js("window.isElsewhere = true; return 1");
-    let task = waiting(&server, "Add a second greeting");
+    let task = add_waiting_task(&server, "Add a second greeting");
     let told = browser.until("window.told.length && window.told");
-    let address = format!("/questions/{}", super::scene::question_of(&server, &task));
+    let address = format!("/questions/{}", super::scene::question_id(&server, &task));
     assert_eq!(told, json!([["Question", "Should the greeting be formal?", address]]));
 }
 
@@ -122,8 +122,8 @@ fn the_page_can_be_installed() {
 
 #[test]
 fn an_answer_can_be_spoken() {
-    let server = TestServer::new(&asking()).start();
-    let task = waiting(&server, "Add a greeting");
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
     let Some(browser) = Browser::at(&server.address) else { return };
     // A browser that understands speech, and somebody who says a sentence in two pieces.
     browser.before_each_page(

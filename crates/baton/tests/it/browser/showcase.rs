@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::driver::Browser;
-use super::scene::{added, added_after};
+use super::scene::{add_task, add_task_after};
 use crate::server::test_server::TestServer;
 
 /// Where the pictures go; without it none are made. `scripts/screenshots` sets it.
@@ -61,15 +61,15 @@ impl Drop for Showcase {
 }
 
 fn script() -> Value {
-    let work = |title: &str, path: &str, text: &str, said: &str| {
+    let work = |title: &str, path: &str, text: &str, printed: &str| {
         json!({ "when": title, "steps": [
             { "turns": 7 }, { "say": format!("\u{1b}[36m›\u{1b}[0m reading the repository") },
             { "log": "\u{1b}[32mok\u{1b}[0m 14 files looked at" },
-            { "say": said },
+            { "say": printed },
             { "write": { "path": path, "text": text } },
             { "usage": { "input_tokens": 48_200, "output_tokens": 3_100, "cost_usd": 0.34 } },
             { "commit": title },
-            { "result": { "status": "COMPLETE", "output": said } },
+            { "result": { "status": "COMPLETE", "output": printed } },
         ]})
     };
     json!([
@@ -115,17 +115,17 @@ pub fn showcase() -> Showcase {
     server
         .chat(&project, &json!({ "content": "Which languages can we greet in?", "task_type": "READ_INFO" }));
 
-    let set_up = added(&server, "Set up the greeter");
+    let set_up = add_task(&server, "Set up the greeter");
     server.wait_for_queue(&set_up, "provisional");
     server.post(&format!("/api/tasks/{set_up}/accept"), &json!({}));
-    let accepted = added_after(&server, "Greet by name", &[&set_up]);
-    let french = added_after(&server, "Add the French greeting", &[&set_up]);
-    let large = added_after(&server, "Add every other language", &[&set_up]);
-    let parser = added(&server, "Move to the new parser");
-    let failed = added(&server, "Bump the toolchain");
-    added(&server, "Profile the start-up");
-    let tests = added_after(&server, "Write the tests", &[&accepted, &french]);
-    added_after(&server, "Write the guide", &[&tests, &large]);
+    let accepted = add_task_after(&server, "Greet by name", &[&set_up]);
+    let french = add_task_after(&server, "Add the French greeting", &[&set_up]);
+    let large = add_task_after(&server, "Add every other language", &[&set_up]);
+    let parser = add_task(&server, "Move to the new parser");
+    let failed = add_task(&server, "Bump the toolchain");
+    add_task(&server, "Profile the start-up");
+    let tests = add_task_after(&server, "Write the tests", &[&accepted, &french]);
+    add_task_after(&server, "Write the guide", &[&tests, &large]);
     server.wait_for_queue(&accepted, "provisional");
     for asking in [&french, &parser] {
         server.wait_for_status(asking, "AWAITING_RESPONSE");
@@ -135,7 +135,7 @@ pub fn showcase() -> Showcase {
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
     server.post(&format!("/api/breakdowns/{breakdown}/run"), &json!({}));
     server.wait_for_queue(&breakdown, "provisional");
-    let question = super::scene::question_of(&server, &french);
+    let question = super::scene::question_id(&server, &french);
     Showcase { server, session, accepted, asking: french, breakdown, question }
 }
 

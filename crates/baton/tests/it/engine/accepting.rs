@@ -3,12 +3,12 @@
 use super::test_repo::TestRepo;
 
 /// Writes a line of its own into the same file as everybody else; told of a conflict, merges when it is willing.
-fn clashing(is_willing: bool) -> TestRepo {
-    let mending =
-        if is_willing { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
+fn conflicting_agent(resolves: bool) -> TestRepo {
+    let resolution =
+        if resolves { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
     let agent = format!(
         "case \"$prompt\" in
-        *'could not be merged'*) {mending} ;;
+        *'could not be merged'*) {resolution} ;;
         *) echo \"$BATON_TASK_ID\" > same.txt && git add -A && git commit -q -m \"Write as $BATON_TASK_ID\" ;;
         esac"
     );
@@ -17,12 +17,12 @@ fn clashing(is_willing: bool) -> TestRepo {
 
 #[test]
 fn a_merge_conflict_becomes_a_rebase_attempt_and_then_merges() {
-    let repo = clashing(true);
+    let repo = conflicting_agent(true);
     let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
     repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
     repo.stdout(&["accept", &tasks[0]]);
-    let said = repo.stdout(&["accept", &tasks[1]]);
-    assert!(said.contains("conflicts in same.txt"), "{said}");
+    let printed = repo.stdout(&["accept", &tasks[1]]);
+    assert!(printed.contains("conflicts in same.txt"), "{printed}");
     assert_eq!(repo.queue(&tasks[1]), "incoming");
     repo.work_until(&[(&tasks[1], "provisional")]);
     assert_eq!(repo.attempts(&tasks[1]).len(), 2);
@@ -34,7 +34,7 @@ fn a_merge_conflict_becomes_a_rebase_attempt_and_then_merges() {
 
 #[test]
 fn a_conflict_that_an_attempt_did_not_resolve_becomes_a_question_and_no_commit_is_lost() {
-    let repo = clashing(false);
+    let repo = conflicting_agent(false);
     let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
     repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
     repo.stdout(&["accept", &tasks[0]]);
@@ -69,8 +69,8 @@ fn a_preview_shows_what_accepting_them_together_would_start_and_changes_nothing(
     let all = repo.json(&["accept", "--all", "--dry-run"]);
     assert_eq!(all["preview"][1]["would_start"], serde_json::json!([both]));
     assert_eq!((repo.queue(&one), repo.queue(&two)), ("provisional".to_owned(), "provisional".to_owned()));
-    let said = repo.stdout(&["accept", "--all", "--dry-run"]);
-    assert!(said.contains(&format!("would be accepted and start {both}")), "{said}");
+    let printed = repo.stdout(&["accept", "--all", "--dry-run"]);
+    assert!(printed.contains(&format!("would be accepted and start {both}")), "{printed}");
 }
 
 #[test]
@@ -81,10 +81,10 @@ fn a_dependency_that_can_never_be_met_is_shown_with_the_reason() {
     let third = repo.add("Third", &[&second]);
     assert!(!repo.stdout(&["task", "show", &second]).contains("never"));
     repo.stdout(&["task", "cancel", &first]);
-    let said = repo.stdout(&["task", "show", &second]);
+    let printed = repo.stdout(&["task", "show", &second]);
     assert!(
-        said.contains("It can never start") && said.contains(&format!("{first} was cancelled")),
-        "{said}"
+        printed.contains("It can never start") && printed.contains(&format!("{first} was cancelled")),
+        "{printed}"
     );
     let edges = repo.show(&third)["dead_edges"].clone();
     assert_eq!(edges[0]["on"], serde_json::json!(second));

@@ -15,23 +15,23 @@ fn too_large() -> (TestRepo, String) {
     (repo, breakdown)
 }
 
-fn hand_in(repo: &TestRepo, breakdown: &str, text: &str) -> (Option<i32>, String) {
+fn submit(repo: &TestRepo, breakdown: &str, text: &str) -> (Option<i32>, String) {
     let mut command = repo.baton(&["breakdown", "edit", breakdown, "-"]);
     let mut child =
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(said).unwrap())
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
 #[test]
 fn a_plan_is_read_as_yaml_or_json_from_a_file_or_standard_input() {
     let (repo, breakdown) = too_large();
-    let (code, said) =
-        hand_in(&repo, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("2. Second  (after 1)"), "{said}");
+    let (code, printed) =
+        submit(&repo, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("2. Second  (after 1)"), "{printed}");
     let file = repo.home.join("plan.json");
     std::fs::write(&file, r#"{"items": [{"title": "Other"}]}"#).unwrap();
     assert!(repo.stdout(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));
@@ -46,13 +46,16 @@ fn an_invalid_plan_is_kept_and_the_error_has_its_position() {
     let (repo, breakdown) = too_large();
     let kept = repo.state().join(format!("edits/{breakdown}.yml"));
     let text = "items:\n  - title: First\n    title: Twice\n";
-    let (code, said) = hand_in(&repo, &breakdown, text);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:3:5: duplicate key title", kept.display())), "{said}");
+    let (code, printed) = submit(&repo, &breakdown, text);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains(&format!("{}:3:5: duplicate key title", kept.display())), "{printed}");
     assert_eq!(read(&kept), text);
-    let (code, said) = hand_in(&repo, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("item 1, depends_on") && said.contains(&*kept.display().to_string()), "{said}");
+    let (code, printed) = submit(&repo, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(
+        printed.contains("item 1, depends_on") && printed.contains(&*kept.display().to_string()),
+        "{printed}"
+    );
     assert!(read(&kept).contains("[7]"));
 }
 
@@ -73,20 +76,20 @@ fn a_plan_from_an_editor_is_submitted_or_kept() {
     let kept = repo.state().join(format!("edits/{breakdown}.yml"));
 
     std::fs::write(&editor, "grep -q 'title: First part' \"$1\" && printf 'items: [' > \"$1\"").unwrap();
-    let (code, said) = in_terminal();
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:", kept.display())), "{said}");
+    let (code, printed) = in_terminal();
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains(&format!("{}:", kept.display())), "{printed}");
     assert_eq!(read(&kept), "items: [", "the edit is not lost");
 
     std::fs::write(&editor, "printf '%s' \"{title: Mended}]\" >> \"$1\"").unwrap();
-    let (code, said) = in_terminal();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1. Mended") && !kept.exists(), "{said}");
+    let (code, printed) = in_terminal();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("1. Mended") && !kept.exists(), "{printed}");
 
     std::fs::write(&editor, "grep -q 'title: \"Mended\"' \"$1\"").unwrap();
     assert_eq!(in_terminal().0, Some(0), "the plan there is, is what is edited");
 
     let output = repo.output(&["breakdown", "edit", &breakdown]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("no terminal"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && printed.contains("no terminal"), "{printed}");
 }

@@ -33,8 +33,8 @@ fn logs_above_the_limit_are_removed_oldest_first_and_reported() {
     }
     fs::create_dir_all(repo.state().join("attempts/notes of mine")).unwrap();
     let up = repo.up();
-    let said = up.wait_for_line("Removed by [retention]");
-    assert!(said.contains("the logs of 3 attempts (12 MiB)"), "{said}");
+    let printed = up.wait_for_line("Removed by [retention]");
+    assert!(printed.contains("the logs of 3 attempts (12 MiB)"), "{printed}");
     up.end();
     assert_eq!(logs(&repo), ["ATT-0000000000000004", "ATT-0000000000000005", "notes of mine"]);
 }

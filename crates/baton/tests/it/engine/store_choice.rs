@@ -79,11 +79,13 @@ fn an_unreachable_or_unknown_store_is_an_error() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("postgres://USER@HOST/DATABASE"));
     let output = repo.output(&["--store", "postgres://mia:secret@/no?host=/nowhere/at/all", "task", "list"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{printed}");
     assert!(
-        said.contains("PostgreSQL cannot be reached") && said.contains("--store") && !said.contains("secret"),
-        "{said}"
+        printed.contains("PostgreSQL cannot be reached")
+            && printed.contains("--store")
+            && !printed.contains("secret"),
+        "{printed}"
     );
 }
 

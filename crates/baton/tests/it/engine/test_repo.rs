@@ -81,17 +81,17 @@ impl TestRepo {
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {
-        let (worked, said) = self.try_git(arguments);
-        assert!(worked, "git {arguments:?}: {said}");
-        said
+        let (worked, printed) = self.try_git(arguments);
+        assert!(worked, "git {arguments:?}: {printed}");
+        printed
     }
 
     pub fn try_git(&self, arguments: &[&str]) -> (bool, String) {
         let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
         let output =
             Command::new("git").args(identity).args(arguments).current_dir(&self.folder).output().unwrap();
-        let said = if output.status.success() { &output.stdout } else { &output.stderr };
-        (output.status.success(), String::from_utf8_lossy(said).trim_end().to_owned())
+        let printed = if output.status.success() { &output.stdout } else { &output.stderr };
+        (output.status.success(), String::from_utf8_lossy(printed).trim_end().to_owned())
     }
 
     pub fn baton(&self, arguments: &[&str]) -> Command {
@@ -194,16 +194,16 @@ impl TestRepo {
 /// Starts it and listens to what it says.
 pub fn spawn_logged(command: &mut Command) -> BatonProcess {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let (sender, said) = channel();
+    let (sender, lines) = channel();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    BatonProcess { child, said }
+    BatonProcess { child, lines }
 }
 
 /// A running `baton up`, or `baton worker`. Dropped, it is ended without ceremony.
 pub struct BatonProcess {
     child: Child,
-    said: Receiver<String>,
+    lines: Receiver<String>,
 }
 
 impl BatonProcess {
@@ -219,14 +219,14 @@ impl BatonProcess {
     /// Waits for a line that contains this.
     pub fn wait_for_line(&self, what: &str) -> String {
         let started = Instant::now();
-        let mut heard = Vec::new();
-        while let Ok(line) = self.said.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
+        let mut seen = Vec::new();
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
             if line.contains(what) {
                 return line;
             }
-            heard.push(line);
+            seen.push(line);
         }
-        panic!("nobody said \"{what}\"; heard {heard:#?}");
+        panic!("no line contains \"{what}\": {seen:#?}");
     }
 
     /// Ends it as a service manager would.

@@ -70,10 +70,10 @@ fn a_failing_set_up_fails_the_attempt_and_not_the_task() {
     });
     up.end();
     let attempt = repo.attempts(&task)[0].clone();
-    let said = attempt["closing"]["end"]["reported"].to_string();
-    assert!(said.contains("cannot set up the worktree"), "{said}");
-    assert!(said.contains("no network today") && said.contains("Exit Code: 5"), "{said}");
-    assert!(said.contains("systemic"), "{said}");
+    let printed = attempt["closing"]["end"]["reported"].to_string();
+    assert!(printed.contains("cannot set up the worktree"), "{printed}");
+    assert!(printed.contains("no network today") && printed.contains("Exit Code: 5"), "{printed}");
+    assert!(printed.contains("systemic"), "{printed}");
     assert_ne!(repo.queue(&task), "failed");
 }
 

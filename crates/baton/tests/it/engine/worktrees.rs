@@ -34,8 +34,8 @@ fn a_repository_without_commits_is_reported_and_the_task_stays_queued() {
     repo.git(&["init", "-q", "-b", "main"]);
     let task = repo.add("Anything", &[]);
     let up = repo.up();
-    let said = up.wait_for_line("rests until");
-    assert!(said.contains("no commits"), "{said}");
+    let printed = up.wait_for_line("rests until");
+    assert!(printed.contains("no commits"), "{printed}");
     up.end();
     assert_eq!(repo.queue(&task), "incoming");
 }

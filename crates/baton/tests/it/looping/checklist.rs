@@ -22,15 +22,15 @@ fn two_rounds() -> (LoopFixture, String) {
 }
 
 /// What was said, without what is not a question, an answer or a hand-off.
-fn steps(said: &str) -> Vec<&str> {
+fn steps(printed: &str) -> Vec<&str> {
     let is_step = |line: &&str| line.contains(" ← ") || line.starts_with("— ") || line.contains("? [YES/NO");
-    said.lines().filter(is_step).map(str::trim).collect()
+    printed.lines().filter(is_step).map(str::trim).collect()
 }
 
 #[test]
 fn checklist_01_the_gate_is_the_last_question_before_a_hand_off() {
-    let (_fixture, said) = two_rounds();
-    let steps = steps(&said);
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
     // The first is the start, which nobody was asked about.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let gates = ["Ready to execute? [YES/NO]", "Ready for review? [YES/NO]", "Continue loop? [YES/NO]"];
@@ -43,15 +43,15 @@ fn checklist_02_a_gate_accepts_only_yes_or_no() {
     let fixture = LoopFixture::new();
     fixture.add("Build it");
     let output = fixture.run_with_answers(&[], &["perhaps", "y"]);
-    let said = stderr(&output);
-    assert!(said.contains("\"perhaps\"") && said.contains("YES, NO"), "{said}");
-    assert!(said.contains("— iteration 1: execute —"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("\"perhaps\"") && printed.contains("YES, NO"), "{printed}");
+    assert!(printed.contains("— iteration 1: execute —"), "{printed}");
 }
 
 #[test]
 fn checklist_03_a_phase_asks_nothing_after_its_decision() {
-    let (_fixture, said) = two_rounds();
-    let steps = steps(&said);
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
     // The first is the start, which nobody was asked about.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let decision = if steps[index].contains("hub") { "← NO" } else { "← YES" };
@@ -91,15 +91,15 @@ fn checklist_06_the_next_agent_gets_the_current_context() {
 
 #[test]
 fn checklist_07_each_phase_asks_its_own_questions() {
-    let (_fixture, said) = two_rounds();
-    let phases: Vec<&str> = said.split("— iteration ").skip(1).collect();
-    assert_eq!(phases.len(), 7, "{said}");
+    let (_fixture, printed) = two_rounds();
+    let phases: Vec<&str> = printed.split("— iteration ").skip(1).collect();
+    assert_eq!(phases.len(), 7, "{printed}");
     for (phase, asks) in
         phases.iter().zip(["Ready to execute?", "Execute: ", "Add discovered", "Ready to execute?"])
     {
         assert!(phase.contains(asks), "{asks}: {phase}");
     }
-    assert!(!phases[1].contains("Ready to execute?") && !phases[2].contains("Execute: "), "{said}");
+    assert!(!phases[1].contains("Ready to execute?") && !phases[2].contains("Execute: "), "{printed}");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn checklist_08_never_more_than_one_question_of_a_loop_is_pending() {
 
 #[test]
 fn checklist_09_continuing_and_stopping_are_distinct() {
-    let (_fixture, said) = two_rounds();
-    let steps = steps(&said);
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
     let ends: Vec<&&str> = steps.iter().skip_while(|step| **step != "Continue loop? [YES/NO]").collect();
     assert!(ends[1].ends_with("← YES") && *ends[2] == "— iteration 2: plan —", "{ends:?}");
     let last: Vec<&&str> = steps.iter().rev().take(2).collect();
@@ -124,8 +124,8 @@ fn checklist_09_continuing_and_stopping_are_distinct() {
 
 #[test]
 fn checklist_10_each_iteration_is_counted() {
-    let (fixture, said) = two_rounds();
-    assert!(said.contains("— iteration 2: review —"), "{said}");
+    let (fixture, printed) = two_rounds();
+    assert!(printed.contains("— iteration 2: review —"), "{printed}");
     assert_eq!(fixture.prompts("Review: iteration 2").len(), 1);
 }
 
@@ -159,9 +159,9 @@ fn checklist_11_an_agent_that_asks_after_its_hand_off_is_refused() {
         let refused =
             fixture.repo.baton(&["ask", "Any final notes?"]).env("BATON_TOKEN", &token).output().unwrap();
         assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
-        let said: Value = serde_json::from_slice(&refused.stdout).unwrap();
-        assert_eq!(said["refused"]["code"], code, "{said}");
-        assert!(said["refused"]["next"].as_str().unwrap().contains("turn"), "{said}");
+        let printed: Value = serde_json::from_slice(&refused.stdout).unwrap();
+        assert_eq!(printed["refused"]["code"], code, "{printed}");
+        assert!(printed["refused"]["next"].as_str().unwrap().contains("turn"), "{printed}");
     }
     assert_eq!(fixture.questions().len(), 1);
 }

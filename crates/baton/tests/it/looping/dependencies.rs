@@ -67,14 +67,14 @@ fn a_task_whose_dependency_was_skipped_is_skipped() {
     let output =
         fixture.run_with_answers(&[], &["YES", "NO", "YES", "YES", "NO", "YES", "YES", "YES", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
+    let printed = stderr(&output);
     let dig = fixture.task_titled("Dig")["task_id"].as_str().unwrap().to_owned();
-    assert!(said.contains(&format!("Pour: skipped, as it needs {dig} Dig")), "{said}");
-    let asked: Vec<&str> = said.lines().filter(|line| line.contains("Execute: ")).map(str::trim).collect();
+    assert!(printed.contains(&format!("Pour: skipped, as it needs {dig} Dig")), "{printed}");
+    let asked: Vec<&str> = printed.lines().filter(|line| line.contains("Execute: ")).map(str::trim).collect();
     assert_eq!(
         asked,
         ["Dig", "Sweep", "Dig", "Pour"].map(|title| format!("Execute: {title}? [YES/NO/HELP]")),
-        "{said}"
+        "{printed}"
     );
     assert_eq!(fixture.task_titled("Pour")["queue"], "done");
 }

@@ -8,21 +8,21 @@ use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
 /// The phases of a session as a client on the WebSocket is told of them, and the end.
-fn story(heard: &[Value]) -> Vec<String> {
+fn summarize(messages: &[Value]) -> Vec<String> {
     let line = |message: &Value| {
-        let said = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
+        let field = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
         match message["type"].as_str().unwrap() {
-            "recipe_started" => Some(format!("started {} at {}", said("recipe_id"), said("current_step"))),
-            "recipe_step_transition" => Some(format!("{} → {}", said("from_step"), said("to_step"))),
+            "recipe_started" => Some(format!("started {} at {}", field("recipe_id"), field("current_step"))),
+            "recipe_step_transition" => Some(format!("{} → {}", field("from_step"), field("to_step"))),
             "question_asked" => {
                 let text = message["question"]["text"].as_str().unwrap_or_default();
                 Some(format!("? {}", text.lines().next().unwrap_or_default()))
             }
-            "recipe_exited" => Some(format!("exited {} [{}]", said("reason"), said("category"))),
+            "recipe_exited" => Some(format!("exited {} [{}]", field("reason"), field("category"))),
             _ => None,
         }
     };
-    heard.iter().filter_map(line).collect()
+    messages.iter().filter_map(line).collect()
 }
 
 /// Everything sent to the session until its recipe exits. Each question is answered over the socket.
@@ -31,7 +31,7 @@ fn answered_over_the_socket(server: &TestServer, session: &str, answers: &[&str]
     let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": session, "last_seq": 0 }));
     let mut person = Socket::connected(&server.address);
-    let mut heard = Vec::new();
+    let mut messages = Vec::new();
     for message in listener {
         let kind = message["type"].as_str().unwrap().to_owned();
         if kind == "question_asked" {
@@ -40,12 +40,12 @@ fn answered_over_the_socket(server: &TestServer, session: &str, answers: &[&str]
             let taken = person.ask(json!({ "type": "answer", "question_id": id, "answer": answer }));
             assert_eq!(taken["type"], "ack", "{taken}");
         }
-        heard.push(message);
+        messages.push(message);
         if kind == "recipe_exited" {
-            return heard;
+            return messages;
         }
     }
-    panic!("the loop did not end: {heard:?}")
+    panic!("the loop did not end: {messages:?}")
 }
 
 const ROUND: [&str; 12] = [
@@ -64,7 +64,7 @@ const ROUND: [&str; 12] = [
 ];
 
 /// A server whose agents do the loop's work and nothing of the queue's own.
-fn served() -> TestServer {
+fn loop_server() -> TestServer {
     let all = script();
     let mut scripts = all["scripts"].as_array().unwrap().clone();
     scripts.push(json!({ "steps": all["otherwise"].clone() }));
@@ -77,12 +77,12 @@ fn served() -> TestServer {
 
 #[test]
 fn the_loop_runs_over_rest() {
-    let server = served().start();
+    let server = loop_server().start();
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it\nas well as you can" });
     let started = server.post("/api/sessions/mine/recipe", &body);
     assert_eq!(started.status, 201, "{started:?}");
-    let heard = answered_over_the_socket(&server, "mine", &one_round("NO"));
-    assert_eq!(story(&heard), ROUND);
+    let messages = answered_over_the_socket(&server, "mine", &one_round("NO"));
+    assert_eq!(summarize(&messages), ROUND);
     // The message was the task: it was planned, and its parts stand in for it.
     let tasks = server.read("/api/tasks?session_id=mine");
     let subject = tasks["tasks"].as_array().unwrap().iter().find(|task| task["title"] == "Build it").unwrap();
@@ -91,7 +91,7 @@ fn the_loop_runs_over_rest() {
 
 #[test]
 fn the_loop_runs_over_the_websocket() {
-    let server = served().start();
+    let server = loop_server().start();
     assert_eq!(server.post("/api/tasks", &json!({ "title": "Build it" })).status, 201);
     let mut person = Socket::connected(&server.address);
     let start = json!({
@@ -104,16 +104,16 @@ fn the_loop_runs_over_the_websocket() {
     assert_eq!(started["type"], "ack", "{started}");
     let again = person.ask(start);
     assert!(again["message"].as_str().unwrap().contains("already runs plan-execute-review"), "{again}");
-    let heard = answered_over_the_socket(&server, "abc123", &one_round("NO"));
-    assert_eq!(story(&heard), ROUND);
+    let messages = answered_over_the_socket(&server, "abc123", &one_round("NO"));
+    assert_eq!(summarize(&messages), ROUND);
 }
 
 #[test]
 fn an_empty_queue_exits_with_the_same_message_as_every_recipe() {
-    let server = served().start();
+    let server = loop_server().start();
     server.post("/api/sessions/abc123/recipe", &json!({ "recipe_id": "plan-execute-review" }));
-    let heard = answered_over_the_socket(&server, "abc123", &[]);
-    let mut exited = heard.last().unwrap().clone();
+    let messages = answered_over_the_socket(&server, "abc123", &[]);
+    let mut exited = messages.last().unwrap().clone();
     exited.as_object_mut().unwrap().remove("seq");
     assert_eq!(
         exited,
@@ -129,7 +129,7 @@ fn an_empty_queue_exits_with_the_same_message_as_every_recipe() {
 
 #[test]
 fn exit_recipe_returns_the_loop_to_the_hub_and_withdraws_its_question() {
-    let server = served().start();
+    let server = loop_server().start();
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it" });
     server.post("/api/sessions/mine/recipe", &body);
     let mut listener = Socket::connected(&server.address);
@@ -170,7 +170,7 @@ fn a_task_cannot_name_the_loop_as_its_recipe() {
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("runs on a session"), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("baton recipe start plan-execute-review"), "{}", stderr(&refused));
-    let server = served().start();
+    let server = loop_server().start();
     let body = json!({ "title": "Build it", "recipe": "plan-execute-review" });
     assert_eq!(server.post("/api/tasks", &body).error(), (400, "INVALID_INPUT".to_owned()));
 }
@@ -192,6 +192,6 @@ fn an_override_may_change_prompts_but_not_gates() {
     std::fs::write(folder.join("loop.yml"), mine.to_string()).unwrap();
     let checked = fixture.repo.output(&["recipe", "check"]);
     assert_eq!(checked.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&checked.stdout).into_owned();
-    assert!(said.contains("it is asked as \"Ready to execute? [YES/NO]\""), "{said}");
+    let printed = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(printed.contains("it is asked as \"Ready to execute? [YES/NO]\""), "{printed}");
 }

@@ -80,13 +80,13 @@ impl LoopFixture {
     }
 
     /// `baton loop` with somebody at the keyboard.
-    pub fn stderr(&self, arguments: &[&str]) -> InteractiveLoop {
+    pub fn interactive(&self, arguments: &[&str]) -> InteractiveLoop {
         let mut command = self.repo.baton(&["loop"]);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let typed = child.stdin.take().unwrap();
-        let said = BufReader::new(child.stderr.take().unwrap()).lines();
-        InteractiveLoop { child, typed, said }
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        InteractiveLoop { child, typed, lines }
     }
 
     pub fn tasks(&self) -> Vec<Value> {
@@ -135,21 +135,21 @@ pub fn one_round(last: &'static str) -> Vec<&'static str> {
 pub struct InteractiveLoop {
     child: Child,
     typed: ChildStdin,
-    said: Lines<BufReader<ChildStderr>>,
+    lines: Lines<BufReader<ChildStderr>>,
 }
 
 impl InteractiveLoop {
     /// Waits for a line that contains this.
     pub fn wait_for_line(&mut self, what: &str) -> String {
-        let mut heard = Vec::new();
-        for line in self.said.by_ref() {
+        let mut seen = Vec::new();
+        for line in self.lines.by_ref() {
             let line = line.unwrap();
             if line.contains(what) {
                 return line;
             }
-            heard.push(line);
+            seen.push(line);
         }
-        panic!("nobody said {what:?}: {heard:#?}");
+        panic!("no line contains {what:?}: {seen:#?}");
     }
 
     pub fn types(&mut self, line: &str) {
@@ -161,7 +161,7 @@ impl InteractiveLoop {
         assert!(
             Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success()
         );
-        let rest: Vec<String> = self.said.by_ref().map(|line| line.unwrap()).collect();
+        let rest: Vec<String> = self.lines.by_ref().map(|line| line.unwrap()).collect();
         (self.child.wait().unwrap().code(), rest.join("\n"))
     }
 

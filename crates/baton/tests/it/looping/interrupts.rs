@@ -22,7 +22,7 @@ fn ctrl_c_at_any_question_returns_to_the_hub_and_loses_nothing() {
         let subject = fixture.add("Build it");
         assert_eq!(fixture.run_with_answers(&[], &ONE_ROUND[..before]).status.code(), Some(10), "{question}");
         // The question survived the first command; it is shown again.
-        let mut loop_again = fixture.stderr(&[]);
+        let mut loop_again = fixture.interactive(&[]);
         loop_again.wait_for_line(question);
         let (code, rest) = loop_again.interrupt();
         assert_eq!(code, Some(130), "{question}: {rest}");
@@ -31,7 +31,7 @@ fn ctrl_c_at_any_question_returns_to_the_hub_and_loses_nothing() {
         // What was being planned is in the queue again; what was planned is still there.
         let expected = if before == 0 { "incoming" } else { "recycled" };
         assert_eq!(fixture.repo.queue(&subject), expected, "{question}");
-        let mut afterwards = fixture.stderr(arguments);
+        let mut afterwards = fixture.interactive(arguments);
         afterwards.wait_for_line(goes_on_with);
         afterwards.kill();
     }
@@ -45,11 +45,11 @@ fn a_loop_killed_at_any_question_continues_there() {
     let answers = one_round("NO");
     let (last, before) = answers.split_last().unwrap();
     for answer in before {
-        let mut run_with_answers = fixture.stderr(&[]);
-        run_with_answers.wait_for_line("→ baton answer");
-        run_with_answers.types(answer);
-        run_with_answers.wait_for_line(" ← ");
-        run_with_answers.kill();
+        let mut session = fixture.interactive(&[]);
+        session.wait_for_line("→ baton answer");
+        session.types(answer);
+        session.wait_for_line(" ← ");
+        session.kill();
     }
     let output = fixture.run_with_answers(&[], &[last]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -61,10 +61,10 @@ fn a_loop_killed_before_the_answer_asks_the_same_question_again() {
     let fixture = LoopFixture::new();
     fixture.add("Build it");
     for answer in &ONE_ROUND[..6] {
-        let mut first = fixture.stderr(&[]);
+        let mut first = fixture.interactive(&[]);
         let shown = first.wait_for_line("→ baton answer");
         first.kill();
-        let mut again = fixture.stderr(&[]);
+        let mut again = fixture.interactive(&[]);
         assert_eq!(again.wait_for_line("→ baton answer"), shown);
         again.types(answer);
         again.wait_for_line(" ← ");
@@ -77,7 +77,7 @@ fn interrupting_the_plan_phase_ends_the_agent_and_keeps_the_task() {
     let script = json!({ "scripts": [{ "when": "# Plan:", "steps": ["hang"] }], "otherwise": [] });
     let fixture = LoopFixture::with(&script, "");
     let subject = fixture.add("Build it");
-    let mut planning = fixture.stderr(&[]);
+    let mut planning = fixture.interactive(&[]);
     planning.wait_for_line("— iteration 1: plan —");
     fixture.repo.until("the agent plans", || {
         fixture.tasks().iter().any(|task| task["title"] == "Plan: Build it" && task["queue"] == "claimed")

@@ -12,7 +12,7 @@ use crate::gate::Gate;
 const AGENT: &str = r#"
 touch "$KEEP/started"
 case "$prompt" in
-*'The human says'*) title='As the human said' ;;
+*'The human says'*) title='As the person asked' ;;
 *) flock --shared "$KEEP/gate" true; title='A guess' ;;
 esac
 echo '{"baton":"vagueness","goal":{"clarity":"clear","reason":"x"},"scope":{"clarity":"clear","reason":"x"},"acceptance":{"clarity":"clear","reason":"x"},"constraints":{"clarity":"clear","reason":"x"}}'
@@ -31,12 +31,12 @@ fn a_message_during_a_phase_reaches_its_agent_before_the_gate_is_asked() {
     std::fs::write(&settings, text + "env = [\"KEEP\"]\n").unwrap();
     let fixture = LoopFixture { repo };
     fixture.add("Build it");
-    let mut planning = fixture.stderr(&[]);
+    let mut planning = fixture.interactive(&[]);
     fixture.repo.until("the agent is at work", || fixture.repo.home.join("started").exists());
     fixture.repo.json(&["recipe", "say", "Use the other door."]);
     gate.open();
     planning.wait_for_line("Ready to execute? [YES/NO]");
-    planning.wait_for_line("1. As the human said");
+    planning.wait_for_line("1. As the person asked");
     // While a question waits nobody is at work: its answer comes first.
     let refused = fixture.repo.output(&["recipe", "say", "And paint it green."]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");

@@ -8,11 +8,11 @@ fn test_1_plan_hands_off_to_execute() {
     let subject = fixture.add("Ask first");
     let output = fixture.run_with_answers(&[], &["Teal", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("Ready to execute? [YES/NO]") && said.contains("1. First part"), "{said}");
-    assert!(said.contains("— iteration 1: execute —"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("Ready to execute? [YES/NO]") && printed.contains("1. First part"), "{printed}");
+    assert!(printed.contains("— iteration 1: execute —"), "{printed}");
     // No more questions from the plan phase, and the execute phase asks for each subtask.
-    assert!(said.contains("Execute: First part? [YES/NO/HELP]"), "{said}");
+    assert!(printed.contains("Execute: First part? [YES/NO/HELP]"), "{printed}");
     // The subtasks were created after YES and stand in for what was planned.
     assert_eq!(fixture.repo.json(&["task", "show", &subject])["queue"], "recycled");
     fixture.task_titled("First part");
@@ -33,13 +33,16 @@ fn test_2_execute_hands_off_to_review() {
     fixture.add("Build it");
     let output = fixture.run_with_answers(&[], &["YES", "HELP", "YES", "YES", "YES", "FAILED", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
+    let printed = stderr(&output);
     // HELP shows help and asks the same again.
-    assert_eq!(said.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{said}");
-    assert!(said.contains("Write the first file."), "{said}");
-    assert!(said.contains("Ready for review? [YES/NO]"), "{said}");
-    assert!(said.contains("— iteration 1: review —"), "{said}");
-    assert!(said.contains("Add discovered tasks? [YES/NO/EDIT]") && said.contains("Two parts, one pattern."));
+    assert_eq!(printed.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{printed}");
+    assert!(printed.contains("Write the first file."), "{printed}");
+    assert!(printed.contains("Ready for review? [YES/NO]"), "{printed}");
+    assert!(printed.contains("— iteration 1: review —"), "{printed}");
+    assert!(
+        printed.contains("Add discovered tasks? [YES/NO/EDIT]")
+            && printed.contains("Two parts, one pattern.")
+    );
     assert_eq!(fixture.task_titled("First part")["queue"], "done");
     assert_eq!(fixture.task_titled("Second part")["queue"], "failed");
     for prompt in fixture.prompts("Review:") {
@@ -57,11 +60,14 @@ fn test_3_review_continues_with_plan() {
     fixture.add("Wash the dishes");
     let output = fixture.run_with_answers(&[], &one_round("YES"));
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("New: 1. Duplicates skipped: 2."), "{said}");
-    assert!(said.contains("— iteration 2: plan —"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("New: 1. Duplicates skipped: 2."), "{printed}");
+    assert!(printed.contains("— iteration 2: plan —"), "{printed}");
     // Another task than before, from the queue.
-    assert!(said.contains("The plan for") && said.contains("Wash the dishes has 2 subtasks"), "{said}");
+    assert!(
+        printed.contains("The plan for") && printed.contains("Wash the dishes has 2 subtasks"),
+        "{printed}"
+    );
     fixture.task_titled("Add docs");
     let second = &fixture.prompts("Plan: Wash")[0];
     assert!(

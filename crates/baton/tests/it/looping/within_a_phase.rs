@@ -10,10 +10,10 @@ fn no_at_a_gate_stays_in_the_phase_and_nothing_is_created() {
     fixture.add("Build it");
     let output = fixture.run_with_answers(&[], &["NO", "Make it three parts."]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("What should be different about the plan"), "{said}");
-    assert_eq!(said.matches("Ready to execute? [YES/NO]").count(), 2, "{said}");
-    assert!(!said.contains("execute —"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("What should be different about the plan"), "{printed}");
+    assert_eq!(printed.matches("Ready to execute? [YES/NO]").count(), 2, "{printed}");
+    assert!(!printed.contains("execute —"), "{printed}");
     assert!(fixture.tasks().iter().all(|task| task["title"] != "First part"));
     // What was said in this phase reaches the agent that plans again in it.
     assert!(fixture.prompts("Plan:").last().unwrap().contains("Make it three parts."));
@@ -25,11 +25,11 @@ fn a_vague_task_is_clarified_before_a_plan_is_accepted() {
     fixture.add("Vague");
     let output = fixture.run_with_answers(&[], &["It is about the login."]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("Vagueness 0.40: clarify before planning (the limit is 0.30)"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("Vagueness 0.40: clarify before planning (the limit is 0.30)"), "{printed}");
     assert!(
-        said.contains("goal is missing: as the task says") && !said.contains("Ready to execute?"),
-        "{said}"
+        printed.contains("goal is missing: as the task says") && !printed.contains("Ready to execute?"),
+        "{printed}"
     );
     assert!(fixture.prompts("Plan:")[1].contains("It is about the login."));
     // SKIP takes the plan as it is.
@@ -45,10 +45,10 @@ fn discovered_tasks_are_edited_and_none_is_created_without_yes() {
     answers.extend(["EDIT", "Paint the fence: green, twice", "NO", "NO"]);
     let output = fixture.run_with_answers(&[], &answers);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let said = stderr(&output);
+    let printed = stderr(&output);
     assert!(
-        said.contains("Which tasks should be proposed instead?") && said.contains("- Paint the fence"),
-        "{said}"
+        printed.contains("Which tasks should be proposed instead?") && printed.contains("- Paint the fence"),
+        "{printed}"
     );
     let titles: Vec<Value> = fixture.tasks().iter().map(|task| task["title"].clone()).collect();
     assert!(
@@ -73,11 +73,11 @@ fn a_subtask_without_work_is_reported_and_not_merged() {
     fixture.add("Build it");
     let output = fixture.run_with_answers(&[], &["YES", "YES", "YES", "NO"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("Baton counted 0 commits in 0 files"), "{said}");
-    assert!(said.contains("It was tried too often without a result."), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("Baton counted 0 commits in 0 files"), "{printed}");
+    assert!(printed.contains("It was tried too often without a result."), "{printed}");
     let first = fixture.task_titled("First part");
     assert_eq!(first["queue"], "provisional", "neither merged nor recycled: {first}");
     let id = first["task_id"].as_str().unwrap();
-    assert!(said.contains(&format!("{id} is not merged: it is in provisional.")), "{said}");
+    assert!(printed.contains(&format!("{id} is not merged: it is in provisional.")), "{printed}");
 }

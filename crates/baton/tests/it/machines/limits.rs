@@ -31,8 +31,8 @@ fn a_projects_limit_applies_across_machines_and_is_reported() {
     let made = office.json(&["project", "create", "Limited", "--remote", remote, "--at-once", "3"]);
     let limited = made["project_id"].as_str().unwrap().to_owned();
     assert_eq!(made["at_once_max"], 3);
-    let said = office.stdout(&["project", "limit", &limited, "1"]);
-    assert_eq!(said, format!("{limited} runs at most 1 task at once.\n"));
+    let printed = office.stdout(&["project", "limit", &limited, "1"]);
+    assert_eq!(printed, format!("{limited} runs at most 1 task at once.\n"));
     let free = office.project(&fleet);
 
     let tasks: Vec<String> =

@@ -210,9 +210,9 @@ impl Cluster {
         wait::repeat_every(ACCEPT_EVERY, || {
             // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
             let _ = machine.try_run(&["accept", "--all"]);
-            let (worked, said) = machine.try_stdout(&["--json", "questions"]);
+            let (worked, printed) = machine.try_stdout(&["--json", "questions"]);
             let asked: Value =
-                if worked { serde_json::from_str(&said).unwrap_or_default() } else { Value::Null };
+                if worked { serde_json::from_str(&printed).unwrap_or_default() } else { Value::Null };
             for question in asked["questions"].as_array().into_iter().flatten() {
                 if let Some(id) = question["id"].as_str() {
                     let _ = machine.try_run(&["answer", id, "red"]);
@@ -225,11 +225,11 @@ impl Cluster {
     fn until_done(&self, wanted: usize) {
         let progress = || {
             let words = ["--json", "project", "show", &self.project];
-            let (worked, said) = self.machine(SERVERS[1]).try_stdout(&words);
+            let (worked, printed) = self.machine(SERVERS[1]).try_stdout(&words);
             if !worked {
                 return Value::Null;
             }
-            let mut report: Value = serde_json::from_str(&said).unwrap();
+            let mut report: Value = serde_json::from_str(&printed).unwrap();
             report["progress"].take()
         };
         let is_done = || progress()["done"].as_u64().unwrap_or(0) >= wanted as u64;

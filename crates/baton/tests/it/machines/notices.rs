@@ -11,7 +11,7 @@ use crate::engine::test_repo::read;
 const TASKS: usize = 4;
 
 /// One line for each notice, from whichever server it comes.
-fn told(file: &Path) -> Vec<Value> {
+fn received(file: &Path) -> Vec<Value> {
     if !file.exists() {
         return Vec::new();
     }
@@ -47,14 +47,14 @@ fn two_servers_send_each_notice_once_and_the_second_takes_over() {
         }
     };
     ask(TASKS);
-    second.until("all are told", || told(&file).len() >= TASKS);
+    second.until("all are told", || received(&file).len() >= TASKS);
     let [one, other] = servers;
     one.end();
     ask(TASKS);
-    second.until("the other tells the rest", || told(&file).len() >= 2 * TASKS);
+    second.until("the other tells the rest", || received(&file).len() >= 2 * TASKS);
     worker.end();
     other.end();
-    let all = told(&file);
+    let all = received(&file);
     let ids: BTreeSet<String> = all.iter().map(|notice| notice["id"].to_string()).collect();
     assert_eq!((all.len(), ids.len()), (2 * TASKS, 2 * TASKS), "{all:#?}");
 }

@@ -45,8 +45,8 @@ fn unpushed_work_is_pushed_once_the_remote_is_back() {
     gate.open();
     worker.wait_for_line("its work is kept here until the remote takes it");
     office.until_queue(&kept, "provisional");
-    let (is_accepted, said) = office.try_run(&["accept", &kept]);
-    assert!(!is_accepted && said.contains("remote"), "{said}");
+    let (is_accepted, printed) = office.try_run(&["accept", &kept]);
+    assert!(!is_accepted && printed.contains("remote"), "{printed}");
     assert_eq!(office.task(&kept)["queue"], "provisional", "it waits");
     office.until("both are noted", || unpushed(&lab) == 2);
 

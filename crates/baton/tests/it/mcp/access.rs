@@ -13,8 +13,8 @@ async fn with_trust_prompt_a_person_approves_the_current_file() {
     let repo = McpRepo::new("[user_tasks]\ntrust = \"prompt\"\n");
     repo.write(".agent/Taskfile.yml", TASKFILE);
     let (client, _listener, _child) = repo.client().await;
-    let (said, is_error) = run(&client, "greet").await;
-    assert!(is_error && said.contains("baton tasks --trust"), "{said}");
+    let (text, is_error) = run(&client, "greet").await;
+    assert!(is_error && text.contains("baton tasks --trust"), "{text}");
     // Nobody is at a terminal: nothing runs.
     let output = repo.baton().args(["do", "greet"]).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(4), 0));
@@ -27,10 +27,10 @@ async fn with_trust_prompt_a_person_approves_the_current_file() {
         let output = child.wait_with_output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let said = at_terminal("n");
-    assert!(said.contains("[y/N]") && !said.contains("Hello from"), "{said}");
-    let said = at_terminal("y");
-    assert!(said.contains("[y/N]") && said.contains("Hello from your custom Taskfile!"), "{said}");
+    let text = at_terminal("n");
+    assert!(text.contains("[y/N]") && !text.contains("Hello from"), "{text}");
+    let text = at_terminal("y");
+    assert!(text.contains("[y/N]") && text.contains("Hello from your custom Taskfile!"), "{text}");
     // It is asked once for the file as it is, and again after a change.
     assert!(run(&client, "greet").await.0.contains("Hello from"));
     repo.write(".agent/Taskfile.yml", &TASKFILE.replace("Hello from", "Howdy from"));
@@ -61,27 +61,27 @@ async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_noti
 async fn a_persons_client_manages_the_queue() {
     let repo = McpRepo::new("");
     let (client, _listener, _child) = repo.client().await;
-    let (said, is_error) =
+    let (text, is_error) =
         call(&client, "add_task", json!({ "title": "Fix the login", "priority": "P1" })).await;
-    assert!(!is_error, "{said}");
-    let id = serde_json::from_str::<Value>(&said).unwrap()["task_id"].as_str().unwrap().to_owned();
+    assert!(!is_error, "{text}");
+    let id = serde_json::from_str::<Value>(&text).unwrap()["task_id"].as_str().unwrap().to_owned();
     assert!(call(&client, "get_next_task", json!({})).await.0.contains(&id));
     assert!(call(&client, "list_tasks", json!({ "title": "LOGIN" })).await.0.contains(&id));
-    let (said, is_error) =
+    let (text, is_error) =
         call(&client, "update_task", json!({ "id": id, "title": "Mend the login", "priority": "P0" })).await;
-    assert!(!is_error && said.contains("Mend the login"), "{said}");
+    assert!(!is_error && text.contains("Mend the login"), "{text}");
     let view = repo.json(&["task", "show", &id]);
     assert_eq!((&view["title"], &view["priority"]), (&json!("Mend the login"), &json!("P0")), "{view}");
-    let (said, is_error) = call(&client, "update_task", json!({ "id": id })).await;
-    assert!(is_error && said.starts_with("nothing to change"), "{said}");
-    let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
-    assert!(is_error && said.contains("cannot set a task to COMPLETE"), "{said}");
+    let (text, is_error) = call(&client, "update_task", json!({ "id": id })).await;
+    assert!(is_error && text.starts_with("nothing to change"), "{text}");
+    let (text, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
+    assert!(is_error && text.contains("cannot set a task to COMPLETE"), "{text}");
     call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
     assert_eq!(repo.json(&["task", "show", &id])["status"], "CANCELLED");
-    let (said, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
-    assert!(is_error && said.contains("revise"), "{said}");
-    let (said, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
-    assert!(is_error && said.starts_with("unknown tool ask_user"), "{said}");
+    let (text, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
+    assert!(is_error && text.contains("revise"), "{text}");
+    let (text, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
+    assert!(is_error && text.starts_with("unknown tool ask_user"), "{text}");
 }
 
 /// One POST to the server; status and body.
@@ -107,11 +107,11 @@ fn the_endpoint_speaks_streamable_http_and_refuses_a_token_of_no_live_attempt() 
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
     }});
-    let (status, said) = post(&address, "", &initialize);
-    assert_eq!(status, 200, "{said}");
-    assert!(said.contains("\"listChanged\":true") && said.contains("\"name\":\"baton\""), "{said}");
+    let (status, text) = post(&address, "", &initialize);
+    assert_eq!(status, 200, "{text}");
+    assert!(text.contains("\"listChanged\":true") && text.contains("\"name\":\"baton\""), "{text}");
     for bad in ["x".to_owned(), format!("ATT-0000000000000007.{}", "a".repeat(64))] {
-        let (status, said) = post(&address, &format!("authorization: Bearer {bad}\r\n"), &initialize);
-        assert_eq!(status, 401, "{said}");
+        let (status, text) = post(&address, &format!("authorization: Bearer {bad}\r\n"), &initialize);
+        assert_eq!(status, 401, "{text}");
     }
 }

@@ -77,10 +77,10 @@ impl AgentFixture {
     }
 
     /// What the agent printed, as JSON, once its task is done.
-    fn told(&self) -> Value {
+    fn printed_json(&self) -> Value {
         self.wait("the end", &|| self.show()["queue"] == "done");
         let output = self.show()["output"].as_str().unwrap().to_owned();
-        // The agent's own words come first; what else is told of the attempt follows.
+        // The agent's own words come first; what else is printed of the attempt follows.
         let mut documents = serde_json::Deserializer::from_str(&output).into_iter();
         documents.next().unwrap().unwrap()
     }
@@ -94,22 +94,22 @@ names = [tool["name"] for tool in ask("tools/list", {})["tools"]]
 answer = tool("ask_user", {"question": "Which port?"})
 where = tool("run_user_task", {"task_name": "where"})
 wrong = tool("report_outcome", {"outcome": "splendid"})
-said = tool("report_outcome", {"outcome": "complete", "description": "Done."})
-print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "said": said}))
+reported = tool("report_outcome", {"outcome": "complete", "description": "Done."})
+print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "reported": reported}))
 "#,
         "",
     );
     let (_up, _) = fixture.repo.up();
     fixture.answer(&fixture.question(), "8080");
-    let told = fixture.told();
-    assert_eq!(told["answer"], "8080");
-    assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
+    let printed = fixture.printed_json();
+    assert_eq!(printed["answer"], "8080");
+    assert!(printed["where"].as_str().unwrap().contains(".agent/state/"), "{printed}");
     // The attempt's token is the agent's, not its commands'.
-    assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
-    assert!(told["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{told}");
-    assert_eq!(told["said"], "Recorded. End your turn now.");
+    assert!(printed["where"].as_str().unwrap().contains("\n[]\n"), "{printed}");
+    assert!(printed["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{printed}");
+    assert_eq!(printed["reported"], "Recorded. End your turn now.");
     let names: Vec<&str> =
-        told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        printed["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
     assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 1);
 }
@@ -123,7 +123,7 @@ answer = tool("ask_human", {"question": "Which port?", "options": ["80", "8080"]
 if "end your turn now" in answer:
     print(json.dumps({"baton": "ask", "question": "Which port?"}))
     sys.exit(1)
-print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "told": "8080" in prompt}))
+print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "has_answer": "8080" in prompt}))
 "#,
         "[asking]\npatience = 1\n",
     );
@@ -138,8 +138,8 @@ print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "
     fixture.answer(&question, "8080");
     fixture.wait("the agent to be back", &|| fixture.show()["attempts"].as_array().unwrap().len() == 2);
     fixture.answer(&fixture.question(), "8080");
-    let told = fixture.told();
-    assert_eq!((&told["resumed"], &told["told"]), (&"1".into(), &true.into()), "{told}");
+    let printed = fixture.printed_json();
+    assert_eq!((&printed["resumed"], &printed["has_answer"]), (&"1".into(), &true.into()), "{printed}");
 }
 
 #[test]
@@ -156,8 +156,8 @@ if "end your turn now" not in answer:
     let question = fixture.question();
     fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
     fixture.answer(&question, "8080");
-    let told = fixture.told();
-    assert_eq!((&told["answer"], &told["resumed"]), (&"8080".into(), &"1".into()), "{told}");
+    let printed = fixture.printed_json();
+    assert_eq!((&printed["answer"], &printed["resumed"]), (&"8080".into(), &"1".into()), "{printed}");
     assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 2);
 }
 
@@ -175,9 +175,9 @@ print(json.dumps({"where": where, "again": again}))
     let question = fixture.question();
     assert!(question.to_string().contains("fingerprint"), "{question}");
     fixture.answer(&question, "YES");
-    let told = fixture.told();
+    let printed = fixture.printed_json();
     for run in ["where", "again"] {
-        assert!(told[run].as_str().unwrap().starts_with("Task 'where' completed"), "{told}");
+        assert!(printed[run].as_str().unwrap().starts_with("Task 'where' completed"), "{printed}");
     }
 }
 
@@ -199,13 +199,13 @@ print(json.dumps({
     );
     let other = fixture.repo.json(&["task", "add", "A task of the human's", "--after", &fixture.task]);
     let (_up, _) = fixture.repo.up();
-    let told = fixture.told();
-    assert!(told["better"].as_str().unwrap().contains("Found and named"), "{told}");
-    assert!(told["back"].as_str().unwrap().contains("\"CANCELLED\""), "{told}");
+    let printed = fixture.printed_json();
+    assert!(printed["better"].as_str().unwrap().contains("Found and named"), "{printed}");
+    assert!(printed["back"].as_str().unwrap().contains("\"CANCELLED\""), "{printed}");
     for refused in ["others", "cancelled"] {
-        assert!(told[refused].as_str().unwrap().contains("was not added by an agent"), "{told}");
+        assert!(printed[refused].as_str().unwrap().contains("was not added by an agent"), "{printed}");
     }
-    assert!(told["own"].as_str().unwrap().contains("your own task"), "{told}");
+    assert!(printed["own"].as_str().unwrap().contains("your own task"), "{printed}");
     let other = fixture.repo.json(&["task", "show", other["task_id"].as_str().unwrap()]);
     assert_eq!(other["title"], "A task of the human's");
 }

@@ -5,12 +5,12 @@ use std::process::{Command, Stdio};
 use crate::engine::test_repo::{TestRepo, read};
 
 /// Where an editor finds the text of a task, and a terminal to open it in.
-struct Desk {
+struct EditFixture {
     repo: TestRepo,
     task: String,
 }
 
-impl Desk {
+impl EditFixture {
     fn new() -> Self {
         let mut repo = TestRepo::with_working_agent("");
         let editor = repo.home.join("editor.sh");
@@ -40,11 +40,11 @@ impl Desk {
 
 #[test]
 fn flags_change_what_they_name_and_nothing_else() {
-    let office = Desk::new();
-    let (repo, task) = (&office.repo, office.task.as_str());
-    let told =
+    let fixture = EditFixture::new();
+    let (repo, task) = (&fixture.repo, fixture.task.as_str());
+    let printed =
         repo.stdout(&["task", "edit", task, "--priority", "P0", "--instruction", "It fails on Mondays."]);
-    assert_eq!(told, format!("Changed description and priority of {task}.\n"));
+    assert_eq!(printed, format!("Changed description and priority of {task}.\n"));
     let shown = repo.show(task);
     assert_eq!((shown["priority"].as_str(), shown["title"].as_str()), (Some("P0"), Some("Fix the login")));
     assert_eq!(shown["description"], "It fails on Mondays.");
@@ -59,45 +59,48 @@ fn flags_change_what_they_name_and_nothing_else() {
     let output = repo.output(&["task", "edit", task]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("use flags"));
-    assert!(!office.kept().exists());
+    assert!(!fixture.kept().exists());
 }
 
 #[test]
 fn a_task_from_an_editor_is_saved_or_kept() {
-    let office = Desk::new();
-    let (code, said) =
-        office.edit("grep -q 'title: Fix the login' \"$1\" && printf 'titel: Fix it\\n\\nNow.\\n' > \"$1\"");
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:1: unknown field \"titel\"", office.kept().display())), "{said}");
-    let (code, said) = office.edit("sed -i 's/titel/title/' \"$1\"");
-    assert_eq!(code, Some(0), "{said}");
-    let shown = office.repo.show(&office.task);
+    let fixture = EditFixture::new();
+    let (code, printed) =
+        fixture.edit("grep -q 'title: Fix the login' \"$1\" && printf 'titel: Fix it\\n\\nNow.\\n' > \"$1\"");
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(
+        printed.contains(&format!("{}:1: unknown field \"titel\"", fixture.kept().display())),
+        "{printed}"
+    );
+    let (code, printed) = fixture.edit("sed -i 's/titel/title/' \"$1\"");
+    assert_eq!(code, Some(0), "{printed}");
+    let shown = fixture.repo.show(&fixture.task);
     assert_eq!((shown["title"].as_str(), shown["description"].as_str()), (Some("Fix it"), Some("Now.")));
-    assert!(!office.kept().exists(), "nothing is kept of what was taken");
-    assert!(office.edit("true").1.contains("is unchanged"));
+    assert!(!fixture.kept().exists(), "nothing is kept of what was taken");
+    assert!(fixture.edit("true").1.contains("is unchanged"));
 }
 
 #[test]
 fn concurrent_edits_lose_nothing() {
-    let office = Desk::new();
+    let fixture = EditFixture::new();
     let baton = env!("CARGO_BIN_EXE_baton");
     // While this editor is open, somebody else is faster.
-    let other = format!("{baton} task edit {} --description 'Theirs.'", office.task);
-    let (code, said) = office.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
-    assert_eq!(code, Some(4), "{said}");
-    assert!(said.contains("somebody else changed the text of"), "{said}");
-    assert_eq!(office.repo.show(&office.task)["description"], "Theirs.");
-    assert!(read(office.kept()).ends_with("Mine.\n"), "the edit is kept");
+    let other = format!("{baton} task edit {} --description 'Theirs.'", fixture.task);
+    let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
+    assert_eq!(code, Some(4), "{printed}");
+    assert!(printed.contains("somebody else changed the text of"), "{printed}");
+    assert_eq!(fixture.repo.show(&fixture.task)["description"], "Theirs.");
+    assert!(read(fixture.kept()).ends_with("Mine.\n"), "the edit is kept");
     assert!(
-        read(office.kept().with_extension("theirs.md")).ends_with("Theirs.\n"),
+        read(fixture.kept().with_extension("theirs.md")).ends_with("Theirs.\n"),
         "and so is theirs, to look at"
     );
     // Another part of it is another matter: both changes stand.
-    std::fs::remove_file(office.kept()).unwrap();
-    let other = format!("{baton} task edit {} --priority P0", office.task);
-    let (code, said) = office.edit(&format!("{other} >/dev/null && printf 'And mine.\\n' >> \"$1\""));
-    assert_eq!(code, Some(0), "{said}");
-    let shown = office.repo.show(&office.task);
+    std::fs::remove_file(fixture.kept()).unwrap();
+    let other = format!("{baton} task edit {} --priority P0", fixture.task);
+    let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'And mine.\\n' >> \"$1\""));
+    assert_eq!(code, Some(0), "{printed}");
+    let shown = fixture.repo.show(&fixture.task);
     assert_eq!(
         (shown["priority"].as_str(), shown["description"].as_str()),
         (Some("P0"), Some("Theirs.\nAnd mine."))
@@ -111,9 +114,12 @@ fn a_task_with_attempts_gets_no_new_dependencies() {
     repo.work_until(&[(&task, "provisional")]);
     let other = repo.add("Understand the login", &[]);
     let output = repo.output(&["task", "edit", &task, "--after", &other]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("has been worked on") && said.contains("add it again with --after"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{printed}");
+    assert!(
+        printed.contains("has been worked on") && printed.contains("add it again with --after"),
+        "{printed}"
+    );
     repo.stdout(&["task", "edit", &task, "--priority", "P0"]);
     assert_eq!(repo.show(&task)["priority"], "P0", "its words may still change");
 }

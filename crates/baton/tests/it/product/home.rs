@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::engine::test_repo::TestRepo;
 
 /// A repository that has no set-up, with nothing but git around it.
-fn newcomer(files: &[(&str, &str)]) -> TempDir {
+fn new_repository(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
@@ -19,7 +19,7 @@ fn newcomer(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn says(folder: &TempDir, arguments: &[&str]) -> String {
+fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_baton"))
         .args(arguments)
         .current_dir(folder.path())
@@ -38,22 +38,23 @@ fn says(folder: &TempDir, arguments: &[&str]) -> String {
 
 #[test]
 fn init_fits_the_repository_and_overwrites_nothing() {
-    let folder = newcomer(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
-    let told = says(&folder, &["init"]);
-    for said in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
-        assert!(told.contains(said), "{said}: {told}");
+    let folder =
+        new_repository(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
+    let printed = stdout(&folder, &["init"]);
+    for expected in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
     }
-    let tasks = says(&folder, &["tasks"]);
-    for said in ["test", "lint", "docs", "Build the book"] {
-        assert!(tasks.contains(said), "{said}: {tasks}");
+    let tasks = stdout(&folder, &["tasks"]);
+    for expected in ["test", "lint", "docs", "Build the book"] {
+        assert!(tasks.contains(expected), "{expected}: {tasks}");
     }
     let settings = fs::read_to_string(folder.path().join(".agent/baton.toml")).unwrap();
     assert!(settings.contains("checks = [\"test\", \"lint\"]"), "{settings}");
-    says(&folder, &["config"]);
+    stdout(&folder, &["config"]);
 
     fs::write(folder.path().join(".agent/baton.toml"), "max_agents = 2\n").unwrap();
-    assert!(says(&folder, &["init"]).contains("exists, left alone"));
-    says(&folder, &["init", "--force"]);
+    assert!(stdout(&folder, &["init"]).contains("exists, left alone"));
+    stdout(&folder, &["init", "--force"]);
     let kept = fs::read_to_string(folder.path().join(".agent/baton.toml.before")).unwrap();
     assert_eq!(kept, "max_agents = 2\n");
 }
@@ -76,8 +77,8 @@ fn a_backup_made_beside_a_running_server_is_restored() {
     assert_eq!(repo.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
     up.end();
     assert_eq!(repo.output(&["restore", copy]).status.code(), Some(4), "there is a store");
-    let told = repo.stdout(&["restore", copy, "--replace"]);
-    assert!(told.contains(".db.before"), "{told}");
+    let printed = repo.stdout(&["restore", copy, "--replace"]);
+    assert!(printed.contains(".db.before"), "{printed}");
     assert_ne!(repo.queue(&task), "provisional", "it is as it was");
     fs::write(repo.home.join("not-a-store"), "words").unwrap();
     let bad = repo.home.join("not-a-store");
@@ -114,16 +115,19 @@ fn the_shell_completes_ids_and_words() {
 
 #[test]
 fn completions_are_installed_once_for_the_users_shell() {
-    let folder = newcomer(&[]);
+    let folder = new_repository(&[]);
     for (shell, place) in [
         ("bash", ".local/share/bash-completion/completions/baton"),
         ("zsh", ".zshrc"),
         ("fish", ".config/fish/completions/baton.fish"),
         ("elvish", ".config/elvish/rc.elv"),
     ] {
-        assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
+        assert!(stdout(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
         let installed = fs::read_to_string(folder.path().join(place)).unwrap();
-        assert!(says(&folder, &["completions", shell, "--install"]).contains("already installed"), "{shell}");
+        assert!(
+            stdout(&folder, &["completions", shell, "--install"]).contains("already installed"),
+            "{shell}"
+        );
         assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
     }
     let own = |shell: &str| {
@@ -140,9 +144,9 @@ fn completions_are_installed_once_for_the_users_shell() {
 
 #[test]
 fn there_is_a_manual_page_for_every_command() {
-    let folder = newcomer(&[]);
-    assert!(says(&folder, &["man"]).contains(".TH baton"));
-    says(&folder, &["man", "--into", "pages"]);
+    let folder = new_repository(&[]);
+    assert!(stdout(&folder, &["man"]).contains(".TH baton"));
+    stdout(&folder, &["man", "--into", "pages"]);
     for page in ["baton.1", "baton-task-add.1", "baton-import.1", "baton-doctor.1"] {
         assert!(folder.path().join("pages").join(page).is_file(), "{page}");
     }
@@ -165,7 +169,7 @@ fn watch_prints_the_state_again_after_a_change() {
 #[test]
 fn up_without_settings_lists_its_assumptions() {
     use std::io::{BufRead, BufReader};
-    let folder = newcomer(&[("go.mod", "module x\n")]);
+    let folder = new_repository(&[("go.mod", "module x\n")]);
     let git = [
         "-c",
         "user.name=mia",
@@ -193,11 +197,11 @@ fn up_without_settings_lists_its_assumptions() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
+    let mut printed = String::new();
     for line in BufReader::new(up.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
         let is_last = line.contains("Listening on");
-        said += &(line + "\n");
+        printed += &(line + "\n");
         if is_last {
             break;
         }
@@ -212,9 +216,9 @@ fn up_without_settings_lists_its_assumptions() {
         ".agent/state (ignored by git)",
         "baton init",
     ] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
     // Once it is set up, it is as the settings say, and nothing is assumed.
-    says(&folder, &["init"]);
+    stdout(&folder, &["init"]);
     assert!(folder.path().join(".agent/baton.toml").exists());
 }

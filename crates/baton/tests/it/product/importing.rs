@@ -59,7 +59,7 @@ fn an_import_beside_a_running_server_is_seen_by_it() {
 fn bad_sources_are_refused_with_their_position() {
     let repo = TestRepo::with_working_agent("");
     fs::write(repo.folder.join("issues.jsonl"), "{\"id\":\"a\",\"title\":\"ok\"}\nnot json\n").unwrap();
-    for (arguments, code, said) in [
+    for (arguments, code, expected) in [
         (vec!["import", "beads", "issues.jsonl"], 2, "issues.jsonl:2: expected"),
         (vec!["import", "backlog", "."], 2, "there is nothing to import"),
         (vec!["import", "task-master", "nowhere"], 2, "nowhere cannot be read"),
@@ -69,7 +69,7 @@ fn bad_sources_are_refused_with_their_position() {
         let output = repo.output(&arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(expected), "{arguments:?}: {error}");
     }
     assert_eq!(repo.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0, "nothing was imported");
 }

@@ -29,23 +29,23 @@ fn a_project_is_created_completed_and_reported() {
     up.end();
 
     let shown = repo.stdout(&["project", "show", &id]);
-    for said in ["1 of 1", "1 done", "1 attempt, 1 commit ", "All tasks are done"] {
-        assert!(shown.contains(said), "{said}: {shown}");
+    for expected in ["1 of 1", "1 done", "1 attempt, 1 commit ", "All tasks are done"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let completed = repo.stdout(&["project", "complete", &id]);
     assert!(completed.contains(&format!("git merge {branch}")), "{completed}");
     assert_eq!(
         repo.stdout(&["project", "complete", &id]),
         completed,
-        "said twice, it is as complete as before"
+        "printed twice, it is as complete as before"
     );
     assert!(repo.stdout(&["project", "list"]).contains("complete"));
 
     let report = repo.folder.join("report.html");
     repo.stdout(&["export", "--format", "html", "--project", &id, "-o", report.to_str().unwrap()]);
     let page = fs::read_to_string(&report).unwrap();
-    for said in ["Share links", "Build it", "✓ done", "mia"] {
-        assert!(page.contains(said), "{said}");
+    for expected in ["Share links", "Build it", "✓ done", "mia"] {
+        assert!(page.contains(expected), "{expected}");
     }
     for foreign in ["<script", "http://", "https://", "<link"] {
         assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");

@@ -4,20 +4,20 @@ use serde_json::{Value, json};
 
 use super::fixture::{RecipeFixture, good_agent, script};
 
-fn says(fixture: &RecipeFixture, arguments: &[&str]) -> String {
+fn transcript(fixture: &RecipeFixture, arguments: &[&str]) -> String {
     let output = fixture.run(arguments);
-    let mut said =
+    let mut printed =
         format!("exit {}\n{}", output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap());
     if !output.stderr.is_empty() {
-        said = format!("{said}--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
+        printed = format!("{printed}--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
     }
-    said
+    printed
 }
 
 #[test]
 fn recipes_are_listed_drawn_and_described() {
     let fixture = RecipeFixture::scripted(&script(&good_agent()));
-    insta::assert_snapshot!(says(&fixture, &["recipe", "list"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "list"]), @"
     exit 0
     ID                        LABEL                    FROM      DESCRIPTION
     break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
@@ -31,7 +31,7 @@ fn recipes_are_listed_drawn_and_described() {
     review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
     work                      Work                     built in  Do the task in one go; Baton looks at what came of it
     ");
-    insta::assert_snapshot!(says(&fixture, &["recipe", "show", "implement-and-review"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "implement-and-review"]), @"
     exit 0
     implement-and-review  Implement & Review
     Implement task, review code, fix issues, and commit
@@ -59,7 +59,7 @@ fn recipes_are_listed_drawn_and_described() {
       nothing-to-commit → exit no-changes-to-commit: No changes to commit
       other             → exit user-provided-other: Recipe exited by user choice
     ");
-    insta::assert_snapshot!(says(&fixture, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
     exit 0
     stateDiagram-v2
         [*] --> plan
@@ -72,7 +72,7 @@ fn recipes_are_listed_drawn_and_described() {
         review --> plan: continue (gate)
         review --> [*]: stop (gate) / loop-complete
     "#);
-    insta::assert_snapshot!(says(&fixture, &["recipe", "show", "implement-and-revue"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "implement-and-revue"]), @"
     exit 2
     --- stderr
     error: there is no recipe implement-and-revue (did you mean implement-and-review?)
@@ -89,7 +89,7 @@ fn recipes_are_listed_drawn_and_described() {
 #[test]
 fn recipe_check_lists_every_error_with_its_position() {
     let fixture = RecipeFixture::scripted(&script(&good_agent()));
-    insta::assert_snapshot!(says(&fixture, &["recipe", "check"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @"
     exit 0
     0 recipes, no errors.
     ");
@@ -101,7 +101,7 @@ fn recipe_check_lists_every_error_with_its_position() {
          on_outcome: { a: { next_step: start, exit: y } }\n    fresh: yes\n  start:\n    prompt: Again.\n",
     );
     fixture.recipe("worse.yml", "id: worse\nsteps: [\n");
-    insta::assert_snapshot!(says(&fixture, &["recipe", "check"]), @r#"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @r#"
     exit 1
     .agent/recipes/broken.yml:1:1: id: "Broken" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
     .agent/recipes/broken.yml:1:1: description: it is missing; write a text
@@ -150,7 +150,7 @@ fn recipe_check_finds_the_position_in_every_kind_of_file() {
          outcomes: [yes, no, on, off, true, 3]\n    on_outcome:\n      yes: { exit: a }\n      no: { exit: b }\n      \
          on: { exit: c }\n      off: { exit: d }\n    gate: { question: q, Yes: yes, no: no }\n",
     );
-    insta::assert_snapshot!(says(&fixture, &["recipe", "check"]), @r#"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @r#"
     exit 1
     .agent/recipes/alias.yml:1:5: anchors (&name) are not supported here; write it out
     .agent/recipes/empty.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps

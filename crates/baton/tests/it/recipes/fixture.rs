@@ -110,15 +110,15 @@ impl RecipeFixture {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let office = TaskService::new(place.open_store().await.unwrap(), Ids::random());
+            let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
-                let page = office.events_after(after).await.unwrap();
+                let page = tasks.events_after(after).await.unwrap();
                 let Some(last) = page.last() else { break };
                 after = last.seq;
                 all.extend(page);
             }
-            office.close().await.unwrap();
+            tasks.close().await.unwrap();
             all
         })
     }
@@ -134,13 +134,15 @@ impl RecipeFixture {
     pub fn summary(&self) -> String {
         let mut text = String::new();
         for value in self.run_messages() {
-            let said = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+            let field = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
             let _ = match value["type"].as_str().unwrap() {
-                "recipe_started" => writeln!(text, "started {}", said("recipe_id")),
-                "recipe_step_started" => writeln!(text, "  {} ({})", said("step"), value["step_count"]),
-                "recipe_step_transition" => writeln!(text, "  {} → {}", said("from_step"), said("to_step")),
-                "orchestration_retry" => writeln!(text, "  retry: {}", said("error")),
-                _ => writeln!(text, "exited {} [{}]: {}", said("reason"), said("category"), said("message")),
+                "recipe_started" => writeln!(text, "started {}", field("recipe_id")),
+                "recipe_step_started" => writeln!(text, "  {} ({})", field("step"), value["step_count"]),
+                "recipe_step_transition" => writeln!(text, "  {} → {}", field("from_step"), field("to_step")),
+                "orchestration_retry" => writeln!(text, "  retry: {}", field("error")),
+                _ => {
+                    writeln!(text, "exited {} [{}]: {}", field("reason"), field("category"), field("message"))
+                }
             };
         }
         text

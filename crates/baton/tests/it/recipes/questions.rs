@@ -96,11 +96,11 @@ fn a_gate_waits_for_a_person_and_passes_no_question_on() {
     fixture.up();
     fixture.wait_for_question(&task);
     fixture.run(&["task", "reply", &task, "Only on Mondays"]);
-    let gate = |fixture: &RecipeFixture, said: &str| {
-        fixture.wait(said, || {
+    let gate = |fixture: &RecipeFixture, printed: &str| {
+        fixture.wait(printed, || {
             let view = fixture.task(&task);
             let text = view["question"]["text"].as_str().unwrap_or_default().to_owned();
-            text.starts_with(said).then_some(text)
+            text.starts_with(printed).then_some(text)
         })
     };
     let asked = gate(&fixture, "Ready to execute? [YES/NO]");

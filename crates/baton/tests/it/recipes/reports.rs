@@ -44,10 +44,9 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
         ("silent", "{\"outcome\": \"other\"}", "needs a description in your own words"),
     ];
     let mut scenes = vec![json!({ "when": "Your last answer", "steps": [outcome("stop")] })];
-    scenes.extend(
-        mistakes
-            .map(|(name, said, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })),
-    );
+    scenes.extend(mistakes.map(
+        |(name, printed, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": printed }] }),
+    ));
     let mut fixture = RecipeFixture::scripted(&script(&scenes));
     let recipe = looping("round", "{}", "{ next_step: one }")
         .replace("[again, stop]", "[again, stop, other]")

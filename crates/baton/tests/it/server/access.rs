@@ -54,9 +54,9 @@ fn a_public_server_requires_its_token_everywhere_and_never_logs_it() {
     // A page of somebody else's may not use it even so.
     let foreign = [("Authorization", bearer.as_str()), ("Origin", "http://evil.example")];
     assert_eq!(asked(&server, &foreign), (403, "FORBIDDEN".to_owned()));
-    let said = server.stop();
-    assert!(said.contains("Clients must send the token in"), "{said}");
-    assert!(!said.contains(&token), "the token is in no log");
+    let printed = server.stop();
+    assert!(printed.contains("Clients must send the token in"), "{printed}");
+    assert!(!printed.contains(&token), "the token is in no log");
 }
 
 /// What `POST /api/login` told the browser to keep, as it sends it back.
@@ -109,8 +109,8 @@ fn a_given_token_is_required_on_loopback_too() {
     server.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
     assert_eq!(asked(&server, &[]), (401, "UNAUTHORIZED".to_owned()));
     assert_eq!(asked(&server, &[("Authorization", "Bearer correct-horse-battery")]).0, 200);
-    let said = server.stop();
-    assert!(!said.contains("correct-horse"), "{said}");
+    let printed = server.stop();
+    assert!(!printed.contains("correct-horse"), "{printed}");
     let short =
         server.command().args(["up", "--listen", "127.0.0.1:0", "--token", "short"]).output().unwrap();
     assert_eq!(short.status.code(), Some(2));
@@ -121,10 +121,10 @@ fn a_port_in_use_is_an_error_with_a_hint() {
     let server = TestServer::without_agents().start();
     let other = TestServer::without_agents();
     let output = other.command().args(["up", "--listen", &server.address]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("cannot listen on {}", server.address)), "{said}");
-    assert!(said.contains("baton up --listen 127.0.0.1:0"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains(&format!("cannot listen on {}", server.address)), "{printed}");
+    assert!(printed.contains("baton up --listen 127.0.0.1:0"), "{printed}");
 }
 
 #[test]

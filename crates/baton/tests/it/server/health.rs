@@ -56,6 +56,6 @@ fn a_request_keeps_its_id() {
     assert!(answer.head.contains("\r\nx-request-id: mine-1"), "{answer:?}");
     let hostile = send(&server.address, "GET", "/api/health", &[("x-request-id", "a b\u{7f}")], None);
     assert!(!hostile.head.contains("a b"), "{hostile:?}");
-    let said = server.stop();
-    assert!(said.contains("id=mine-1"), "{said}");
+    let printed = server.stop();
+    assert!(printed.contains("id=mine-1"), "{printed}");
 }

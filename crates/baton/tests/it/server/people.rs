@@ -6,7 +6,7 @@ use super::client::send;
 use super::test_server::TestServer;
 use super::websocket::Socket;
 
-fn said(server: &TestServer, words: &[&str]) -> (i32, String, String) {
+fn run(server: &TestServer, words: &[&str]) -> (i32, String, String) {
     let output = server.command().args(words).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     (output.status.code().unwrap(), out, err)
@@ -16,7 +16,7 @@ fn said(server: &TestServer, words: &[&str]) -> (i32, String, String) {
 fn a_token_is_created_shown_once_listed_and_revoked() {
     let server = TestServer::without_agents().start();
     let (code, token, stderr) =
-        said(&server, &["token", "create", "ada", "--role", "viewer", "--expires", "30d"]);
+        run(&server, &["token", "create", "ada", "--role", "viewer", "--expires", "30d"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(token.starts_with("baton_ada.") && token.trim().len() == "baton_ada.".len() + 64, "{token}");
     assert!(stderr.contains("shown only once") && !stderr.contains(token.trim()), "{stderr}");
@@ -27,17 +27,17 @@ fn a_token_is_created_shown_once_listed_and_revoked() {
     };
     assert_eq!(ask("GET", "/api/tasks", None), 200);
     assert_eq!(ask("POST", "/api/tasks", Some("{\"title\": \"X\"}")), 403);
-    let (_, listed, _) = said(&server, &["token", "list"]);
+    let (_, listed, _) = run(&server, &["token", "list"]);
     assert!(listed.starts_with("ada (viewer) since ") && listed.contains(", until "), "{listed}");
     assert!(!listed.contains(token.trim()));
-    let (code, _, told) = said(&server, &["token", "create", "ada", "--role", "operator"]);
-    assert_eq!(code, 4, "{told}");
-    assert!(told.contains("baton token revoke ada"), "{told}");
-    let (code, _, told) = said(&server, &["token", "create", "bob", "--role", "king"]);
-    assert_eq!(code, 2, "{told}");
-    assert_eq!(said(&server, &["token", "revoke", "ada"]).0, 0);
+    let (code, _, stderr) = run(&server, &["token", "create", "ada", "--role", "operator"]);
+    assert_eq!(code, 4, "{stderr}");
+    assert!(stderr.contains("baton token revoke ada"), "{stderr}");
+    let (code, _, stderr) = run(&server, &["token", "create", "bob", "--role", "king"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert_eq!(run(&server, &["token", "revoke", "ada"]).0, 0);
     assert_eq!(ask("GET", "/api/tasks", None), 401);
-    let (_, listed, _) = said(&server, &["token", "list"]);
+    let (_, listed, _) = run(&server, &["token", "list"]);
     assert!(listed.contains("by mia"), "{listed}");
 }
 
@@ -46,7 +46,7 @@ fn a_socket_has_the_rights_of_its_token_and_closes_with_it() {
     let mut server = TestServer::without_agents();
     server.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
     let connect = |role: &str| {
-        let (code, token, stderr) = said(&server, &["token", "create", role, "--role", role]);
+        let (code, token, stderr) = run(&server, &["token", "create", role, "--role", role]);
         assert_eq!(code, 0, "{stderr}");
         let mut socket = Socket::open(&server.address);
         assert_eq!(socket.next().unwrap()["needs_token"], true);
@@ -75,9 +75,9 @@ fn a_socket_has_the_rights_of_its_token_and_closes_with_it() {
     assert!(by.contains(&&json!({ "kind": "human", "name": "responder" })), "{by:?}");
 
     viewer.ask(json!({ "type": "subscribe", "last_seq": 0 }));
-    assert_eq!(said(&server, &["token", "revoke", "viewer"]).0, 0);
+    assert_eq!(run(&server, &["token", "revoke", "viewer"]).0, 0);
     while viewer.next().is_some() {}
-    assert_eq!(viewer.closed, Some(1008), "told at once, by the log");
-    assert_eq!(said(&server, &["token", "revoke", "responder"]).0, 0);
+    assert_eq!(viewer.closed, Some(1008), "stderr at once, by the log");
+    assert_eq!(run(&server, &["token", "revoke", "responder"]).0, 0);
     assert_eq!(responder.ask(prompt())["error"], "UNAUTHORIZED");
 }

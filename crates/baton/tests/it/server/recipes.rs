@@ -10,12 +10,12 @@ fn agent(steps: &[(&str, Value)]) -> Value {
     steps.iter().map(|(step, plays)| json!({ "step": step, "steps": plays })).collect()
 }
 
-fn says(outcome: &str) -> Value {
+fn reports(outcome: &str) -> Value {
     json!([{ "say": "I had a look." }, { "say": json!({ "outcome": outcome }).to_string() }])
 }
 
 /// Starts the recipe over one socket and returns all messages of the session on another one, up to the exit.
-fn told(server: &TestServer, recipe: &str) -> Vec<Value> {
+fn messages_of(server: &TestServer, recipe: &str) -> Vec<Value> {
     let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": "abc123", "last_seq": 0 }));
     let mut person = Socket::connected(&server.address);
@@ -26,19 +26,19 @@ fn told(server: &TestServer, recipe: &str) -> Vec<Value> {
         "working_directory": server.folder.display().to_string(),
     }));
     assert_eq!(started["type"], "ack", "{started}");
-    let mut heard = Vec::new();
+    let mut messages = Vec::new();
     for message in listener {
         let is_exit = message["type"] == "recipe_exited";
-        heard.push(message);
+        messages.push(message);
         if is_exit {
-            return heard;
+            return messages;
         }
     }
-    panic!("the recipe did not exit: {heard:?}")
+    panic!("the recipe did not exit: {messages:?}")
 }
 
-fn of_type<'a>(heard: &'a [Value], kind: &str) -> Vec<&'a Value> {
-    heard.iter().filter(|message| message["type"] == kind).collect()
+fn of_type<'a>(messages: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    messages.iter().filter(|message| message["type"] == kind).collect()
 }
 
 fn without_seq(message: &Value) -> Value {
@@ -49,9 +49,9 @@ fn without_seq(message: &Value) -> Value {
 
 #[test]
 fn no_tasks_ends_the_recipe_as_completed_with_this_exact_message() {
-    let server = TestServer::new(&agent(&[("implement", says("no-tasks"))])).start();
-    let heard = told(&server, "implement-and-review");
-    let started = of_type(&heard, "recipe_started");
+    let server = TestServer::new(&agent(&[("implement", reports("no-tasks"))])).start();
+    let messages = messages_of(&server, "implement-and-review");
+    let started = of_type(&messages, "recipe_started");
     assert_eq!(
         without_seq(started[0]),
         json!({
@@ -64,7 +64,7 @@ fn no_tasks_ends_the_recipe_as_completed_with_this_exact_message() {
         })
     );
     assert_eq!(
-        without_seq(heard.last().unwrap()),
+        without_seq(messages.last().unwrap()),
         json!({
             "type": "recipe_exited",
             "session_id": "abc123",
@@ -82,34 +82,34 @@ fn every_step_and_every_transition_is_sent_in_order() {
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
     let commits = json!([{ "commit": "Add a greeting" }, { "say": "{\"outcome\": \"committed\"}" }]);
-    let steps = [("implement", works), ("code-review", says("no-issues")), ("commit", commits)];
+    let steps = [("implement", works), ("code-review", reports("no-issues")), ("commit", commits)];
     let server = TestServer::new(&agent(&steps)).start();
-    let heard = told(&server, "implement-and-review");
-    let moves: Vec<(&str, &str)> = of_type(&heard, "recipe_step_transition")
+    let messages = messages_of(&server, "implement-and-review");
+    let moves: Vec<(&str, &str)> = of_type(&messages, "recipe_step_transition")
         .iter()
         .map(|message| (message["from_step"].as_str().unwrap(), message["to_step"].as_str().unwrap()))
         .collect();
     assert_eq!(moves, [("implement", "code-review"), ("code-review", "commit")]);
-    let begun: Vec<(&str, u64)> = of_type(&heard, "recipe_step_started")
+    let begun: Vec<(&str, u64)> = of_type(&messages, "recipe_step_started")
         .iter()
         .map(|message| (message["step"].as_str().unwrap(), message["step_count"].as_u64().unwrap()))
         .collect();
     assert_eq!(begun, [("implement", 1), ("code-review", 2), ("commit", 3)]);
-    let exited = heard.last().unwrap();
+    let exited = messages.last().unwrap();
     assert_eq!(exited["reason"], "task-committed");
     assert_eq!(exited["message"], "Task implementation committed successfully");
-    assert!(heard.is_sorted_by_key(|message| message["seq"].as_u64()), "{heard:?}");
+    assert!(messages.is_sorted_by_key(|message| message["seq"].as_u64()), "{messages:?}");
 }
 
 #[test]
 fn a_malformed_outcome_gets_one_retry_and_then_ends_the_recipe() {
-    let server = TestServer::new(&agent(&[("implement", says("finished"))])).start();
-    let heard = told(&server, "implement-and-review");
-    let retries = of_type(&heard, "orchestration_retry");
-    assert_eq!(retries.len(), 1, "{heard:?}");
+    let server = TestServer::new(&agent(&[("implement", reports("finished"))])).start();
+    let messages = messages_of(&server, "implement-and-review");
+    let retries = of_type(&messages, "orchestration_retry");
+    assert_eq!(retries.len(), 1, "{messages:?}");
     assert_eq!((&retries[0]["session_id"], &retries[0]["step"]), (&json!("abc123"), &json!("implement")));
     assert!(retries[0]["error"].as_str().unwrap().contains("finished"), "{}", retries[0]);
-    let exited = heard.last().unwrap();
+    let exited = messages.last().unwrap();
     assert_eq!((&exited["reason"], &exited["category"]), (&json!("orchestration-error"), &json!("error")));
 }
 
@@ -119,13 +119,13 @@ fn the_fourth_visit_of_a_step_is_refused_as_a_guardrail() {
         { "append": { "path": "greeting.txt", "text": "Hello!\n" } },
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
-    let steps = [("implement", works.clone()), ("code-review", says("issues-found")), ("fix", works)];
+    let steps = [("implement", works.clone()), ("code-review", reports("issues-found")), ("fix", works)];
     let server = TestServer::new(&agent(&steps)).start();
-    let heard = told(&server, "implement-and-review");
+    let messages = messages_of(&server, "implement-and-review");
     let reviews =
-        of_type(&heard, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
-    assert_eq!(reviews, 3, "{heard:?}");
-    let exited = heard.last().unwrap();
+        of_type(&messages, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
+    assert_eq!(reviews, 3, "{messages:?}");
+    let exited = messages.last().unwrap();
     assert_eq!(exited["reason"], "max-step-visits-exceeded:code-review");
     assert_eq!(exited["category"], "guardrail");
 }

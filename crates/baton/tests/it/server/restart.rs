@@ -31,8 +31,8 @@ fn a_stop_requeues_the_work_and_streams_end_after_the_last_event() {
     let id = server.chat(&project, &json!({ "content": "Fix the login" }));
     let stream = Events::after(&server.address, 0);
     server.wait_for_queue(&id, "claimed");
-    let said = server.stop();
-    assert!(said.contains("Stopping: agents are stopped"), "{said}");
+    let printed = server.stop();
+    assert!(printed.contains("Stopping: agents are stopped"), "{printed}");
     // The stream was closed by the server, after the last thing that happened.
     let told: Vec<_> = stream.collect();
     assert_eq!(told.last().unwrap()["event"], "task_requeued", "{told:?}");

@@ -15,7 +15,7 @@ pub struct TestServer {
     pub folder: PathBuf,
     up: Option<Child>,
     /// Everything the server said on standard error, once it is down.
-    said: Option<std::thread::JoinHandle<String>>,
+    printed: Option<std::thread::JoinHandle<String>>,
     pub address: String,
     /// Variables for the server and every command.
     pub variables: Vec<(String, String)>,
@@ -52,7 +52,7 @@ impl TestServer {
             _scratch: scratch,
             folder,
             up: None,
-            said: None,
+            printed: None,
             address: String::new(),
             variables: Vec::new(),
         }
@@ -90,16 +90,16 @@ impl TestServer {
         let mut up = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(up.stderr.take().unwrap()).lines();
         let (sender, found) = mpsc::channel();
-        self.said = Some(std::thread::spawn(move || {
-            let mut said = String::new();
+        self.printed = Some(std::thread::spawn(move || {
+            let mut printed = String::new();
             for line in lines.map_while(Result::ok) {
                 if let Some(url) = line.strip_prefix("Listening on http://") {
                     let _ = sender.send(url.to_owned());
                 }
-                said.push_str(&line);
-                said.push('\n');
+                printed.push_str(&line);
+                printed.push('\n');
             }
-            said
+            printed
         }));
         self.up = Some(up);
         self.address = found.recv().expect("the server comes up");
@@ -110,7 +110,7 @@ impl TestServer {
         let mut up = self.up.take().unwrap();
         Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
         assert!(up.wait().unwrap().success());
-        self.said.take().unwrap().join().unwrap()
+        self.printed.take().unwrap().join().unwrap()
     }
 
     /// Ends it as a power cut would.
@@ -118,7 +118,7 @@ impl TestServer {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
         up.wait().unwrap();
-        self.said.take().unwrap().join().unwrap();
+        self.printed.take().unwrap().join().unwrap();
     }
 
     /// A file of the running server in `/proc`.

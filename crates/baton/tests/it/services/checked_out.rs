@@ -57,9 +57,12 @@ fn i23_a_checked_out_branch_delays_only_its_task() {
     assert_eq!(fixture.repo.queue(&task), "provisional");
     // Whoever accepts it by hand is told the same, as a refusal.
     let refused = fixture.repo.output(&["accept", &task]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(4), "{said}");
-    assert!(said.contains("baton/next is checked out") && said.contains("switch --detach"), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(4), "{printed}");
+    assert!(
+        printed.contains("baton/next is checked out") && printed.contains("switch --detach"),
+        "{printed}"
+    );
 
     // Nothing else stands still: work that needs no merge is done as ever.
     let other = fixture.add("Something else");
@@ -81,9 +84,9 @@ fn i23_a_locked_branch_is_a_refusal_that_says_what_to_do() {
     std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
     std::fs::write(&lock, "").unwrap();
     let refused = repo.output(&["accept", &task]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(4), "{said}");
-    assert!(said.contains("another git is at work"), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(4), "{printed}");
+    assert!(printed.contains("another git is at work"), "{printed}");
     assert_eq!(repo.queue(&task), "provisional");
     std::fs::remove_file(lock).unwrap();
     repo.stdout(&["accept", &task]);

@@ -53,7 +53,7 @@ fn fails_alone(server: &FaultyServer, service: ServiceName, how: &str) {
     let health = server.health();
     assert_eq!(health["status"], "degraded", "{health:#}");
     let problem = format!("service {service} is failing: ");
-    let is_said = |said: &serde_json::Value| said.as_str().unwrap().starts_with(&problem);
+    let is_said = |printed: &serde_json::Value| printed.as_str().unwrap().starts_with(&problem);
     assert!(health["problems"].as_array().unwrap().iter().any(is_said), "{health:#}");
     for other in health["services"].as_array().unwrap() {
         if other["name"] != service.as_str() {
@@ -112,9 +112,12 @@ fn i23_doctor_and_every_page_show_a_failing_service() {
     let server = FaultyServer::start(repo(), "service:outbox");
     server.until_state("outbox", "failing");
     let doctor = server.repo.output(&["doctor"]);
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(!doctor.status.success());
-    assert!(said.contains("✗ services    outbox is failing: failure injected into service outbox"), "{said}");
+    assert!(
+        printed.contains("✗ services    outbox is failing: failure injected into service outbox"),
+        "{printed}"
+    );
     for page in ["/", "/board", "/health"] {
         let page = get(&server.address, page).body;
         assert!(page.contains("id=\"degraded\"") && page.contains("service outbox is failing"), "{page}");
@@ -122,7 +125,7 @@ fn i23_doctor_and_every_page_show_a_failing_service() {
     server.fail("");
     server.until_state("outbox", "running");
     assert!(!get(&server.address, "/board").body.contains("id=\"degraded\""));
-    let said = server.repo.stdout(&["doctor"]);
-    assert!(said.contains("✓ services"), "{said}");
+    let printed = server.repo.stdout(&["doctor"]);
+    assert!(printed.contains("✓ services"), "{printed}");
     server.up.end();
 }

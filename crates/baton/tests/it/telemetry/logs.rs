@@ -20,7 +20,8 @@ fn every_log_line_is_json_and_explains_a_stuck_task() {
     });
     let mut has_listened = false;
     let stuck = lines.by_ref().find(|line| {
-        has_listened |= line["message"].as_str().is_some_and(|said| said.starts_with("Listening on http://"));
+        has_listened |=
+            line["message"].as_str().is_some_and(|printed| printed.starts_with("Listening on http://"));
         line["message"] == "ready, but not claimed"
     });
     let stuck = stuck.expect("it says why");
@@ -43,11 +44,11 @@ fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let said = refused(("BATON_LOG_FORMAT", "json"));
-    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    let printed = refused(("BATON_LOG_FORMAT", "json"));
+    let last: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
     assert_eq!(last["level"], "ERROR");
     assert!(last["message"].as_str().unwrap().contains("192.0.2.1:1"), "{last}");
     assert!(!last["hint"].as_str().unwrap().is_empty(), "{last}");
-    let said = refused(("BATON_LOG", "baton=loud"));
-    assert!(said.contains("BATON_LOG is \"baton=loud\""), "{said}");
+    let printed = refused(("BATON_LOG", "baton=loud"));
+    assert!(printed.contains("BATON_LOG is \"baton=loud\""), "{printed}");
 }

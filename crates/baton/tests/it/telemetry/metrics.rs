@@ -25,8 +25,8 @@ fn metrics_count_work_once_however_often_they_are_scraped() {
     let script = turns(json!([[{ "commit": "work" }, usage, { "cost": 0.25 }, outcome("complete")]]));
     let repo = fake::repo(&script, "", "");
     let up = repo.up();
-    let said = up.wait_for_line("Listening on http://");
-    let address = said.strip_prefix("Listening on http://").unwrap();
+    let printed = up.wait_for_line("Listening on http://");
+    let address = printed.strip_prefix("Listening on http://").unwrap();
     let before = scrape(address);
     assert_eq!(before.get("baton_queue_depth{queue=\"incoming\"}"), Some(&0.0));
     let task = repo.add("Something", &[]);

@@ -15,7 +15,7 @@ pub fn parse(text: &str) -> Samples {
         if let Some(described) = line.strip_prefix("# ") {
             let mut words = described.splitn(3, ' ');
             let (keyword, name) = (words.next().unwrap(), words.next().unwrap());
-            let rest = words.next().unwrap_or_else(|| panic!("nothing is said: {line}"));
+            let rest = words.next().unwrap_or_else(|| panic!("nothing is printed: {line}"));
             if name != current {
                 assert!(!families.contains_key(name), "{name} is not in one piece");
                 families.insert(name.to_owned(), String::new());

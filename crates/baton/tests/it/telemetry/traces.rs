@@ -164,9 +164,9 @@ fn an_unreachable_collector_costs_one_log_line() {
     for _ in 0..20 {
         assert_eq!(server.get("/api/tasks").status, 200);
     }
-    let said = server.stop();
-    assert_eq!(said.matches("cannot send traces to the collector").count(), 1, "{said}");
-    assert!(said.contains("Connection refused"), "{said}");
+    let printed = server.stop();
+    assert_eq!(printed.matches("cannot send traces to the collector").count(), 1, "{printed}");
+    assert!(printed.contains("Connection refused"), "{printed}");
     for bad in ["ftp://elsewhere", "localhost:4318"] {
         server.variables = variable(bad);
         let refused = server.command().args(["up", "--listen", "127.0.0.1:0"]).output().unwrap();

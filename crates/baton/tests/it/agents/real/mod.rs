@@ -1,7 +1,7 @@
 //! Real agents under `baton up`, with a scripted model. `scripts/real-agents` installs them; those that are not there are
 //! skipped, and say so.
 
-#![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests stderr")]
+#![expect(clippy::print_stderr, reason = "a test that was skipped says so on standard error")]
 
 // The drivers' own tests know the same agents.
 #[expect(dead_code, reason = "not all of them are run under the whole program")]
