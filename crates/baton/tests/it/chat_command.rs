@@ -1,4 +1,4 @@
-//! `baton chat`: one message, and the work it causes until it is done, asks or fails; with a server and without.
+//! `baton chat`: a message and its task until it is done, asks or fails, with a server and without.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
@@ -39,7 +39,7 @@ fn chat(server: &TestServer, words: &[&str]) -> (Option<i32>, String, String) {
     streams(&server.command().arg("chat").args(words).output().unwrap())
 }
 
-/// The same story with a server and without one.
+/// Runs the check without a server and with one.
 fn with_and_without_server(check: impl Fn(&TestServer)) {
     check(&TestServer::new(&scripts()));
     check(&TestServer::new(&scripts()).start());
@@ -92,7 +92,7 @@ fn a_question_without_a_terminal_is_exit_code_10_and_stays_pending() {
 #[test]
 fn a_queued_answer_is_used() {
     with_and_without_server(|server| {
-        // The session is the project's from its first message on.
+        // The first message ties the session to the project.
         assert_eq!(chat(server, &["--type", "READ_INFO", "--session", "paint", "Why paint?"]).0, Some(0));
         let queued =
             server.command().args(["answer", "--queue", "blue", "--session", "paint"]).output().unwrap();
@@ -148,7 +148,7 @@ fn two_messages_go_to_one_project() {
     assert_eq!(kinds, ["message", "result", "message", "result"]);
 }
 
-/// The task of a message that was just sent, once its work is done.
+/// Sends a message and returns its task once the work is finished.
 fn finish_message(server: &TestServer, text: &str) -> String {
     let sent = server.command().args(["--json", "chat", "--type", "IMPLEMENTATION", text]).output().unwrap();
     let (code, printed, stderr) = streams(&sent);
@@ -168,10 +168,10 @@ fn work_is_accepted_while_its_base_is_checked_out_and_the_next_task_starts_from_
         let landed = json!([{ "task_id": task, "branch": "baton/next", "remote": null }]);
         assert_eq!(printed["landed"], landed, "{printed:#}");
         server.git(&["cat-file", "-e", "baton/next:built.txt"]);
-        // Nothing happened to what the human has in front of them.
+        // The user's checkout is unchanged.
         server.git(&["diff", "--exit-code", "--quiet", "HEAD"]);
         assert!(!server.folder.join("built.txt").exists());
-        // The next message finds it there, and so does work that was added by hand.
+        // The next task starts from it.
         let next = finish_message(server, "Extend it");
         for file in ["built.txt", "extended.txt"] {
             server.git(&["cat-file", "-e", &format!("baton/{next}:{file}")]);
@@ -206,7 +206,7 @@ fn a_dependent_task_starts_from_the_accepted_work() {
     server.git(&["cat-file", "-e", &format!("baton/{second}:built.txt")]);
 }
 
-/// A terminal of the test's own, at which the answer is typed.
+/// The answer is typed in a pseudo-terminal.
 #[test]
 fn at_a_terminal_the_question_is_answered_inline() {
     with_and_without_server(|server| {
@@ -217,7 +217,7 @@ fn at_a_terminal_the_question_is_answered_inline() {
         let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
         assert!(stderr.any(|line| line.unwrap().contains("Red or blue?")));
         terminal::types(&mut keyboard, "red");
-        // Read to the end, so that nothing it says has to wait.
+        // Read to the end, so that the command is not blocked by a full pipe.
         let rest: Vec<String> = stderr.map_while(Result::ok).collect();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{rest:?}");

@@ -1,4 +1,4 @@
-//! The binary as a person meets it: whole outputs, exit codes, and what goes where.
+//! Commands of the binary: whole outputs, exit codes and streams.
 
 use std::process::{Command, Output};
 
@@ -13,7 +13,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A folder of its own for one test, and what was said in it.
+/// A folder for one test.
 struct Folder(TempDir);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Exit code, standard output and standard error of one command, with ids made the same for every run.
+    /// Exit code, standard output and standard error of a command, with task ids numbered.
     fn transcript(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8(output.stderr.clone()).unwrap();
@@ -272,7 +272,7 @@ fn explain_gives_the_meaning_the_cause_and_the_next_step() {
     Next:  `baton task show TASK` shows its state; `baton explain states` shows what each state
            allows.
     ");
-    // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.
+    // Codes of the API and of the rules may differ only in case; an exit code is a number.
     assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (API errors)"));
     assert!(stdout(&baton(&["explain", "too_large"])).starts_with("too_large (Tasks and plans)"));
     assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes)"));

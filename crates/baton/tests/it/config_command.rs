@@ -1,4 +1,4 @@
-//! `baton config`: what holds, and who said so.
+//! `baton config`: the effective settings and their sources.
 
 use std::process::Output;
 
@@ -32,7 +32,7 @@ impl ConfigFixture {
         command.output().unwrap()
     }
 
-    /// Value and source of a setting.
+    /// The value and the source of a setting.
     fn setting(&self, arguments: &[&str], variables: &[(&str, &str)], key: &str) -> (Value, String) {
         let output = self.run(arguments, variables);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

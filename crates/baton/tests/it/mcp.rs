@@ -1,4 +1,4 @@
-//! The tools, through a real client and the real binary: user tasks, the queue, and the door.
+//! The MCP tools through a real client and the real binary: user tasks, the queue, access.
 
 mod access;
 mod agents;
@@ -76,7 +76,7 @@ struct McpRepo {
     _scratch: TempDir,
 }
 
-/// A client that notes when it is told of other tools.
+/// A client that records notifications.
 #[derive(Clone, Default)]
 struct Listener {
     changed: Arc<Notify>,
@@ -107,7 +107,7 @@ impl McpRepo {
         repo.git(&["init", "-q", "-b", "main"]);
         std::fs::create_dir(repo.folder.join(".agent")).unwrap();
         std::fs::write(repo.folder.join(".agent/baton.toml"), settings).unwrap();
-        // Stands in for the Go toolchain: says what it was called with, a word on each line.
+        // Replaces the Go toolchain: prints its arguments, one on each line.
         repo.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
         Command::new("chmod").args(["+x", "go"]).current_dir(&repo.folder).status().unwrap();
         repo.git(&["add", "-A"]);
@@ -115,7 +115,7 @@ impl McpRepo {
         repo
     }
 
-    /// With the Taskfile of the document.
+    /// With a Taskfile.
     fn with_tasks() -> Self {
         let repo = Self::new("");
         repo.write(".agent/Taskfile.yml", TASKFILE);
@@ -143,7 +143,7 @@ impl McpRepo {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// `baton mcp`, with a client that speaks to it.
+    /// `baton mcp` with a connected client.
     async fn client(&self) -> (Client, Listener, tokio::process::Child) {
         let mut command = tokio::process::Command::from(self.baton());
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -153,7 +153,7 @@ impl McpRepo {
         (listener.clone().serve(streams).await.unwrap(), listener, child)
     }
 
-    /// The server, and its address once it listens.
+    /// The server and its address, once it listens.
     fn up(&self) -> (ServerProcess, String) {
         let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
         let up = ServerProcess(up);
@@ -168,7 +168,7 @@ impl McpRepo {
     }
 }
 
-/// Ended with the test, as a service manager would.
+/// Ended with SIGTERM when dropped.
 struct ServerProcess(Child);
 
 impl Drop for ServerProcess {
@@ -189,7 +189,7 @@ async fn tools(client: &Client) -> Vec<String> {
     client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.to_string()).collect()
 }
 
-/// The text of the answer, and whether it is an error.
+/// The text of the result, and whether it is an error.
 async fn call(client: &Client, name: &str, arguments: Value) -> (String, bool) {
     let mut request = CallToolRequestParams::new(name.to_owned());
     request.arguments = arguments.as_object().cloned();

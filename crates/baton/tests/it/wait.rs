@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// Polls until `is_so`; panics with `state` after `patience`.
+/// Polls until the condition is true; panics with `state` after `patience`.
 pub fn until(patience: Duration, mut is_so: impl FnMut() -> bool, state: impl Fn() -> String) {
     until_some(patience, || is_so().then_some(()), state);
 }

@@ -1,12 +1,11 @@
-//! An agent asks, is let go, and goes on with the answer in the same session of its own: in a new process, and after
-//! Baton itself was killed.
+//! An agent asks, is ended, and continues its session with the answer: in a new process, also after Baton was killed.
 
 use serde_json::{Value, json};
 
 use super::fake::{self, outcome, prompts, sessions, turns};
 use crate::engine::test_repo::{TestRepo, processes};
 
-/// Agents are let go after a second, so that nobody waits for them here.
+/// Agents that wait for an answer are ended after a second, which keeps these tests short.
 const IMPATIENT: &str = "[asking]\npatience = 1\n";
 
 fn asks(tool: &str) -> Value {
@@ -22,7 +21,7 @@ fn question(repo: &TestRepo) -> Value {
     found
 }
 
-/// Its agent was let go, and only the answer brings it back.
+/// Its agent was ended, and only an answer starts it again.
 fn until_waiting(repo: &TestRepo, task: &str) {
     repo.until("it waits", || repo.status(task) == "AWAITING_RESPONSE");
 }
@@ -41,7 +40,7 @@ fn an_answer_continues_the_same_session_in_a_new_process() {
     let task = repo.add("Paint it", &[]);
     let up = repo.up();
     until_waiting(&repo, &task);
-    assert_eq!(processes(&repo.last_attempt(&task)), [] as [&str; 0], "nobody is kept alive for an answer");
+    assert_eq!(processes(&repo.last_attempt(&task)), [] as [&str; 0], "no process waits for the answer");
     answer(&repo, "Green, please");
     repo.until_queue(&task, "provisional");
     up.end();
@@ -110,8 +109,11 @@ fn a_session_that_cannot_be_loaded_is_replaced_by_one_with_the_whole_conversatio
     up.end();
     let sessions = sessions(&repo);
     assert_eq!(sessions.len(), 2, "{sessions:#?}");
-    let told = &prompts(&sessions[1])[0];
-    assert!(told.contains("Paint it") && told.contains("Blue or green?") && told.contains("Green"), "{told}");
+    let prompt = &prompts(&sessions[1])[0];
+    assert!(
+        prompt.contains("Paint it") && prompt.contains("Blue or green?") && prompt.contains("Green"),
+        "{prompt}"
+    );
 }
 
 #[test]

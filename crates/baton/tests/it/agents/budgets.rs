@@ -1,4 +1,4 @@
-//! Budgets: what is used up is a question or a hold, never silent, and never the task's fault.
+//! A used-up budget becomes a question or a hold and never fails the task silently.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn until_asked(repo: &TestRepo, about: &str) -> String {
 
 #[test]
 fn a_task_that_used_up_its_turns_asks_and_a_yes_grants_as_much_again() {
-    // Each attempt goes on after its commit until its limit; four turns are used up by the second.
+    // Each attempt continues after its commit up to its limit; the second one uses up the four turns.
     let part = json!([{ "commit": "a part" }, { "calls": 9 }]);
     let done = json!([{ "commit": "the rest" }, outcome("complete")]);
     let script = turns(json!([part, part, done]));
@@ -76,7 +76,7 @@ fn a_used_up_daily_budget_holds_every_agent_until_tomorrow() {
     assert_eq!(repo.queue(&second), "incoming");
     let listed = repo.stdout(&["hold", "list"]);
     assert!(listed.contains("1.50 of 1.00 dollars"), "{listed}");
-    // A person who lets it go on means it for the rest of the day.
+    // A release is valid for the rest of the day.
     repo.stdout(&["hold", "release", "fake"]);
     repo.until_queue(&second, "provisional");
     up.end();

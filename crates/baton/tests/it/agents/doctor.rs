@@ -1,4 +1,4 @@
-//! `baton doctor`: what is here, which agents work, and how to mend what does not.
+//! `baton doctor`: what is installed, which agents work, and how to fix what does not.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -63,7 +63,7 @@ fn invalid_settings_and_a_trusted_taskfile_are_reported() {
     );
 }
 
-/// An agent that greets nobody before the test lets it go.
+/// The agent does not answer the handshake before the test opens the gate.
 #[test]
 fn a_terminal_shows_progress_and_erases_it() {
     let repo = TestRepo::of(|home| {
@@ -80,7 +80,7 @@ fn a_terminal_shows_progress_and_erases_it() {
     let (_, shown) = doctor.end();
     let (before, after) = shown.split_once("✓ git").unwrap();
     assert!(before.ends_with("\r\x1b[K") && !after.contains("Checking"), "{shown:?}");
-    // Without a terminal there is no bar.
+    // Without a terminal there is no progress bar.
     std::fs::write(repo.home.join("agent.sh"), "true\n").unwrap();
     let output = repo.output(&["doctor"]);
     assert!(!String::from_utf8(output.stderr).unwrap().contains("Checking"));
@@ -112,5 +112,5 @@ fn a_password_that_others_can_read_is_a_problem() {
     assert!(found["mend"].as_str().unwrap().starts_with("chmod 600"), "{found:#}");
     assert_eq!(readable_by(0o600)["condition"], "note");
     std::fs::write(&file, store.replace(":secret", "")).unwrap();
-    assert_eq!(readable_by(0o644), Value::Null, "there is none in it");
+    assert_eq!(readable_by(0o644), Value::Null, "it contains no password");
 }

@@ -1,5 +1,5 @@
-//! A failure of the provider's holds the account and not the task: it resumes by itself, survives a kill of Baton, and
-//! a person can end it.
+//! A failure of the provider holds the agent and does not fail the task. A hold expires, survives a kill of Baton, and can
+//! be released.
 
 use serde_json::{Value, json};
 
@@ -35,14 +35,14 @@ fn a_rate_limit_holds_the_agent_until_it_expires() {
     let hold = until_held(&repo);
     assert_eq!((&hold["agent"], &hold["why"]), (&json!("fake"), &json!("rate_limit")));
     assert!(hold["until"].is_string(), "{hold}");
-    assert_eq!(repo.queue(&second), "incoming", "nothing is started on a held account");
+    assert_eq!(repo.queue(&second), "incoming", "nothing starts on a held agent");
     let health = repo.stdout(&["task", "list"]);
     assert!(!health.is_empty());
     repo.until_queue(&first, "provisional");
     repo.until_queue(&second, "provisional");
     up.end();
     assert_eq!(holds(&repo), [] as [Value; 0]);
-    // Its own session, where the limit met it, goes on; and nobody is blamed.
+    // The session that met the limit continues, and the failure does not count against the task.
     assert_eq!(repo.attempts(&first).len(), 2);
     let end = &repo.attempts(&first)[0]["closing"]["end"]["reported"];
     assert_eq!((&end["result"], &end["cause"]), (&json!("ERROR"), &json!("systemic")));
@@ -88,7 +88,7 @@ fn a_conversation_that_is_too_long_continues_in_a_new_session() {
     assert_eq!(holds(&repo), [] as [Value; 0]);
     let sessions = sessions(&repo);
     assert_eq!(sessions.len(), 2, "{sessions:#?}");
-    let told = prompts(sessions.last().unwrap());
-    assert!(told[0].contains("Where you are"), "a new session is told everything: {}", told[0]);
+    let prompts = prompts(sessions.last().unwrap());
+    assert!(prompts[0].contains("Where you are"), "a new session gets the whole context: {}", prompts[0]);
     assert_eq!(repo.attempts(&task)[0]["attempt"]["agent_session"]["is_full"], true);
 }

@@ -1,4 +1,4 @@
-//! What an attempt is worth is what Baton saw: tools that were used, commits, files, refusals. Never the agent's word.
+//! An attempt is judged by what Baton measured (tool calls, commits, files, refusals), never by what the agent claims.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn last_end(attempts: &[Value]) -> Value {
 
 #[test]
 fn an_agent_that_never_listed_its_tools_is_a_systemic_error() {
-    // It commits, and says that all is well; but it could not have asked.
+    // It commits and reports success, but without tools it could not have asked.
     let script = json!({ "mcp": false, "turns": [[{ "commit": "blind" }, { "text": "All is done." }]] });
     let repo = fake::repo(&script, "", "");
     let task = repo.add("Something", &[]);

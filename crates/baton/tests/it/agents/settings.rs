@@ -1,11 +1,11 @@
-//! Agents in the settings: a known name alone, a mistake that is named, and what reaches the agent of what is set.
+//! Agents in the settings: known names, mistakes, and the settings that reach the agent.
 
 use serde_json::json;
 
 use super::fake::{self, outcome, sessions, turns};
 use crate::engine::test_repo::TestRepo;
 
-/// What `baton up` says to these settings when it cannot use them.
+/// The error of `baton up` for invalid settings.
 fn complaint(settings: &str) -> String {
     let repo = TestRepo::of(|_| settings.to_owned());
     let output = repo.output(&["up", "--listen", "127.0.0.1:0"]);
@@ -65,7 +65,7 @@ fn a_mistake_in_the_settings_gets_a_suggestion() {
 #[test]
 fn the_name_of_a_known_agent_is_enough() {
     let repo = TestRepo::of(|home| {
-        // A program of that name, found by its own name alone.
+        // A program of that name on PATH.
         std::fs::create_dir(home.join("bin")).unwrap();
         std::os::unix::fs::symlink(fake::program("fake-acp-agent"), home.join("bin/fake")).unwrap();
         let script = home.join("acp.json");

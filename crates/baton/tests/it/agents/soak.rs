@@ -1,6 +1,6 @@
-//! Six agents at once: nothing is left behind and nothing grows, however long it goes on.
+//! Six agents at once leak no processes, files or memory.
 //!
-//! `BATON_SOAK_SECONDS=600 scripts/test -p baton soak` is the ten minutes; every test run has a short version.
+//! `BATON_SOAK_SECONDS=600 scripts/test -p baton soak` runs for ten minutes; an ordinary test run for a few rounds.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,9 @@ use crate::engine::test_repo::{BatonProcess, TestRepo, processes};
 const AGENTS: usize = 6;
 /// Enough to see a trend in.
 const ROUNDS_MIN: usize = 5;
-/// What a store's pages, caches and the allocator may still take after the first rounds.
+/// What the store's pages, caches and the allocator may take after the first round.
 const GROWTH_KIB_MAX: u64 = 48 * 1024;
-/// Connections that are just being closed.
+/// Connections that are being closed.
 const FILES_GROWTH_MAX: usize = 24;
 
 struct Size {
@@ -32,7 +32,7 @@ fn size(up: &BatonProcess) -> Size {
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let command = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
-        // The git that resolves refs stays while its repository is in use, and the watchdog while Baton runs.
+        // The git process that resolves refs and the watchdog run as long as Baton does.
         !command.contains("cat-file")
             && !command.contains("agent-watchdog")
             && stat
@@ -43,7 +43,7 @@ fn size(up: &BatonProcess) -> Size {
     Size { memory_kib, files, children: children.count() }
 }
 
-/// Puts so many tasks in, and waits until all of them are done.
+/// Adds a task for each agent and waits until all are finished.
 fn round(repo: &TestRepo, number: usize) -> Vec<String> {
     let tasks: Vec<String> =
         (0..AGENTS).map(|task| repo.add(&format!("Round {number}, task {task}"), &[])).collect();

@@ -1,16 +1,16 @@
-//! Answers that were laid down before, that come too late, and that are waited for.
+//! Queued answers, expired questions, and following the inbox.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::{add, asks_then_tells, questions};
+use super::{add, asks_then_reports, questions};
 use crate::engine::test_repo::TestRepo;
 
 #[test]
 fn a_queued_answer_is_given_once() {
-    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), "");
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "");
     let first = add(&repo, "One");
     let second = add(&repo, "Two");
     repo.json(&["answer", "--queue", "8080", "--task", &second]);
@@ -18,9 +18,9 @@ fn a_queued_answer_is_given_once() {
     repo.until_queue(&second, "done");
     repo.until("the first question", || questions(&repo).len() == 1);
     up.end();
-    assert_eq!(repo.show(&second)["output"], format!("{second} heard 8080."));
+    assert_eq!(repo.show(&second)["output"], format!("{second} got 8080."));
     assert_eq!(questions(&repo)[0]["task_id"], first);
-    // Laid down while the question waits, it is given at once.
+    // An answer that is queued while a question is pending is given at once.
     let queued = repo.json(&["answer", "--queue", "9090"]);
     assert_eq!(queued["queued"], json!([]));
     assert!(questions(&repo).is_empty());
@@ -28,7 +28,7 @@ fn a_queued_answer_is_given_once() {
 
 #[test]
 fn a_question_that_expires_without_a_default_ends_its_work() {
-    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), "[asking]\nexpires_after = 1\n");
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "[asking]\nexpires_after = 1\n");
     let task = add(&repo, "Ask");
     let up = repo.up();
     repo.until("the question", || !questions(&repo).is_empty() || repo.queue(&task) == "failed");
@@ -42,7 +42,7 @@ fn a_question_that_expires_without_a_default_ends_its_work() {
 
 #[test]
 fn following_the_inbox_prints_new_questions() {
-    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), "");
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "");
     let mut following =
         repo.baton(&["--json", "questions", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
     let task = add(&repo, "Ask");

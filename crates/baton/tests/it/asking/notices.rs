@@ -1,4 +1,4 @@
-//! What a person who is not looking is told: every new question, and the end of every run. Until they take it.
+//! Notices by command and webhook: every new question and the end of every run, retried until they are accepted.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,12 +6,12 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use super::{add, asks_then_tells};
+use super::{add, asks_then_reports};
 use crate::engine::test_repo::{TestRepo, read};
 use crate::gate::Gate;
 use crate::telemetry::receiver::{Authority, Receiver};
 
-/// With a command that keeps every notice of a kind in a file of its own, one line for each.
+/// Settings with a webhook and a command that appends each notice to a file for its kind.
 fn notify(webhook: &str) -> String {
     format!(
         "[notify]\nwebhook = \"http://{webhook}/hook\"\n\
@@ -21,7 +21,7 @@ fn notify(webhook: &str) -> String {
 
 fn received(repo: &TestRepo, kind: &str) -> Vec<Value> {
     let path = repo.folder.join(format!("notice-{kind}.json"));
-    repo.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
+    repo.until(&format!("{} is written", path.display()), || path.exists() && read(&path).ends_with("}\n"));
     read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -29,7 +29,7 @@ fn received(repo: &TestRepo, kind: &str) -> Vec<Value> {
 fn the_notice_of_a_question_is_retried_until_it_is_accepted() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let settings = notify(&receiver.local_addr().unwrap().to_string());
-    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), &settings);
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), &settings);
     add(&repo, "Ask");
     let up = repo.up();
     // The first two are refused, the third is accepted; all carry the same id.
@@ -38,7 +38,7 @@ fn the_notice_of_a_question_is_retried_until_it_is_accepted() {
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
     let notices = received(&repo, "question");
     up.end();
-    assert_eq!(notices.len(), 1, "what was taken is not told again: {notices:?}");
+    assert_eq!(notices.len(), 1, "an accepted notice is not sent again: {notices:?}");
     assert_eq!(notices[0]["id"], ids[0]);
     assert!(notices[0]["text"].as_str().unwrap().starts_with("Which port?"), "{notices:?}");
 }
@@ -48,7 +48,7 @@ fn an_https_webhook_is_notified_if_its_authority_is_trusted() {
     let authority = Authority::new();
     let receiver = Receiver::https(&authority);
     let settings = format!("[notify]\nwebhook = \"{}/hook\"\n", receiver.url);
-    let mut repo = TestRepo::scripted(&asks_then_tells("Which port?"), &settings);
+    let mut repo = TestRepo::scripted(&asks_then_reports("Which port?"), &settings);
     repo.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
     add(&repo, "Ask");
     let up = repo.up();
@@ -65,7 +65,7 @@ fn an_https_webhook_is_notified_if_its_authority_is_trusted() {
 fn a_notice_in_flight_at_shutdown_arrives_once() {
     let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; flock --shared gate true; \
                     cat >> notice-question.json; echo >> notice-question.json\"]\n";
-    let repo = TestRepo::scripted(&asks_then_tells("Which port?"), settings);
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), settings);
     let gate = Gate::closed(repo.folder.join("gate"));
     add(&repo, "Ask");
     let up = repo.up();
@@ -76,10 +76,10 @@ fn a_notice_in_flight_at_shutdown_arrives_once() {
     up.wait_for_exit();
     let first = received(&repo, "question");
     std::fs::remove_file(repo.folder.join("begun")).unwrap();
-    // Whatever were left of it would be told first, so a second question tells that nothing was.
+    // A notice that was still queued would be sent before that of the second question.
     add(&repo, "Ask again");
     let up = repo.up();
-    repo.until("the second is told", || received(&repo, "question").len() > first.len());
+    repo.until("the second notice", || received(&repo, "question").len() > first.len());
     up.end();
     let ids: BTreeSet<String> =
         received(&repo, "question").iter().map(|notice| notice["id"].to_string()).collect();
@@ -101,7 +101,7 @@ fn every_end_of_a_run_sends_a_notice() {
          outcomes: [stop]\n    on_outcome: { stop: { exit: stopped } }\n",
     )
     .unwrap();
-    // One ends well, one as an error, one because a person wants it, and a loop because there is nothing to do.
+    // One completes, one fails, one is stopped by a person, and a loop finds no tasks.
     for word in ["well", "badly", "soon"] {
         let message = format!("It ends {word}");
         repo.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
@@ -112,7 +112,7 @@ fn every_end_of_a_run_sends_a_notice() {
     let mut ended = Vec::new();
     while ended.len() < 4 {
         let notice = take_post(&receiver, "200 OK");
-        // A task that failed is told of too.
+        // A failed task sends a notice, too.
         if notice["kind"] == "run_exited" {
             let field = |key: &str| notice[key].as_str().unwrap().to_owned();
             ended.push((field("session_id"), field("text")));
@@ -129,7 +129,7 @@ fn every_end_of_a_run_sends_a_notice() {
         ");
 }
 
-/// Takes one POST and answers it with this status.
+/// Receives one POST and responds with this status.
 fn take_post(receiver: &TcpListener, status: &str) -> Value {
     let (mut stream, _) = receiver.accept().unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! Who may not ask, and what they are told: through the binary, by the token alone.
+//! Questions that are refused, and the reason that is returned.
 
 use std::fs;
 use std::process::{Child, Output, Stdio};
@@ -9,7 +9,7 @@ use super::questions;
 use crate::engine::test_repo::TestRepo;
 use crate::gate::Gate;
 
-/// An agent that leaves its token behind and waits until it may end.
+/// An agent that writes its token to a file and waits until the gate opens.
 const WAITS: &str = r#"
 printf '%s' "$BATON_TOKEN" > "$BATON_TOKEN_FILE.part"
 mv "$BATON_TOKEN_FILE.part" "$BATON_TOKEN_FILE"
@@ -54,7 +54,7 @@ fn i6_of_two_concurrent_questions_one_is_refused() {
     for key in ["message", "next"] {
         assert!(refused[key].as_str().is_some_and(|text| !text.trim().is_empty()), "{refused}");
     }
-    assert_eq!(questions(&repo).len(), 1, "what was refused is not kept for later");
+    assert_eq!(questions(&repo).len(), 1, "a refused question is not stored");
     gate.open();
     up.end();
 }
@@ -67,7 +67,7 @@ fn i6_the_agent_of_a_lost_attempt_may_not_ask() {
     repo.until("the token", || repo.home.join("token").exists());
     let first = fs::read_to_string(repo.home.join("token")).unwrap();
     fs::remove_file(repo.home.join("token")).unwrap();
-    // The machine dies; another agent goes on with the task, and the first still has its token.
+    // Baton is killed; another agent continues the task, and the first one still has its token.
     up.kill();
     let up = repo.up();
     repo.until("another token", || repo.home.join("token").exists());

@@ -1,4 +1,4 @@
-//! Many questions wait when the power goes; each is answered once, and its own agent goes on with it.
+//! Many pending questions survive kills of Baton; each is answered once, and its agent continues with the answer.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -6,16 +6,16 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::asks_then_tells;
+use super::asks_then_reports;
 use crate::server::client::Events;
 use crate::server::test_server::TestServer;
 
-/// How many wait at once, each with a worktree of its own. `BATON_QUESTIONS` takes another number.
+/// Questions that are pending at once, each with its own worktree. `BATON_QUESTIONS` sets another number.
 const QUESTIONS: usize = 200;
-/// Of these, how many are answered by a command each.
+/// How many of them are answered by one command each.
 const BY_COMMAND: usize = 10;
 
-/// Everything a list has, page by page.
+/// All items of a list, page by page.
 fn all(server: &TestServer, path: &str, key: &str) -> Vec<Value> {
     let (mut items, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -28,7 +28,7 @@ fn all(server: &TestServer, path: &str, key: &str) -> Vec<Value> {
     }
 }
 
-/// Reads the history until this many events of the kind have come.
+/// Follows the events until there were this many of the kind.
 fn until(server: &TestServer, kind: &str, count: usize) {
     let mut left = count;
     for event in Events::after(&server.address, 0) {
@@ -52,7 +52,7 @@ fn answer_all(server: &TestServer, answers: &[(String, String)]) {
 #[test]
 fn many_questions_survive_kills_and_every_agent_gets_its_own_answer() {
     let count = std::env::var("BATON_QUESTIONS").map_or(QUESTIONS, |count| count.parse().unwrap());
-    let script = asks_then_tells("What is the word for {{task}}?");
+    let script = asks_then_reports("What is the word for {{task}}?");
     let mut server = TestServer::new(&script["scripts"]);
     let settings = server.folder.join(".agent/baton.toml");
     let text = std::fs::read_to_string(&settings).unwrap() + "max = 50\n";
@@ -105,7 +105,7 @@ fn many_questions_survive_kills_and_every_agent_gets_its_own_answer() {
     assert_eq!(done.len(), count);
     for task in &tasks {
         let view = server.task(task);
-        assert_eq!(view["output"], format!("{task} heard word-of-{task}."), "{view}");
+        assert_eq!(view["output"], format!("{task} got word-of-{task}."), "{view}");
     }
     // The first answer stands.
     let (question, _) = &answers[0];

@@ -8,7 +8,7 @@ use super::masked::Mask;
 use crate::postgres;
 use crate::server::test_server::TestServer;
 
-/// What is typed, with the tasks there are as `$0`, `$1` in the order they were made, and questions as `?0`.
+/// Runs commands in which `$0`, `$1` stand for the tasks in the order they were added, and `?0` for a question.
 struct CommandLog<'a> {
     server: &'a TestServer,
     mask: Mask,
@@ -19,7 +19,7 @@ impl<'a> CommandLog<'a> {
         Self { server, mask: Mask::default() }
     }
 
-    /// Output, what was said beside it, and the exit code.
+    /// The command, its exit code and both output streams, masked.
     fn run(&mut self, words: &[String]) -> String {
         let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
@@ -120,7 +120,7 @@ fn every_command_prints_the_same_with_and_without_a_server() {
         assert_eq!(without, with);
     }
     assert!(without[0].contains("No tasks available"), "{}", without[0]);
-    // It was the server that answered.
+    // The commands used the server.
     let log = served.stop();
     for call in ["/api/tasks/ready", "/api/tasks/{id}/cancel", "/api/breakdowns", "/api/sessions/{id}/recipe"]
     {
@@ -128,7 +128,7 @@ fn every_command_prints_the_same_with_and_without_a_server() {
     }
 }
 
-/// A repository in which agents have worked and are at rest again: one task is good, one burned out, one asks.
+/// A repository with three tasks that agents worked on: one is finished, one burned out, one asks.
 fn finished_work() -> TestServer {
     let mut server = TestServer::new(&json!([
         { "when": "Too much", "steps": [{ "turns": 50 }] },
@@ -193,7 +193,7 @@ fn plans(folder: &Path) {
     std::fs::write(folder.join("BAD"), "items:\n  - title: One\n    depends_on: [7]\n").unwrap();
 }
 
-/// The text without the paragraph that begins so.
+/// The text without the paragraphs that begin like this.
 fn without_paragraph(text: &str, begins: &str) -> String {
     let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with(begins));
     paragraphs.collect::<Vec<_>>().join("\n\n")
@@ -202,13 +202,13 @@ fn without_paragraph(text: &str, begins: &str) -> String {
 #[test]
 fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
     let (alone, mut served) = (finished_work(), finished_work());
-    // Nobody works beside the commands, so that both see the same.
+    // Without agents, so that nothing changes between the commands.
     served.up(&["--listen", "127.0.0.1:0", "--agents", "0"]);
     plans(&alone.folder);
     plans(&served.folder);
     let without = CommandLog::new(&alone).run_all(&WITH_WORK);
     let with = CommandLog::new(&served).run_all(&WITH_WORK);
-    // Only where no server is, somebody has to be outputs to start one; and only where one is, it knows of no agents.
+    // Only without a server there is a hint to start one; only a server knows that it has no agents.
     let (hint, reason) = (" when agents run: baton up", "Ready, but not started: ");
     assert!(
         without.iter().any(|outputs| outputs.contains(hint))
@@ -254,7 +254,7 @@ fn on_postgresql_commands_use_only_the_server_of_their_own_store() {
         CommandLog::new(&alone).run_all(&WITHOUT_AGENTS),
         CommandLog::new(&served).run_all(&WITHOUT_AGENTS)
     );
-    // The same namespace in a file is not what the server has.
+    // The namespace of the same name in a file is another store.
     let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks. Add one"));
 }

@@ -1,4 +1,4 @@
-//! A server that is gone without a word: its file is known to be stale, and nobody waits for it.
+//! After a server was killed, commands recognise its file as stale and do not wait for it.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -23,11 +23,11 @@ fn after_a_server_was_killed_commands_open_the_store() {
     let mut server = TestServer::without_agents().start();
     server.post("/api/tasks", &json!({ "title": "Fix the login" }));
     server.kill();
-    assert!(file(&server).exists(), "it had no time to clean up");
+    assert!(file(&server).exists(), "a killed server leaves its file");
     assert!(lists(&server).contains("Fix the login"));
     let added = server.command().args(["task", "add", "Another"]).output().unwrap();
     assert!(added.status.success());
-    // The next server takes over where the dead one was.
+    // The next server replaces the file.
     server.up(&["--listen", "127.0.0.1:0"]);
     assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 2);
     assert!(lists(&server).contains("Another"));
@@ -43,7 +43,7 @@ fn another_program_on_the_port_of_a_killed_server_is_sent_nothing() {
     let stranger = TcpListener::bind(&server.address).unwrap();
     stranger.set_nonblocking(true).unwrap();
     lists(&server);
-    assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "nobody came");
+    assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "no connection was made");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_reused_pid_is_not_the_server() {
     content["process"]["pid"] = json!(std::process::id());
     std::fs::write(file(&server), content.to_string()).unwrap();
     lists(&server);
-    assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "nobody came");
+    assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "no connection was made");
     for nonsense in ["", "{", "{}", "[]", r#"{"url": 7}"#, "\u{0}"] {
         std::fs::write(file(&server), nonsense).unwrap();
         lists(&server);

@@ -1,4 +1,4 @@
-//! `baton questions --follow`, with a server, without one, and across the end of one.
+//! `baton questions --follow` with a server, without one, and across a restart.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
@@ -53,7 +53,7 @@ fn questions_are_followed_across_a_restart_of_the_server() {
     assert_eq!(inbox.next()["text"], "Which first?");
     add(&server, "Second");
     assert_eq!(inbox.next()["text"], "Which second?");
-    // It is killed; the follower goes on with the store, which the next server works on too.
+    // After the kill the command follows the store, which the next server uses as well.
     server.kill();
     server.up(&["--listen", "127.0.0.1:0"]);
     add(&server, "Third");

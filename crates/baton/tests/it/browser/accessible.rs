@@ -1,4 +1,4 @@
-//! Every page: nothing on the console, and nothing that shuts people out.
+//! Every page: no errors on the console, and no serious accessibility violations.
 
 use serde_json::json;
 
@@ -6,12 +6,12 @@ use super::axe;
 use super::driver::Browser;
 use super::showcase::showcase;
 
-/// What the other light changes.
+/// What the dark theme changes.
 const DARK: &str = "{ runOnly: ['color-contrast'] }";
-/// What the small screen changes: what has to be scrolled, and what has to be hit.
+/// What a small screen changes.
 const SMALL: &str = "{ runOnly: ['color-contrast', 'scrollable-region-focusable', 'target-size'] }";
 
-/// Each page is opened once and looked at in both lights and on both screens.
+/// Each page is opened once and checked in both themes and on both screens.
 #[test]
 fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
     let showcase = showcase();
@@ -24,7 +24,7 @@ fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
         browser.wait_until_live();
         assert_eq!(browser.console_errors(), Vec::<String>::new(), "{name} {path}");
         let Some(axe) = &axe else { continue };
-        // What is folded away is looked at, too.
+        // Collapsed parts are checked, too.
         browser.js(&format!(
             "{axe}; document.querySelectorAll('details').forEach((each) => {{ each.open = true; }}); return 1"
         ));
@@ -39,7 +39,7 @@ fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
     }
 }
 
-/// What opens over a page.
+/// The dialogs of a page.
 fn sheets(browser: &Browser, axe: &str) {
     browser.size(1280, 860);
     browser.go("/board");
@@ -53,7 +53,7 @@ fn sheets(browser: &Browser, axe: &str) {
     }
 }
 
-/// What fades in is looked at once it has come: half there, its contrast is nobody's business.
+/// Waits for animations first: the contrast of a half-transparent element does not count.
 fn check_with_axe(browser: &Browser, name: &str, rules: &str) {
     browser.until(
         "document.getAnimations().every((each) => {

@@ -1,4 +1,4 @@
-//! What a person does on the pages beside answering: start and stop a recipe, decide about a plan, run a command.
+//! Actions on the pages: start and stop a recipe, decide about a plan, run a user task.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn a_recipe_is_started_and_stopped_on_the_page() {
     browser.click("#implement-and-review details:last-of-type summary");
     browser.write("#message-implement-and-review", "Paint the shed");
     browser.click("#implement-and-review details:last-of-type button.primary");
-    // It leads to the conversation the run is part of.
+    // It opens the conversation of the run.
     browser.until("location.pathname.startsWith('/chat/run-')");
     browser.until("document.querySelector('#main').innerText.includes('Paint the shed')");
     browser.go("/recipes");
@@ -50,13 +50,13 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
     assert!(browser.text("#main").contains("Add every language"));
     browser.go(&format!("/breakdowns/{breakdown}"));
     browser.wait_until_live();
-    // By an agent, and sent back; the page follows.
+    // An agent makes a plan, which is rejected; the page updates.
     browser.click("form[action$='/run'] button");
     browser.click("details:has(form[action$='/reject']) summary");
     browser.write("#plan-reason", "Begin with the Spanish one.");
     browser.click("form[action$='/reject'] button");
     browser.until("document.querySelector('form[action$=\"/run\"]')");
-    // By hand: one title other, one dropped, one more.
+    // Edited by hand: one title changed, one item removed, one added.
     browser.js("document.querySelector('details:has(form.plan)').open = true; return 1");
     let set = |field: &str, value: &str| {
         browser.js(&format!("document.getElementById({}).value = {}; return 1", json!(field), json!(value)));
@@ -95,7 +95,7 @@ fn a_user_task_is_run_with_arguments_and_shows_its_output() {
     let output = browser.text("#output");
     assert!(output.contains("completed") && output.contains("Mia"), "{output}");
     assert_eq!(browser.js("return document.querySelector('#output b')"), json!(null), "{output}");
-    // What was typed is still there, for the next time.
+    // The arguments stay in the field.
     assert_eq!(browser.value("#args-greet"), "<b>Mia</b> & Max");
     browser.click("#user-task-fail button");
     browser.until("document.querySelector('#output')?.innerText.includes('exit code')");

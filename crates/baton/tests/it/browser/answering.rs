@@ -1,4 +1,4 @@
-//! Questions on the page: answered here, elsewhere, twice, and over a restart.
+//! Questions on the page: answered here, in another tab, twice, and after a restart.
 
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
     let first = browser.current_tab();
     browser.go("/");
     browser.wait_until_live();
-    // Half-typed there, so that it can be seen not to be lost.
+    // A draft, which must not be lost.
     browser.write(".question textarea", "I was going to say");
     assert_eq!(browser.js("return document.title"), "(1) Inbox · Baton");
 
@@ -67,7 +67,7 @@ fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
     let address = server.address.clone();
     server.stop();
     browser.until("document.getElementById('line').textContent.startsWith('connection lost')");
-    // What happens before the page is back has to reach it all the same.
+    // Events before the page reconnects have to reach it.
     server.up(&["--listen", &address]);
     let second = add_waiting_task(&server, "Add another greeting");
     browser.wait_until_live();
@@ -89,7 +89,7 @@ fn the_second_answer_is_refused_and_the_first_is_shown() {
     browser.go("/board");
     let first = server.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": "casual" }));
     assert_eq!(first.status, 200, "{first:?}");
-    // The same form as on the page that showed the question a moment ago, sent by the script and without it.
+    // The form of a page that still shows the question, submitted with and without JavaScript.
     let late = |send: &str| {
         format!(
             "const form = document.createElement('form'); form.method = 'post'; form.action = '/questions/{question}/answer';
@@ -98,11 +98,11 @@ fn the_second_answer_is_refused_and_the_first_is_shown() {
         )
     };
     browser.js(&late("requestSubmit"));
-    let told = browser.until("document.querySelector('.toast.bad')?.innerText");
-    let told = told.as_str().unwrap();
+    let toast = browser.until("document.querySelector('.toast.bad')?.innerText");
+    let toast = toast.as_str().unwrap();
     assert!(
-        told.contains("This question was already answered") && told.contains("Answered by mia"),
-        "{told}"
+        toast.contains("This question was already answered") && toast.contains("Answered by mia"),
+        "{toast}"
     );
     browser.js(&late("submit"));
     browser.until("document.querySelector('.alert')");

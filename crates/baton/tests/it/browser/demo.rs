@@ -1,4 +1,4 @@
-//! The demo as a person follows it: the guide says what to click, they click it, and the story comes to its end.
+//! The demo in a browser: the test clicks what the guide asks for until the demo ends.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::driver::Browser;
 
-/// Clicks after which the story would have to be over: a few more than it has.
+/// A few more clicks than the demo needs.
 const CLICKS_MAX: usize = 40;
 
 struct Demo {
@@ -34,7 +34,7 @@ impl Demo {
         Self { child, lines: Box::new(lines), address, _folder: folder }
     }
 
-    /// What it says until it ends, and its exit code.
+    /// Its exit code and the rest of its output.
     fn rest(mut self) -> (Option<i32>, String) {
         let printed: Vec<String> = self.lines.by_ref().collect();
         (self.child.wait().unwrap().code(), printed.join("\n"))
@@ -43,21 +43,20 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // Usually it has ended.
+        // It has usually ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Does what the guide asks for, and tells which part of the story that was.
+/// Does what the guide asks for and returns the guide's current part.
 fn follow(browser: &Browser) -> String {
-    // The part and the way it points in one look: the guide is drawn anew as the story goes on, and the way of the next
-    // part is not this one's.
+    // Part and link are read at once, because the guide may change between two reads.
     let look = "(() => { const guide = document.getElementById('guide');
         return guide && [guide.dataset.part, guide.querySelector('a.button')?.getAttribute('href')]; })()";
     let seen = browser.until(look);
     let part = seen[0].as_str().unwrap().to_owned();
-    // Where a person waits for agents, they watch the board until the guide says something else.
+    // While agents work, the person watches the board until the guide changes.
     if part == "work" {
         browser.until("document.getElementById('guide')?.dataset.part !== 'work'");
         return part;
@@ -65,7 +64,7 @@ fn follow(browser: &Browser) -> String {
     if part == "end" {
         return part;
     }
-    browser.go(seen[1].as_str().unwrap_or_else(|| panic!("{part} points nowhere")));
+    browser.go(seen[1].as_str().unwrap_or_else(|| panic!("{part} has no link")));
     match part.as_str() {
         "question" => {
             browser.click(".question:not(.closed) [data-option='1']");
@@ -97,7 +96,7 @@ fn gone(task: &Value) -> String {
 
 #[test]
 fn following_the_guide_completes_the_demo() {
-    // Nobody is so slow: every decision is the person's own.
+    // Long enough that the demo never decides by itself.
     let demo = Demo::start("600000");
     let Some(browser) = Browser::at(&demo.address) else { return };
     browser.go("/board");
@@ -113,11 +112,7 @@ fn following_the_guide_completes_the_demo() {
     assert!(guide.contains("9 of 9 tasks finished") && guide.contains("baton init"), "{guide}");
     assert_eq!(browser.console_errors(), Vec::<String>::new());
     browser.go("/");
-    assert_eq!(
-        browser.until("document.getElementById('guide').dataset.part"),
-        "end",
-        "it stands on every page"
-    );
+    assert_eq!(browser.until("document.getElementById('guide').dataset.part"), "end", "it is on every page");
 
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -126,7 +121,7 @@ fn following_the_guide_completes_the_demo() {
     for wanted in ["! you: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
         assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    assert!(!printed.contains("the demo:"), "nobody decided in the person's place: {printed}");
+    assert!(!printed.contains("the demo:"), "the demo decided by itself: {printed}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The changes, and what a person says about a line of them.
+//! Comments on the lines of a diff.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn a_comment_on_a_line_reaches_the_agent() {
         { "when": "Say ahoy instead", "steps": [
             { "turns": 1 },
             { "write": { "path": "greeting.txt", "text": "Ahoy!\nGood bye.\n" } },
-            { "commit": "Greet as told" },
+            { "commit": "Greet as requested" },
             { "result": { "status": "COMPLETE", "output": "Ahoy it is." } },
         ]},
         { "steps": [

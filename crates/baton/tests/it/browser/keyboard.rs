@@ -1,4 +1,4 @@
-//! The keys alone.
+//! The pages without a mouse.
 
 use super::driver::{Browser, CONTROL_ENTER, CONTROL_K, ENTER, ESCAPE};
 use super::scene::{add_waiting_task, asking_script};
@@ -20,7 +20,7 @@ fn the_inbox_can_be_worked_by_keyboard_alone() {
     browser.press("j");
     browser.press("2");
     browser.until("document.querySelectorAll('.question.closed').length === 1");
-    // The next one has the focus already; an answer in one's own words.
+    // The next question has the focus; it is answered with free text.
     browser.press("r");
     browser.press("neither");
     browser.press(CONTROL_ENTER);
@@ -33,7 +33,7 @@ fn the_inbox_can_be_worked_by_keyboard_alone() {
         ["It is casual now.", "It is neither now.", "It is formal now."]
     );
 
-    // The sheet of keys, the filter, the palette.
+    // The list of keys, the filter, the command palette.
     browser.press("?");
     browser.until("document.querySelector('#keys[open]')");
     browser.press(ESCAPE);

@@ -13,7 +13,7 @@ fn a_board_of_10_000_tasks_shows_a_bounded_number_of_cards() {
     let cards = || browser.js("return document.querySelectorAll('.card').length").as_u64().unwrap();
     browser.go("/board");
     let few = cards();
-    // Every card that two columns can have: five hundred each.
+    // Two columns with their maximum of five hundred cards each.
     browser.go("/board?more=queued,cancelled");
     let many = cards();
     assert!(few < many && (1_000..2_000).contains(&many), "{few}, {many}");

@@ -1,4 +1,4 @@
-//! Less than a desktop with everything: no scripts, a small screen.
+//! Browsers without JavaScript and with a small screen.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn a_form_works_without_javascript() {
     browser.click(".question button[value=formal]");
     assert_eq!(server.wait_for_queue(&task, "provisional")["output"], "It is formal now.");
     assert_eq!(browser.path(), "/");
-    // Reading and deciding, too.
+    // Pages and actions work, too.
     browser.go(&format!("/tasks/{task}/log"));
     assert!(browser.text("#log").contains("the agent exited"), "{}", browser.text("#log"));
     browser.go("/board");

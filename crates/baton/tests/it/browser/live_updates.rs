@@ -1,4 +1,4 @@
-//! Pages that stay current by themselves, and leave the person alone while they do.
+//! Live updates of pages, which must not disturb what a person types.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn the_board_updates_live() {
     let card = browser.text(&format!("#card-{task}"));
     assert!(card.contains("1 commit") && card.contains("/50 turns"), "{card}");
 
-    // Accepted on the page: what it would start is shown first.
+    // Accepting shows first which tasks would start.
     browser.click(&format!("#card-{task} a.primary"));
     let sheet = browser.until("document.querySelector('#sheet[open]')?.innerText");
     assert!(sheet.as_str().unwrap().contains("No dependents."), "{sheet}");
@@ -41,7 +41,7 @@ fn a_half_typed_reply_survives_a_live_update() {
     let area = format!("#q-{question} textarea");
     browser.write(&area, "half a thought");
     browser.js(&format!("document.querySelector('{area}').setSelectionRange(5, 6); window.kept = document.querySelector('{area}'); return 1"));
-    // A question before it and one behind it, and one that goes.
+    // Another question appears and is withdrawn.
     let second = add_waiting_task(&server, "Add a second greeting");
     browser.until(&format!("document.querySelector('#q-{}')", question_id(&server, &second)));
     server.post(&format!("/api/tasks/{second}/cancel"), &json!({}));
@@ -51,7 +51,7 @@ fn a_half_typed_reply_survives_a_live_update() {
          return [area === window.kept, document.activeElement === area, area.value, area.selectionStart, area.selectionEnd]"
     );
     assert_eq!(browser.js(&same), json!([true, true, "half a thought", 5, 6]));
-    // It is there after a reload, too.
+    // The draft survives a reload.
     browser.go("/");
     assert_eq!(browser.value(&area), "half a thought");
 }

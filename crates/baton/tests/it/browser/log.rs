@@ -26,11 +26,11 @@ fn a_log_of_100_000_lines_is_shown_in_parts_and_searched_as_a_whole() {
     let shown = browser.js("return document.querySelectorAll('#log .line').length");
     assert!(shown.as_u64().unwrap() < 300, "only what is in sight is on the page: {shown}");
 
-    // Its beginning, with its colours, and nothing of it is HTML.
+    // The beginning, with colours and with HTML escaped.
     browser.js("document.getElementById('log').scrollTop = 0; return 1");
     browser.until("document.querySelector('#log .a-31.a-b')?.textContent === 'red'");
     assert!(browser.text("#log").contains("and plain <b>bold</b>"));
-    // And one line among all of them.
+    // The search finds a line that is not on the page yet.
     browser.write("#log-search", "needle");
     browser.until("document.querySelector('#log .at-match')?.innerText.includes('the needle')");
     assert_eq!(browser.text("#log-matches"), "1 of 1");

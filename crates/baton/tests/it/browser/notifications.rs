@@ -1,5 +1,4 @@
-//! What reaches a person who is not looking at this page: other tabs, notifications, the card of a task at work, the icon
-//! on their phone; and what they say aloud.
+//! Several tabs, notifications, progress on cards, installation as an app, and dictated answers.
 
 use serde_json::json;
 
@@ -7,7 +6,7 @@ use super::driver::Browser;
 use super::scene::{add_task, add_waiting_task, asking_script};
 use crate::server::test_server::TestServer;
 
-/// More than a browser allows connections to one server.
+/// More tabs than a browser allows connections to one server.
 const TABS: usize = 8;
 
 #[test]
@@ -27,7 +26,7 @@ fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#asking #card-{task}')"));
     }
-    // The one that has the stream goes; another takes over, and nothing is missed.
+    // The tab with the stream is closed; another one takes over without missing events.
     browser.switch(&tabs[0]);
     browser.go("about:blank");
     server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
@@ -42,7 +41,7 @@ fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// How many streams of events the server has open.
+/// The number of open event streams.
 fn streams(server: &TestServer) -> u64 {
     let text = server.get("/metrics").body;
     let line =
@@ -70,25 +69,25 @@ fn a_question_notifies_a_person_who_looks_elsewhere() {
     let permission = json!({ "permissions": ["notifications"], "origin": browser.home });
     browser.command("Browser.grantPermissions", &permission);
     browser.before_each_page(
-        "window.told = []; window.isElsewhere = false;
+        "window.notices = []; window.isElsewhere = false;
          Object.defineProperty(document, 'hidden', { get: () => window.isElsewhere });
          window.Notification = class extends window.Notification {
-           constructor(title, options) { super(title, options); window.told.push([title, options.body, options.tag]); }
+           constructor(title, options) { super(title, options); window.notices.push([title, options.body, options.tag]); }
          };",
     );
     browser.go("/board");
     browser.wait_until_live();
     assert_eq!(browser.js("return Notification.permission"), "granted");
-    // Whoever looks at the page sees it there.
+    // A visible page shows the question itself.
     let seen = add_waiting_task(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{seen}')"));
-    assert_eq!(browser.js("return [document.hidden, window.told]"), json!([false, []]));
-    // A browser without a screen calls every tab visible, so the test says when nobody looks.
+    assert_eq!(browser.js("return [document.hidden, window.notices]"), json!([false, []]));
+    // A headless browser reports every tab as visible, so the test overrides that.
     browser.js("window.isElsewhere = true; return 1");
     let task = add_waiting_task(&server, "Add a second greeting");
-    let told = browser.until("window.told.length && window.told");
+    let notices = browser.until("window.notices.length && window.notices");
     let address = format!("/questions/{}", super::scene::question_id(&server, &task));
-    assert_eq!(told, json!([["Question", "Should the greeting be formal?", address]]));
+    assert_eq!(notices, json!([["Question", "Should the greeting be formal?", address]]));
 }
 
 #[test]
@@ -102,7 +101,7 @@ fn the_page_can_be_installed() {
     assert_eq!((&found["start_url"], &found["display"]), (&json!("/"), &json!("standalone")));
     let faults = browser.command("Page.getInstallabilityErrors", &json!({}));
     assert_eq!(faults["installabilityErrors"], json!([]), "{faults}");
-    // Its icons are what it says they are, and its shortcuts lead somewhere.
+    // Icons have the declared sizes, and shortcuts exist.
     browser.js(&format!(
         "const url = {}, manifest = {}; window.icons = null;
          const size = (icon) => new Promise((done) => {{
@@ -125,7 +124,7 @@ fn an_answer_can_be_spoken() {
     let server = TestServer::new(&asking_script()).start();
     let task = add_waiting_task(&server, "Add a greeting");
     let Some(browser) = Browser::at(&server.address) else { return };
-    // A browser that understands speech, and somebody who says a sentence in two pieces.
+    // A fake speech recognition that delivers a sentence in two parts.
     browser.before_each_page(
         "window.SpeechRecognition = class {
            start() {

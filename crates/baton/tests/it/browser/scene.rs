@@ -1,4 +1,4 @@
-//! Places with something going on in them, for the browser to look at.
+//! Scripts and tasks for the tests of the pages.
 
 use baton_core::base::id::TaskId;
 use baton_core::base::task_type::TaskType;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::server::test_server::TestServer;
 
-/// An agent that asks how to greet, and greets as it was told.
+/// An agent that asks how to greet, and greets accordingly.
 pub fn asking_script() -> Value {
     json!([
         { "when": "greeting", "resumed": false, "steps": [
@@ -30,7 +30,7 @@ pub fn asking_script() -> Value {
     ])
 }
 
-/// A task that waits for an answer.
+/// Adds a task and waits until it asks.
 pub fn add_waiting_task(server: &TestServer, title: &str) -> String {
     let id = add_task(server, title);
     server.wait_for_status(&id, "AWAITING_RESPONSE");
@@ -48,12 +48,12 @@ pub fn add_task_after(server: &TestServer, title: &str, depends_on: &[&str]) -> 
     answer.json()["task_id"].as_str().unwrap().to_owned()
 }
 
-/// The id of the question a task waits on.
+/// The id of a task's pending question.
 pub fn question_id(server: &TestServer, task: &str) -> String {
     server.task(task)["question"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Tasks by the thousand, written straight into the store before the server is up. Every tenth is open.
+/// Writes tasks directly into the store before the server starts. Every tenth is open.
 pub fn fill_store(server: &TestServer, count: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {

@@ -8,7 +8,7 @@ use super::driver::Browser;
 use super::scene::{add_task, add_task_after};
 use crate::server::test_server::TestServer;
 
-/// Where the pictures go; without it none are made. `scripts/screenshots` sets it.
+/// The folder for the screenshots; without it none are taken. `scripts/screenshots` sets it.
 const FOLDER: &str = "BATON_SCREENSHOTS";
 
 pub struct Showcase {
@@ -21,7 +21,7 @@ pub struct Showcase {
 }
 
 impl Showcase {
-    /// Every page by a name, with its address.
+    /// The name and the path of every page.
     pub fn pages(&self) -> Vec<(&'static str, String)> {
         let Self { session, accepted, asking, breakdown, question, .. } = self;
         vec![
@@ -52,7 +52,7 @@ impl Showcase {
 }
 
 impl Drop for Showcase {
-    /// One of its agents hangs, and only a server that comes to its end ends it.
+    /// Stops the server, which ends the agent that hangs.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.server.stop();
@@ -101,7 +101,7 @@ tasks:
     cmds: ['true']
 ";
 
-/// Something on every page: asked, finished, failed, at work, waiting, broken down.
+/// Tasks in every state: asking, finished, failed, running, waiting, broken down.
 pub fn showcase() -> Showcase {
     let server = TestServer::new(&script());
     std::fs::create_dir_all(server.folder.join("greetings")).unwrap();
@@ -154,14 +154,14 @@ fn screenshots_of_every_page_are_taken_on_request() {
                 browser.go(&path);
                 browser.wait_until_live();
                 let file = folder.join(format!("{name}-{screen}-{light}.png"));
-                std::fs::write(file, decoded(&browser.picture())).unwrap();
+                std::fs::write(file, decode_base64(&browser.picture())).unwrap();
             }
         }
     }
 }
 
-/// Base64, which is six bits to a character.
-fn decoded(text: &str) -> Vec<u8> {
+/// Decodes base64.
+fn decode_base64(text: &str) -> Vec<u8> {
     let six = |byte: u8| match byte {
         b'A'..=b'Z' => u32::from(byte - b'A'),
         b'a'..=b'z' => u32::from(byte - b'a') + 26,

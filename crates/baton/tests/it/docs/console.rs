@@ -1,8 +1,8 @@
-//! Plays the `console` blocks of a page: what stands behind `$ ` is run, and what stands below is what it says.
+//! Runs the `console` blocks of a page: lines after `$ ` are commands, and the lines below are their output.
 //!
-//! The page shows one run of many. Ids, times, ports and the home folder of the page stand for those of this run: the
-//! first time an id of the page meets an output it is bound to the id there, and from then on means it, also in
-//! commands. A line `...` stands for any lines, and `...` at the end of one for the rest of it.
+//! Ids, times, ports and the home folder on the page stand for those of this run: an id of the page is bound to the first
+//! id it is compared with, and replaced by it in later commands. A line `...` stands for any lines, and `...` at the end
+//! of a line for the rest of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use crate::wait;
 
-/// The longest a command may take to say what it should, on a busy machine.
+/// The longest a command may take to print the expected output on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What a page calls the home folder.
+/// The home folder on the page.
 const HOME: &str = "/home/you";
 const IDS: [(&str, usize); 4] = [("TASK-", 8), ("PROJ-", 8), ("Q-", 8), ("ATT-", 16)];
 
-/// One command of a page, and what it says there.
+/// One command of a page and its expected output.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConsoleCommand {
     pub line: usize,
@@ -49,7 +49,7 @@ pub fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
     found
 }
 
-/// A person's shell: a home, a folder, and programs.
+/// A shell: home, current folder and programs.
 pub struct Console {
     home: PathBuf,
     folder: PathBuf,
@@ -88,11 +88,11 @@ impl Console {
         if let Some(command) = command.strip_suffix(" &") {
             return self.start(command, step);
         }
-        // A look at how things stand is repeated until they stand so.
-        let is_a_look = ["baton task show", "baton task list", "baton questions"]
+        // Commands that show a state are repeated until it is the expected one.
+        let shows_state = ["baton task show", "baton task list", "baton questions"]
             .iter()
             .any(|look| command.starts_with(look));
-        let patience = if is_a_look { PATIENCE } else { Duration::ZERO };
+        let patience = if shows_state { PATIENCE } else { Duration::ZERO };
         wait::retry(patience, || {
             let output = self.shell(&command).output().map_err(|error| error.to_string())?;
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -104,7 +104,7 @@ impl Console {
         })
     }
 
-    /// It goes on behind what follows; what it says first is waited for.
+    /// Starts a command in the background and waits for its first output.
     fn start(&mut self, command: &str, step: &ConsoleCommand) -> Result<(), String> {
         let log = self.home.join(format!("background-{}", self.background.len()));
         let file = File::create(&log).map_err(|error| error.to_string())?;
@@ -117,17 +117,17 @@ impl Console {
         })
     }
 
-    /// Both streams as one, as a terminal shows them.
+    /// With both streams combined, as in a terminal.
     fn shell(&self, command: &str) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(format!("exec 2>&1; {command}")).current_dir(&self.folder).stdin(Stdio::null());
         shell.env_clear().env("HOME", &self.home).env("PATH", &self.path).env("USER", "you");
-        // Nothing of this machine's git, and a port nobody has.
+        // Without this machine's git configuration, and on a free port.
         shell.env("GIT_CONFIG_NOSYSTEM", "1").env("BATON_LISTEN", "127.0.0.1:0").env("LANG", "C.UTF-8");
         shell
     }
 
-    /// A command with the ids of this run.
+    /// The command with the ids of this run.
     fn substitute_ids(&self, command: &str) -> String {
         let mut command = command.to_owned();
         for (id, real) in &self.bound {
@@ -146,13 +146,13 @@ impl Console {
             return Ok(());
         }
         Err(format!(
-            "says\n\n{}\n\nand not what the page shows:\n\n{}",
+            "prints\n\n{}\n\ninstead of what the page shows:\n\n{}",
             printed.join("\n"),
             wanted.join("\n")
         ))
     }
 
-    /// A line as a page would show it.
+    /// The line with the home folder of the page.
     fn mask_home(&self, line: &str) -> String {
         line.replace(&self.home.display().to_string(), HOME)
     }
@@ -161,14 +161,14 @@ impl Console {
 impl Drop for Console {
     fn drop(&mut self) {
         for child in &mut self.background {
-            // Gone already, where this fails.
+            // Fails if it has already ended.
             let _ = Command::new("kill").arg(child.id().to_string()).status();
             let _ = child.wait();
         }
     }
 }
 
-/// Whether the lines are those of the page, binding its ids on the way.
+/// Whether the lines match those of the page. Binds the ids of the page.
 fn matches(wanted: &[&str], printed: &[String], bound: &mut BTreeMap<String, String>) -> bool {
     match (wanted.split_first(), printed.split_first()) {
         (None, None) => true,
@@ -187,7 +187,7 @@ fn matches(wanted: &[&str], printed: &[String], bound: &mut BTreeMap<String, Str
     }
 }
 
-/// A line that ends in ` ...` is the beginning of what is said.
+/// A line that ends in ` ...` matches any line that starts with it.
 fn same(wanted: &str, printed: &str, bound: &mut BTreeMap<String, String>) -> bool {
     let (wanted, is_open) = wanted.strip_suffix(" ...").map_or((wanted, false), |begins| (begins, true));
     let (wanted, printed) = (pieces(wanted), pieces(printed));
@@ -201,7 +201,7 @@ fn same(wanted: &str, printed: &str, bound: &mut BTreeMap<String, String>) -> bo
     is_long_enough && wanted.iter().zip(&printed).all(is_one)
 }
 
-/// A part of a line: text that has to be the same, or something that differs from run to run.
+/// A part of a line: fixed text, or something that differs between runs.
 #[derive(Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
@@ -210,7 +210,7 @@ enum Piece {
     Varying,
 }
 
-/// Words are compared one by one, so columns may be wider or narrower.
+/// Compared word by word, because columns may be wider or narrower.
 fn pieces(line: &str) -> Vec<Piece> {
     line.split_whitespace().flat_map(split_word).collect()
 }
@@ -274,7 +274,7 @@ fn a_page_is_compared_with_the_output_and_its_ids_are_bound() {
     );
     assert!(!compare(&["a"], &["a", "b"]));
     assert!(!compare(&["a", "...", "c"], &["a", "b"]));
-    let page = "text\n```console\n$ one\nsaid\n$ two\n```\n```toml\n$ no\n```\n";
+    let page = "text\n```console\n$ one\nprinted\n$ two\n```\n```toml\n$ no\n```\n";
     let found: Vec<(String, Vec<String>)> =
         parse_commands(page).into_iter().map(|step| (step.command, step.expected)).collect();
     assert_eq!(found, [("one".to_owned(), vec!["printed".to_owned()]), ("two".to_owned(), vec![])]);

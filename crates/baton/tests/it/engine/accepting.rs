@@ -1,8 +1,8 @@
-//! Acceptance: what is merged, what conflicts, what would start, and what never can.
+//! Acceptance: merges, conflicts, previews and dependencies that can never be met.
 
 use super::test_repo::TestRepo;
 
-/// Writes a line of its own into the same file as everybody else; told of a conflict, merges when it is willing.
+/// Every task writes another line to the same file. After a conflict, the agent merges or does nothing.
 fn conflicting_agent(resolves: bool) -> TestRepo {
     let resolution =
         if resolves { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };

@@ -1,11 +1,11 @@
-//! Plans a person writes: from a file, from standard input, in an editor; and none of what they wrote is lost.
+//! Plans written by a person, from a file, standard input or an editor, are never lost.
 
 use std::io::Write;
 use std::process::Stdio;
 
 use super::test_repo::{TestRepo, read};
 
-/// A repository in which one task was too large, and the breakdown that waits for a plan.
+/// A repository with a recycled task, and its breakdown, which has no plan yet.
 fn too_large() -> (TestRepo, String) {
     let repo = TestRepo::with_agent("turns 50", "");
     let task = repo.add("Too large", &[]);
@@ -37,7 +37,7 @@ fn a_plan_is_read_as_yaml_or_json_from_a_file_or_standard_input() {
     assert!(repo.stdout(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));
     assert!(
         !repo.state().join(format!("edits/{breakdown}.yml")).exists(),
-        "nothing is kept of what was taken"
+        "nothing is kept of an accepted plan"
     );
 }
 
@@ -66,7 +66,7 @@ fn a_plan_from_an_editor_is_submitted_or_kept() {
     repo.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
     repo.variables.push(("VISUAL".to_owned(), String::new()));
     let edit = format!("{} breakdown edit {breakdown}", env!("CARGO_BIN_EXE_baton"));
-    // `script` gives it a terminal of its own.
+    // `script` gives it a terminal.
     let in_terminal = || {
         let mut command = std::process::Command::new("script");
         command.args(["-qec", &edit, "/dev/null"]).current_dir(&repo.folder).envs(repo.variables.clone());
@@ -81,13 +81,13 @@ fn a_plan_from_an_editor_is_submitted_or_kept() {
     assert!(printed.contains(&format!("{}:", kept.display())), "{printed}");
     assert_eq!(read(&kept), "items: [", "the edit is not lost");
 
-    std::fs::write(&editor, "printf '%s' \"{title: Mended}]\" >> \"$1\"").unwrap();
+    std::fs::write(&editor, "printf '%s' \"{title: Fixed}]\" >> \"$1\"").unwrap();
     let (code, printed) = in_terminal();
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.contains("1. Mended") && !kept.exists(), "{printed}");
+    assert!(printed.contains("1. Fixed") && !kept.exists(), "{printed}");
 
-    std::fs::write(&editor, "grep -q 'title: \"Mended\"' \"$1\"").unwrap();
-    assert_eq!(in_terminal().0, Some(0), "the plan there is, is what is edited");
+    std::fs::write(&editor, "grep -q 'title: \"Fixed\"' \"$1\"").unwrap();
+    assert_eq!(in_terminal().0, Some(0), "the existing plan is edited");
 
     let output = repo.output(&["breakdown", "edit", &breakdown]);
     let printed = String::from_utf8_lossy(&output.stderr);

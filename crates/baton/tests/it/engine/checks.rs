@@ -1,4 +1,4 @@
-//! Checks over finished work: evidence, and the way back when one fails.
+//! Checks of finished work are evidence; a failing one sends the task back.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::test_repo::{TestRepo, processes};
 fn a_failing_check_sends_the_task_back_with_the_output_as_the_reason() {
     let script = json!({ "scripts": [
         { "when": "The sum is wrong", "steps": [
-            { "write": { "path": "sum.txt", "text": "4\n" } }, { "commit": "Mend the sum" } ] },
+            { "write": { "path": "sum.txt", "text": "4\n" } }, { "commit": "Fix the sum" } ] },
     ], "otherwise": [
         { "write": { "path": "sum.txt", "text": "5\n" } }, { "commit": "Add the sum" },
     ]});
@@ -31,7 +31,7 @@ fn a_failing_check_sends_the_task_back_with_the_output_as_the_reason() {
 
 #[test]
 fn a_check_sees_no_secrets_and_leaves_no_process() {
-    // The child outlives the check unless the whole tree is ended.
+    // The child outlives the check unless the whole process tree is ended.
     let check = "tail -f /dev/null & env | sort; exit 0";
     let mut repo = TestRepo::with_working_agent(&format!("[checks]\nlook = [\"sh\", \"-c\", \"{check}\"]"));
     repo.variables.push(("MODEL_API_KEY".to_owned(), "hunter2".to_owned()));

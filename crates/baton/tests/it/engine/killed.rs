@@ -1,4 +1,4 @@
-//! An agent does not outlive a Baton that was killed, also when no other Baton is started.
+//! Agents end with a killed Baton, also if Baton is not started again.
 
 use super::test_repo::{TestRepo, processes};
 

@@ -1,4 +1,4 @@
-//! The engine as a person runs it: the whole binary, real agents, real git, real stores.
+//! Tasks from start to end, through the whole binary with real git and real stores.
 
 mod accepting;
 mod breaking_down;

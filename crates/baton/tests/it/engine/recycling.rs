@@ -1,16 +1,16 @@
-//! Tasks that were too large: found, sent to a breakdown with all the context, replaced by a plan.
+//! Tasks that are too large are recycled into a breakdown and replaced by its plan.
 
 use serde_json::{Value, json};
 
 use super::test_repo::TestRepo;
 
-/// Uses turns by the title of the task; the parts of a plan do their work.
+/// Uses turns as the title says; the parts of a plan commit work.
 const AGENT: &str = r##"case "$prompt" in
 *"# One commit at 50"*) work; test "$BATON_ATTEMPT_NUMBER" != 1 || turns 50 ;;
 *"# 39 turns"*) turns 39; echo Tried. ;;
 *"# 40 turns"*) turns 40; echo Tried. ;;
 *"# Too large"* | *"# Still too large"*) turns 50; echo Tried. ;;
-*"# Comes to nothing"*) turns 3; echo Tried. ;;
+*"# Never finished"*) turns 3; echo Tried. ;;
 *) turns 2; work ;;
 esac"##;
 
@@ -18,7 +18,7 @@ fn mark(repo: &TestRepo, task: &str) -> String {
     repo.show(task)["state"]["mark"]["mark"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The breakdown that works out what replaces a recycled task.
+/// The breakdown of a recycled task.
 fn breakdown_of(repo: &TestRepo, task: &str) -> String {
     assert_eq!(repo.queue(task), "recycled");
     let breakdowns = repo.json(&["breakdown", "list"])["breakdowns"].take();
@@ -26,7 +26,7 @@ fn breakdown_of(repo: &TestRepo, task: &str) -> String {
     only["task_id"].as_str().unwrap().to_owned()
 }
 
-/// Hands in a plan and approves it; returns the parts.
+/// Submits a plan and approves it; returns the subtasks.
 fn plan(repo: &TestRepo, breakdown: &str, items: &Value) -> Vec<String> {
     let file = repo.home.join("plan.json");
     std::fs::write(&file, json!({ "items": items }).to_string()).unwrap();
@@ -49,7 +49,7 @@ fn burned_out_means_40_of_50_turns_without_a_commit() {
     let [less, enough, commit] =
         ["39 turns", "40 turns", "One commit at 50"].map(|title| repo.add(title, &[]));
     repo.work_until(&[(&less, "provisional"), (&enough, "provisional"), (&commit, "provisional")]);
-    // At 39 it is tried again, and only the third time it is not converging.
+    // With 39 turns it is retried; after the third attempt it is not converging.
     assert_eq!((mark(&repo, &less).as_str(), repo.attempts(&less).len()), ("not_converging", 3));
     assert_eq!((mark(&repo, &enough).as_str(), repo.attempts(&enough).len()), ("burned_out", 1));
     assert_eq!((mark(&repo, &commit).as_str(), repo.attempts(&commit).len()), ("ready", 2));
@@ -70,7 +70,7 @@ fn a_burned_out_task_is_recycled_and_its_breakdown_gets_the_context() {
     let up = repo.up();
     repo.until_queue(&task, "recycled");
     let breakdown = breakdown_of(&repo, &task);
-    assert_eq!(repo.queue(&breakdown), "breakdown", "a human starts it");
+    assert_eq!(repo.queue(&breakdown), "breakdown", "a person starts it");
     repo.stdout(&["breakdown", "run", &breakdown]);
     repo.until_queue(&breakdown, "provisional");
     up.end();
@@ -156,7 +156,7 @@ fn a_part_that_burns_out_is_escalated_and_never_accepted() {
 #[test]
 fn three_attempts_without_acceptance_are_recycled_too() {
     let repo = TestRepo::with_agent(AGENT, "");
-    let nothing = repo.add("Comes to nothing", &[]);
+    let nothing = repo.add("Never finished", &[]);
     let rejected = repo.add("Good work", &[]);
     let up = repo.up();
     for round in 1..=3 {

@@ -1,4 +1,4 @@
-//! What is pruned while `baton up` runs, and that a person is told.
+//! What `baton up` prunes, and how it reports that.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -27,7 +27,7 @@ fn logs(repo: &TestRepo) -> Vec<String> {
 #[test]
 fn logs_above_the_limit_are_removed_oldest_first_and_reported() {
     let repo = TestRepo::with_working_agent("[retention]\nlogs_mb = 10\nlogs_days = 30");
-    // 4 MiB each: the first is too old, then the oldest two go until 8 MiB are left.
+    // 4 MiB each: the first is too old; then the two oldest are removed until 8 MiB are left.
     for (number, days) in [(1, 60), (2, 5), (3, 4), (4, 3), (5, 2)] {
         old_log(&repo, number, 4 << 20, days * DAY);
     }

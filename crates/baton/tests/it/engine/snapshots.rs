@@ -1,10 +1,10 @@
-//! I17: every byte an agent wrote can be brought back, whatever became of its task.
+//! I17: every file an agent wrote can be restored, whatever became of its task.
 
 use std::path::Path;
 
 use super::test_repo::{TestRepo, processes};
 
-/// Writes untracked files in every place and of every kind, keeps copies outside, then does `then`.
+/// Writes untracked files of every kind, copies them elsewhere, then does `then`.
 fn writer(then: &str) -> TestRepo {
     let repo = TestRepo::with_agent("", "lease_seconds = 2");
     let copies = repo.home.join("copies").display().to_string();
@@ -17,12 +17,12 @@ fn writer(then: &str) -> TestRepo {
         fi
         {then}"
     ));
-    // Ignored, so that it is nothing the task's branch would take along.
+    // Ignored, so that they are not committed to the task's branch.
     std::fs::write(repo.folder.join(".git/info/exclude"), "*.scratch\n").unwrap();
     repo
 }
 
-/// What `writer` wrote is in what is brought back of `attempt`.
+/// The files that attempt `writer` wrote are in those restored from `attempt`.
 fn assert_all_there(repo: &TestRepo, writer: &str, attempt: &str) {
     let restored = repo.restore(attempt);
     let copies = repo.home.join("copies").join(writer);
@@ -37,7 +37,7 @@ fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The attempt that has written everything.
+/// Waits for an attempt that has written all files.
 fn until_written(repo: &TestRepo, task: &str) -> String {
     let copies = repo.home.join("copies");
     repo.until("the agent has written", || {
@@ -104,7 +104,7 @@ fn i17_files_survive_a_kill_of_baton_while_the_agent_writes() {
     assert_eq!(repo.attempts(&task).len(), 2);
     let attempt = repo.last_attempt(&task);
     repo.stdout(&["accept", &task]);
-    // The folder is still named after the first attempt, whose work the second went on with.
+    // The folder has the name of the first attempt, whose work the second one continued.
     repo.until("the worktree is gone", || !folder.exists());
     up.end();
     assert_all_there(&repo, &first, &attempt);

@@ -1,15 +1,15 @@
-//! The same work on a shared store: chosen by a flag, a variable or the settings.
+//! Tasks on PostgreSQL, and how a store is chosen: by flag, variable or settings.
 
 use super::test_repo::TestRepo;
 use crate::postgres;
 use crate::terminal::TerminalProcess;
 
-/// A namespace nobody else uses on the shared server.
+/// A unique namespace on the shared server.
 pub fn namespace(name: &str) -> String {
     format!("{name}_{}", std::process::id())
 }
 
-/// The server's address as people write it. The tests' own server is known by its socket's folder.
+/// The server's URL. The tests' own server is given by the folder of its socket.
 pub fn address() -> String {
     let known = postgres::shared().unwrap();
     let Some(rest) = known.strip_prefix("host=") else { return known };
@@ -32,7 +32,7 @@ fn tasks_are_worked_and_accepted_on_postgresql() {
     let up = repo.up();
     repo.until_queue(&first, "provisional");
     assert_eq!(repo.queue(&second), "incoming");
-    // Accepted from beside it, while it runs: the news reaches it through the server.
+    // Accepted by another process; the running one is notified by PostgreSQL.
     repo.stdout(&["accept", &first]);
     repo.until_queue(&second, "provisional");
     up.end();
@@ -112,7 +112,7 @@ work"#;
     let attempt = repo.last_attempt(&first);
     repo.until("its question holds the task", || repo.status(&first) == "AWAITING_RESPONSE");
     up.end();
-    // It waits for its answer, so its worktree stands.
+    // It waits for an answer, so its worktree is kept.
     let worktree = repo.state().join("worktrees").join(&attempt);
     let read = |name: &str| std::fs::read_to_string(worktree.join(name)).unwrap();
     let seen = ["env.txt", "added.txt", "list.json", "config.txt", "asked.txt"].map(read).join("\n");
@@ -133,7 +133,7 @@ fn a_log_is_fetched_from_the_machine_that_has_it() {
     let task = repo.add("First", &[]);
     let up = repo.up();
     repo.until_queue(&task, "provisional");
-    // Another state folder is another machine, as far as logs go.
+    // For logs, another state folder is another machine.
     let elsewhere = repo.home.join("elsewhere").display().to_string();
     let log = repo.json(&["--state-dir", &elsewhere, "task", "log", &task]);
     assert!(log["text"].as_str().unwrap().contains("written over there"), "{log}");
@@ -141,8 +141,8 @@ fn a_log_is_fetched_from_the_machine_that_has_it() {
     let here = repo.json(&["task", "log", &task]);
     assert_eq!((&here["text"], here.get("machine")), (&log["text"], None));
     up.end();
-    let nobody = repo.json(&["--state-dir", &elsewhere, "task", "log", &task]);
-    assert_eq!(nobody["attempt_id"], serde_json::Value::Null, "{nobody}");
+    let without_worker = repo.json(&["--state-dir", &elsewhere, "task", "log", &task]);
+    assert_eq!(without_worker["attempt_id"], serde_json::Value::Null, "{without_worker}");
 }
 
 #[test]

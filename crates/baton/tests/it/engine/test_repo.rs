@@ -1,4 +1,4 @@
-//! A repository of its own for each test, an agent that does what the test says, and `baton` in it.
+//! A repository for one test, with an agent that the test scripts, and `baton` commands in it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub struct TestRepo {
     _scratch: TempDir,
-    /// Where the agent's script and everything else that is not the repository lies.
+    /// Everything outside of the repository, such as the agent's script.
     pub home: PathBuf,
     pub folder: PathBuf,
     pub variables: Vec<(String, String)>,
-    /// How long anything may take here.
+    /// How long to wait for anything.
     pub patience: Duration,
 }
 
 impl TestRepo {
-    /// A repository with one commit, and the built-in agent playing this script.
+    /// A repository with one commit; the built-in scripted agent follows this script.
     pub fn scripted(script: &Value, settings: &str) -> Self {
         let repo = Self::bare();
         let path = repo.home.join("script.json");
@@ -34,7 +34,7 @@ impl TestRepo {
         repo.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
     }
 
-    /// The same with a program of the test's own for an agent, in the shell's language.
+    /// The same with a shell script as the agent.
     pub fn with_agent(program: &str, settings: &str) -> Self {
         let repo = Self::bare();
         let path = repo.home.join("agent.sh");
@@ -44,19 +44,19 @@ impl TestRepo {
         repo.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
     }
 
-    /// A repository with one commit and these settings, which may have put something into its home before.
+    /// A repository with one commit and these settings; the function may also write files to the home folder.
     pub fn of(settings: impl FnOnce(&Path) -> String) -> Self {
         let repo = Self::bare();
         let settings = settings(&repo.home);
         repo.with_settings(&settings)
     }
 
-    /// An agent that does some work on every task, and commits it.
+    /// With an agent that commits work for every task.
     pub fn with_working_agent(settings: &str) -> Self {
         Self::with_agent("turns 2; work", settings)
     }
 
-    /// Replaces what the shell's agent does.
+    /// Replaces the script of the shell agent.
     pub fn set_agent(&self, program: &str) {
         let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
         std::fs::write(self.home.join("agent.sh"), text).unwrap();
@@ -101,12 +101,12 @@ impl TestRepo {
         command
     }
 
-    /// Whatever it says and however it ends.
+    /// Runs a command that may fail.
     pub fn output(&self, arguments: &[&str]) -> Output {
         self.baton(arguments).output().unwrap()
     }
 
-    /// What it says on standard output, when it ends well.
+    /// The standard output of a command that must succeed.
     pub fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -147,12 +147,12 @@ impl TestRepo {
         self.attempts(task).last().unwrap()["attempt"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The prompt of a task's last attempt, as an agent that writes it down found it.
+    /// The last prompt for a task, as recorded by the agent.
     pub fn prompt(&self, task: &str) -> String {
         std::fs::read_to_string(self.home.join(format!("prompt-{task}"))).unwrap()
     }
 
-    /// Waits until the task is there, with agents at work meanwhile.
+    /// Waits until the condition is true.
     pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
         wait::until(self.patience, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
@@ -169,7 +169,7 @@ impl TestRepo {
         spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
-    /// Runs agents until every one of these tasks is where it should be, then ends them.
+    /// Runs `baton up` until each of these tasks is in its queue.
     pub fn work_until(&self, wanted: &[(&String, &str)]) {
         let up = self.up();
         for (task, queue) in wanted {
@@ -183,7 +183,7 @@ impl TestRepo {
         self.folder.join(".agent/state")
     }
 
-    /// Brings an attempt's files back, into a new folder.
+    /// Restores an attempt's files into a new folder.
     pub fn restore(&self, attempt: &str) -> PathBuf {
         let into = self.home.join(format!("restored-{attempt}"));
         self.stdout(&["task", "restore", attempt, into.to_str().unwrap()]);
@@ -191,7 +191,7 @@ impl TestRepo {
     }
 }
 
-/// Starts it and listens to what it says.
+/// Starts a command and collects the lines on its standard error.
 pub fn spawn_logged(command: &mut Command) -> BatonProcess {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let (sender, lines) = channel();
@@ -200,7 +200,7 @@ pub fn spawn_logged(command: &mut Command) -> BatonProcess {
     BatonProcess { child, lines }
 }
 
-/// A running `baton up`, or `baton worker`. Dropped, it is ended without ceremony.
+/// A running `baton up` or `baton worker`, ended when dropped.
 pub struct BatonProcess {
     child: Child,
     lines: Receiver<String>,
@@ -229,18 +229,18 @@ impl BatonProcess {
         panic!("no line contains \"{what}\": {seen:#?}");
     }
 
-    /// Ends it as a service manager would.
+    /// Ends it with SIGTERM, like a service manager.
     pub fn end(mut self) {
         self.signal("-TERM");
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Waits for the end it was told of.
+    /// Waits until it ends after a signal.
     pub fn wait_for_exit(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Ends it as the power company would.
+    /// Ends it with SIGKILL, like a power failure.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -252,7 +252,7 @@ impl Drop for BatonProcess {
         if self.child.try_wait().is_ok_and(|status| status.is_some()) {
             return;
         }
-        // The test did not go well; it is to end its agents before it goes.
+        // The test failed; Baton still has to end its agents.
         let _ = Command::new("kill").args(["-CONT", &self.child.id().to_string()]).output();
         let _ = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).output();
         let _ = self.child.wait();
@@ -267,7 +267,7 @@ hang() { exec tail -f /dev/null; }
 work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -A; git commit -q -m "Work on $BATON_TASK_ID"; }
 "#;
 
-/// The processes of an attempt, by the id every one of them carries.
+/// The command lines of an attempt's processes, found by the attempt id in their environment.
 pub fn processes(attempt: &str) -> Vec<String> {
     let mark = format!("BATON_ATTEMPT_ID={attempt}");
     let found = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {

@@ -15,7 +15,7 @@ fn with_tasks(repo: TestRepo) -> TestRepo {
     repo
 }
 
-/// Gets the sum wrong until it is told. It also rewrites its own copy of the Taskfile, which counts for nothing.
+/// Writes a wrong sum until a prompt says so. It also rewrites its own copy of the Taskfile, which must have no effect.
 const SUMS: &str = r#"
 mkdir -p .agent; printf "version: '3'\ntasks: {sum: {cmds: ['true']}}\n" > .agent/Taskfile.yml
 case "$prompt" in *"The sum is wrong"*) echo 4 > sum.txt;; *) echo 5 > sum.txt;; esac
@@ -96,7 +96,7 @@ git add -A; git commit -q -m "Look""#;
         let branch = format!("baton/{task}");
         assert!(repo.git(&["show", &format!("{branch}:list.json")]).contains("Found on the way"));
         assert_eq!(repo.git(&["show", &format!("{branch}:lint.txt")]), "linted");
-        // Nothing of Baton's was begun in the worktree.
+        // Baton created no state in the worktree.
         let files = repo.git(&["ls-tree", "-r", "--name-only", &branch]);
         assert!(!files.contains("state"), "{files}");
         assert!(!read(repo.state().join(".gitignore")).is_empty());

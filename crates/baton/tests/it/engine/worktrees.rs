@@ -1,4 +1,4 @@
-//! What an agent finds in its worktree, by `[worktree]` of the settings.
+//! The settings `[worktree]`: copied files and submodules.
 
 use super::test_repo::TestRepo;
 

@@ -1,4 +1,4 @@
-//! The list every change of phase is held against, point by point.
+//! The checklist for every change of phase, point by point.
 
 use std::fs;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::fixture::{LoopFixture, ONE_ROUND, one_round, stderr};
 
-/// Two rounds and a NO: everything the checklist of a phase's end is about.
+/// Two iterations, ended by NO.
 fn two_rounds() -> (LoopFixture, String) {
     let fixture = LoopFixture::new();
     fixture.add("Ask first");
     fixture.add("Build it");
     let mut answers = vec!["Teal"];
     answers.extend(one_round("YES"));
-    // Everything the second review comes upon is open already, so nobody is asked about it.
+    // Everything the second review discovers exists already, so there is no question about it.
     answers.extend(&ONE_ROUND[..6]);
     answers.push("NO");
     let output = fixture.run_with_answers(&[], &answers);
@@ -21,7 +21,7 @@ fn two_rounds() -> (LoopFixture, String) {
     (fixture, stderr(&output))
 }
 
-/// What was said, without what is not a question, an answer or a hand-off.
+/// The questions, answers and hand-offs of the output.
 fn steps(printed: &str) -> Vec<&str> {
     let is_step = |line: &&str| line.contains(" ← ") || line.starts_with("— ") || line.contains("? [YES/NO");
     printed.lines().filter(is_step).map(str::trim).collect()
@@ -31,7 +31,7 @@ fn steps(printed: &str) -> Vec<&str> {
 fn checklist_01_the_gate_is_the_last_question_before_a_hand_off() {
     let (_fixture, printed) = two_rounds();
     let steps = steps(&printed);
-    // The first is the start, which nobody was asked about.
+    // The first hand-off is the start, which needs no answer.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let gates = ["Ready to execute? [YES/NO]", "Ready for review? [YES/NO]", "Continue loop? [YES/NO]"];
         assert!(gates.contains(&steps[index - 2]), "{steps:?}");
@@ -52,7 +52,7 @@ fn checklist_02_a_gate_accepts_only_yes_or_no() {
 fn checklist_03_a_phase_asks_nothing_after_its_decision() {
     let (_fixture, printed) = two_rounds();
     let steps = steps(&printed);
-    // The first is the start, which nobody was asked about.
+    // The first hand-off is the start, which needs no answer.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let decision = if steps[index].contains("hub") { "← NO" } else { "← YES" };
         assert!(steps[index - 1].ends_with(decision), "{steps:?}");
@@ -129,7 +129,7 @@ fn checklist_10_each_iteration_is_counted() {
     assert_eq!(fixture.prompts("Review: iteration 2").len(), 1);
 }
 
-/// An agent that keeps its token where others find it, and plans one part.
+/// An agent that writes its token to a file and plans one part.
 const SHELL_AGENT: &str = r#"
 printf '%s' "$BATON_TOKEN" > "$KEEP/token-$BATON_TASK_ID"
 echo '{"baton":"vagueness","goal":{"clarity":"clear","reason":"x"},"scope":{"clarity":"clear","reason":"x"},"acceptance":{"clarity":"clear","reason":"x"},"constraints":{"clarity":"clear","reason":"x"}}'

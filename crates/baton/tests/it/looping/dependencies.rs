@@ -1,4 +1,4 @@
-//! What depends on what in a plan, and two loops that come upon the same thing at once.
+//! Dependencies in a plan, and tasks that several reviews discover.
 
 use serde_json::{Value, json};
 
@@ -48,9 +48,9 @@ fn the_dependencies_of_a_plan_are_dependencies_of_its_tasks() {
     assert_eq!(
         fixture.repo.show(id("Pour").as_str().unwrap())["came_of"],
         json!(subject),
-        "it says whose plan it is of"
+        "it names the task it is a part of"
     );
-    // Who waited on the whole waits on what nothing else waits on.
+    // Tasks that depended on the whole depend on the leaves of the plan.
     let mut leaves = fixture.repo.show(&waiting)["depends_on"].as_array().unwrap().clone();
     let mut expected = vec![id("Sweep"), id("Build")];
     leaves.sort_by_key(Value::to_string);
@@ -63,7 +63,7 @@ fn a_task_whose_dependency_was_skipped_is_skipped() {
     let items = json!([{ "title": "Dig" }, { "title": "Pour", "depends_on": [1] }, { "title": "Sweep" }]);
     let fixture = LoopFixture::with(&planning(&items), "");
     fixture.add("A house");
-    // Dig is declined, Pour passed over; Sweep runs. NO at the gate asks about both others again, and now both run.
+    // Dig is declined and Pour skipped; Sweep runs. After NO at the gate both others are asked about again and run.
     let output =
         fixture.run_with_answers(&[], &["YES", "NO", "YES", "YES", "NO", "YES", "YES", "YES", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
@@ -106,7 +106,7 @@ fn i9_two_loops_that_discover_the_same_task_create_it_once() {
             let open: Vec<&Value> =
                 tasks.iter().filter(|task| task["title"] == title && task["queue"] == "incoming").collect();
             assert_eq!(open.len(), 1, "{title}: {open:?}");
-            // Over and done with, so that the next review may come upon it again.
+            // Cancelled, so that the next review may discover it again.
             fixture.repo.stdout(&["task", "cancel", open[0]["task_id"].as_str().unwrap()]);
         }
     }
@@ -117,7 +117,7 @@ fn a_discovered_task_that_was_broken_down_is_not_discovered_again() {
     let fixture = LoopFixture::with(&planning(&json!([{ "title": "Only part" }])), "");
     fixture.add("Build it");
     let mut answers: Vec<&str> = vec!["YES", "YES", "YES", "YES", "YES", "YES"];
-    // The second round plans "Add docs", which is then replaced by its part; that part is left out, and so still open.
+    // The second iteration plans "Add docs" and replaces it by its part, which is skipped and stays open.
     answers.extend(["YES", "NO", "YES"]);
     answers.push("NO");
     let output = fixture.run_with_answers(&[], &answers);

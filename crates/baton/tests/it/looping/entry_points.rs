@@ -1,4 +1,4 @@
-//! One loop, whichever way it is started: by its command, as a recipe, over REST or over the WebSocket.
+//! The loop is the same whether it is started by its command, as a recipe, over REST or over the WebSocket.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::server::client;
 use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
-/// The phases of a session as a client on the WebSocket is told of them, and the end.
+/// The phases, questions and exit in the messages of a session.
 fn summarize(messages: &[Value]) -> Vec<String> {
     let line = |message: &Value| {
         let field = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
@@ -63,7 +63,7 @@ const ROUND: [&str; 12] = [
     "exited loop-complete [completed]",
 ];
 
-/// A server whose agents do the loop's work and nothing of the queue's own.
+/// A server whose agents work for the loop and not on the queue.
 fn loop_server() -> TestServer {
     let all = script();
     let mut scripts = all["scripts"].as_array().unwrap().clone();
@@ -83,7 +83,7 @@ fn the_loop_runs_over_rest() {
     assert_eq!(started.status, 201, "{started:?}");
     let messages = answered_over_the_socket(&server, "mine", &one_round("NO"));
     assert_eq!(summarize(&messages), ROUND);
-    // The message was the task: it was planned, and its parts stand in for it.
+    // The message became a task, which its parts replaced.
     let tasks = server.read("/api/tasks?session_id=mine");
     let subject = tasks["tasks"].as_array().unwrap().iter().find(|task| task["title"] == "Build it").unwrap();
     assert_eq!(subject["queue"], "recycled");
@@ -141,7 +141,7 @@ fn exit_recipe_returns_the_loop_to_the_hub_and_withdraws_its_question() {
     assert_eq!((&exited["reason"], &exited["category"]), (&json!("user-requested"), &json!("completed")));
     let pending = server.read("/api/questions?state=pending");
     assert!(pending["questions"].as_array().unwrap().is_empty(), "{pending}");
-    // And it can be started anew.
+    // The loop can be started again.
     let body = json!({ "recipe_id": "plan-execute-review", "message": "Build it again" });
     assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
 }

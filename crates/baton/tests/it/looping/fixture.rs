@@ -1,4 +1,4 @@
-//! A repository, an agent that plays every phase of the loop, and `baton loop` in it.
+//! A repository with an agent for every phase of the loop, and `baton loop` in it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -27,7 +27,7 @@ pub fn discovered(titles: &[&str]) -> String {
     json!({ "baton": "discovered", "tasks": tasks }).to_string()
 }
 
-/// Plans two subtasks, works on them, and comes upon a task in its review.
+/// Plans two subtasks, commits work for them, and discovers tasks in its review.
 pub fn script() -> Value {
     json!({ "scripts": [
         { "when": "# Plan: Vague", "steps": [
@@ -72,14 +72,14 @@ impl LoopFixture {
         self.repo.json(&["questions"])["questions"].as_array().unwrap().clone()
     }
 
-    /// Runs the loop with these answers, one for each question as it comes.
+    /// Runs the loop with one answer for each question.
     pub fn run_with_answers(&self, arguments: &[&str], answers: &[&str]) -> Output {
         let file = self.repo.home.join("answers.txt");
         fs::write(&file, answers.join("\n")).unwrap();
         self.repo.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
     }
 
-    /// `baton loop` with somebody at the keyboard.
+    /// Starts `baton loop`; the test types the answers.
     pub fn interactive(&self, arguments: &[&str]) -> InteractiveLoop {
         let mut command = self.repo.baton(&["loop"]);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -100,7 +100,7 @@ impl LoopFixture {
         found[0].clone()
     }
 
-    /// Every prompt an agent got for tasks whose title begins like this, in the order they were made.
+    /// All prompts for tasks whose title begins like this, in order.
     pub fn prompts(&self, title: &str) -> Vec<String> {
         let of_title = |task: &&Value| task["title"].as_str().unwrap().starts_with(title);
         let mut prompts = Vec::new();
@@ -123,7 +123,7 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// One iteration without anything special: the answers up to the last gate.
+/// The answers of one iteration up to the last gate.
 pub const ONE_ROUND: [&str; 7] = ["YES", "YES", "YES", "YES", "YES", "YES", "YES"];
 
 pub fn one_round(last: &'static str) -> Vec<&'static str> {
@@ -131,7 +131,7 @@ pub fn one_round(last: &'static str) -> Vec<&'static str> {
     ONE_ROUND.into_iter().chain([last]).collect()
 }
 
-/// A loop at the terminal of a person.
+/// A running `baton loop`.
 pub struct InteractiveLoop {
     child: Child,
     typed: ChildStdin,
@@ -156,7 +156,7 @@ impl InteractiveLoop {
         writeln!(self.typed, "{line}").unwrap();
     }
 
-    /// Ctrl-C. How the command ends, and what it still says.
+    /// Sends SIGINT; returns the exit code and the rest of the output.
     pub fn interrupt(mut self) -> (Option<i32>, String) {
         assert!(
             Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success()
@@ -165,7 +165,7 @@ impl InteractiveLoop {
         (self.child.wait().unwrap().code(), rest.join("\n"))
     }
 
-    /// The power company.
+    /// Sends SIGKILL.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

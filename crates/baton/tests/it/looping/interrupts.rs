@@ -1,10 +1,10 @@
-//! Breaking off, by hand and by accident, at every question there is: nothing is lost.
+//! The loop loses nothing when it is interrupted or killed at any question.
 
 use serde_json::json;
 
 use super::fixture::{LoopFixture, ONE_ROUND, one_round, stderr};
 
-/// Where a round can be broken off: the answers before, the question it waits at, and how to go on afterwards.
+/// Where a loop can be interrupted: the answers before, the pending question, and how the next loop continues.
 const PLACES: [(usize, &str, &[&str], &str); 7] = [
     (0, "Ready to execute? [YES/NO]", &[], "Ready to execute? [YES/NO]"),
     (1, "Execute: First part?", &["--from", "execute"], "Execute: First part?"),
@@ -17,22 +17,22 @@ const PLACES: [(usize, &str, &[&str], &str); 7] = [
 
 #[test]
 fn ctrl_c_at_any_question_returns_to_the_hub_and_loses_nothing() {
-    for (before, question, arguments, goes_on_with) in PLACES {
+    for (before, question, arguments, continues_with) in PLACES {
         let fixture = LoopFixture::new();
         let subject = fixture.add("Build it");
         assert_eq!(fixture.run_with_answers(&[], &ONE_ROUND[..before]).status.code(), Some(10), "{question}");
-        // The question survived the first command; it is shown again.
+        // The question survived the first command and is shown again.
         let mut loop_again = fixture.interactive(&[]);
         loop_again.wait_for_line(question);
         let (code, rest) = loop_again.interrupt();
         assert_eq!(code, Some(130), "{question}: {rest}");
         assert!(rest.contains("no work is lost") && rest.contains("Iterations: 1"), "{question}: {rest}");
         assert!(fixture.questions().is_empty(), "{question}: it is withdrawn");
-        // What was being planned is in the queue again; what was planned is still there.
+        // A task that was being planned is in the queue again; an approved plan is kept.
         let expected = if before == 0 { "incoming" } else { "recycled" };
         assert_eq!(fixture.repo.queue(&subject), expected, "{question}");
         let mut afterwards = fixture.interactive(arguments);
-        afterwards.wait_for_line(goes_on_with);
+        afterwards.wait_for_line(continues_with);
         afterwards.kill();
     }
 }
@@ -41,7 +41,7 @@ fn ctrl_c_at_any_question_returns_to_the_hub_and_loses_nothing() {
 fn a_loop_killed_at_any_question_continues_there() {
     let fixture = LoopFixture::new();
     fixture.add("Build it");
-    // One answer for each run of the command: everything else comes from the store.
+    // One answer for each run of the command; the rest comes from the store.
     let answers = one_round("NO");
     let (last, before) = answers.split_last().unwrap();
     for answer in before {
@@ -82,7 +82,7 @@ fn interrupting_the_plan_phase_ends_the_agent_and_keeps_the_task() {
     fixture.repo.until("the agent plans", || {
         fixture.tasks().iter().any(|task| task["title"] == "Plan: Build it" && task["queue"] == "claimed")
     });
-    // Nobody else may begin with what is being planned.
+    // A task that is being planned is not ready for others.
     assert!(fixture.repo.json(&["task", "ready"])["tasks"].as_array().unwrap().is_empty());
     let (code, rest) = planning.interrupt();
     assert_eq!(code, Some(130), "{rest}");

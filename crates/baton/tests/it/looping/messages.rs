@@ -1,5 +1,4 @@
-//! What a person says to a loop of their own accord reaches the agent that is at work; what an agent says in its
-//! message reaches the loop.
+//! Messages of a person to the loop reach the running agent; report lines in an agent's message reach the loop.
 
 use serde_json::json;
 
@@ -8,7 +7,7 @@ use crate::agents::fake;
 use crate::engine::test_repo::TestRepo;
 use crate::gate::Gate;
 
-/// Plans, but not before it is let go, and tells what it was told. The first shift is the one that waits.
+/// Plans after the gate is open; with a message in the prompt, it plans at once and differently.
 const AGENT: &str = r#"
 touch "$KEEP/started"
 case "$prompt" in
@@ -37,7 +36,7 @@ fn a_message_during_a_phase_reaches_its_agent_before_the_gate_is_asked() {
     gate.open();
     planning.wait_for_line("Ready to execute? [YES/NO]");
     planning.wait_for_line("1. As the person asked");
-    // While a question waits nobody is at work: its answer comes first.
+    // While a question is pending no agent works: it has to be answered first.
     let refused = fixture.repo.output(&["recipe", "say", "And paint it green."]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("Ready to execute? [YES/NO]"), "{refused:?}");

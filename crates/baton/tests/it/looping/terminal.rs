@@ -1,4 +1,4 @@
-//! The loop where nobody is there to type, and in a terminal where somebody is.
+//! The loop without a terminal, with answers from a file, and inside tmux.
 
 use std::fs;
 use std::process::Command;
@@ -49,7 +49,7 @@ fn unattended_default_leaves_a_question_without_a_default_to_a_person() {
     fixture.add("Build it");
     let output = fixture.repo.output(&["loop", "--unattended", "default"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
-    assert_eq!(fixture.questions().len(), 1, "a gate is the human's");
+    assert_eq!(fixture.questions().len(), 1, "a person decides a gate");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn agents_that_submit_no_plan_fail_the_loop() {
     assert_eq!(fixture.repo.queue(&task), "incoming");
 }
 
-/// A terminal with a person at it, in a server of tmux's own.
+/// A terminal in a separate tmux server.
 struct Tmux(String);
 
 impl Tmux {

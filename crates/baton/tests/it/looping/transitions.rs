@@ -1,4 +1,4 @@
-//! From phase to phase: the four ways a phase hands off.
+//! The four transitions between phases.
 
 use super::fixture::{LoopFixture, one_round, stderr};
 
@@ -13,10 +13,10 @@ fn test_1_plan_hands_off_to_execute() {
     assert!(printed.contains("— iteration 1: execute —"), "{printed}");
     // No more questions from the plan phase, and the execute phase asks for each subtask.
     assert!(printed.contains("Execute: First part? [YES/NO/HELP]"), "{printed}");
-    // The subtasks were created after YES and stand in for what was planned.
+    // The subtasks were created after YES and replace the task.
     assert_eq!(fixture.repo.json(&["task", "show", &subject])["queue"], "recycled");
     fixture.task_titled("First part");
-    // Going on: the agents of the next phase know nothing of what was asked in this one.
+    // The agents of the next phase get nothing of this phase's questions.
     fixture.run_with_answers(&[], &["YES"]);
     let prompts = fixture.prompts("First part");
     assert!(!prompts.is_empty());
@@ -34,7 +34,7 @@ fn test_2_execute_hands_off_to_review() {
     let output = fixture.run_with_answers(&[], &["YES", "HELP", "YES", "YES", "YES", "FAILED", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
     let printed = stderr(&output);
-    // HELP shows help and asks the same again.
+    // HELP shows help and repeats the question.
     assert_eq!(printed.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{printed}");
     assert!(printed.contains("Write the first file."), "{printed}");
     assert!(printed.contains("Ready for review? [YES/NO]"), "{printed}");
@@ -63,7 +63,7 @@ fn test_3_review_continues_with_plan() {
     let printed = stderr(&output);
     assert!(printed.contains("New: 1. Duplicates skipped: 2."), "{printed}");
     assert!(printed.contains("— iteration 2: plan —"), "{printed}");
-    // Another task than before, from the queue.
+    // The next task of the queue.
     assert!(
         printed.contains("The plan for") && printed.contains("Wash the dishes has 2 subtasks"),
         "{printed}"

@@ -1,4 +1,4 @@
-//! What happens within a phase: nothing is planned vaguely, created unasked, or asked twice.
+//! Within a phase: NO at a gate, vague tasks, discovered tasks and an empty queue.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn no_at_a_gate_stays_in_the_phase_and_nothing_is_created() {
     assert_eq!(printed.matches("Ready to execute? [YES/NO]").count(), 2, "{printed}");
     assert!(!printed.contains("execute —"), "{printed}");
     assert!(fixture.tasks().iter().all(|task| task["title"] != "First part"));
-    // What was said in this phase reaches the agent that plans again in it.
+    // The answer reaches the agent that plans again in the same phase.
     assert!(fixture.prompts("Plan:").last().unwrap().contains("Make it three parts."));
 }
 
@@ -32,7 +32,7 @@ fn a_vague_task_is_clarified_before_a_plan_is_accepted() {
         "{printed}"
     );
     assert!(fixture.prompts("Plan:")[1].contains("It is about the login."));
-    // SKIP takes the plan as it is.
+    // SKIP accepts the plan as it is.
     let output = fixture.run_with_answers(&[], &["SKIP"]);
     assert!(stderr(&output).contains("Ready to execute? [YES/NO]"), "{}", stderr(&output));
 }

@@ -1,7 +1,7 @@
-//! Work goes where its code is at hand, and elsewhere when there is no room.
+//! A machine without a clone takes work when those with a clone are full.
 //!
-//! That the machine with the clone comes first is a head start of a second, which a test could only lose or win by its
-//! luck: `HeadStart` and `WorkerFit` have tests of their own. Here is what holds without luck.
+//! That a machine with a clone comes first is a head start of one second, which depends on timing here. `HeadStart` and
+//! `WorkerFit` have unit tests.
 
 use super::sharing::fleet;
 use crate::gate::Gate;
@@ -26,7 +26,7 @@ fn a_machine_without_a_clone_takes_work_if_the_others_are_full() {
         assert_eq!(attempts.as_array().unwrap().len(), 1);
         attempts[0]["attempt"]["worker"].as_str().unwrap().to_owned()
     };
-    // Alone, it takes what is not at hand, and has a clone from then on.
+    // The only worker takes the task without a clone, and has one afterwards.
     let first = warm.worker(&["--agents", "1"]);
     let task = office.add(&project, "Clone it", &[]);
     office.until_queue(&task, "provisional");

@@ -1,10 +1,10 @@
-//! A machine that was away and comes back: its word counts for nothing, and its work is not lost.
+//! Machines that lost their lease, that are stopped or drained, and tasks that need labels.
 
 use super::fleet::Fleet;
 use super::sharing::fleet;
 use crate::gate::Gate;
 
-/// Commits something of its attempt's own. The first attempt says that it is there, and waits until it may end.
+/// Commits a file and leaves another one uncommitted. The first attempt then waits at the gate.
 fn agent(fleet: &Fleet, gate: &Gate) -> String {
     let (home, wait) = (fleet.home.display(), gate.wait());
     format!(
@@ -15,7 +15,7 @@ fn agent(fleet: &Fleet, gate: &Gate) -> String {
     )
 }
 
-fn begun(fleet: &Fleet) -> bool {
+fn has_begun(fleet: &Fleet) -> bool {
     fleet.home.join("begun").exists()
 }
 
@@ -32,8 +32,8 @@ fn a_machine_that_lost_its_lease_writes_nothing_and_its_work_is_kept() {
     let project = office.project(&fleet);
     let task = office.add(&project, "Work", &[]);
     let first = away.worker(&[]);
-    office.until("the agent is at work", || begun(&fleet));
-    // Its agent works on; the machine itself is as good as gone.
+    office.until("the agent is at work", || has_begun(&fleet));
+    // The agent continues, but its machine is stopped.
     first.signal("-STOP");
     let second = here.worker(&[]);
     office.until_queue(&task, "provisional");
@@ -56,7 +56,7 @@ fn a_machine_that_lost_its_lease_writes_nothing_and_its_work_is_kept() {
         assert!(files.contains(&format!("{task}-2.txt")), "{branch}: {files:?}");
         assert!(!files.contains(&format!("{task}-1.txt")), "{branch}: {files:?}");
     }
-    // Any machine can bring back what it had, committed or not.
+    // Any machine can restore its files, committed or not.
     let into = fleet.home.join("restored");
     office.stdout(&["task", "restore", &lost, into.to_str().unwrap()]);
     assert!(into.join(format!("{task}-1.txt")).exists() && into.join("loose-1.txt").exists());
@@ -75,7 +75,7 @@ fn a_stopped_worker_returns_its_task_with_the_work_so_far() {
     let project = office.project(&fleet);
     let task = office.add(&project, "Work", &[]);
     let first = one.worker(&["--grace", "0"]);
-    office.until("the agent is at work", || begun(&fleet));
+    office.until("the agent is at work", || has_begun(&fleet));
     first.end();
     let shown = office.task(&task);
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_stopped_worker_returns_its_task_with_the_work_so_far() {
     let second = other.worker(&[]);
     office.until_queue(&task, "provisional");
     second.end();
-    // It went on from what the first had, also from what was not committed.
+    // The second attempt continued from the first one's files, also the uncommitted ones.
     let files = fleet.files(&format!("baton/{task}"));
     for file in [format!("{task}-1.txt"), format!("{task}-2.txt"), "loose-1.txt".to_owned()] {
         assert!(files.contains(&file), "{file}: {files:?}");
@@ -105,7 +105,7 @@ fn a_draining_worker_finishes_what_it_has_and_takes_nothing_new() {
     let project = office.project(&fleet);
     let task = office.add(&project, "Work", &[]);
     let worker = one.worker(&["--grace", "60", "--label", "gpu"]);
-    office.until("the agent is at work", || begun(&fleet));
+    office.until("the agent is at work", || has_begun(&fleet));
     worker.signal("-TERM");
     worker.wait_for_line("Draining");
     office.until("others see it", || {

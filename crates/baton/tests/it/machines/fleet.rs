@@ -1,5 +1,5 @@
-//! A fleet for a test: a bare repository everyone pushes to, a namespace on the tests' PostgreSQL, and machines that
-//! have nothing in common but these.
+//! A fleet for one test: a bare repository as the remote, a namespace on the tests' PostgreSQL, and machines that share
+//! nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ pub struct Fleet {
     pub remote: PathBuf,
     pub store: String,
     pub namespace: String,
-    /// The agent of every machine, in the shell's language.
+    /// The agent of every machine, a shell script.
     program: PathBuf,
 }
 
@@ -49,13 +49,13 @@ impl Fleet {
         fleet
     }
 
-    /// Replaces what the agent does, on every machine.
+    /// Replaces the script of the agent.
     pub fn set_agent(&self, agent: &str) {
         std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{agent}\n"))
             .unwrap();
     }
 
-    /// A machine with a folder of its own that is no repository, and these settings beside the fleet's agent.
+    /// A machine with its own folder, which is no repository, and these settings in addition to the agent's.
     pub fn machine(&self, name: &str, settings: &str) -> Machine {
         let folder = self.home.join(name);
         std::fs::create_dir_all(folder.join(".agent")).unwrap();
@@ -75,7 +75,7 @@ impl Fleet {
         }
     }
 
-    /// The same with tables behind the settings.
+    /// The same with tables at the end of the settings.
     pub fn machine_with(&self, name: &str, tables: &str) -> Machine {
         let machine = self.machine(name, "");
         let file = machine.folder.join(".agent/baton.toml");
@@ -99,7 +99,7 @@ impl Fleet {
 /// One machine of the fleet.
 pub struct Machine {
     pub folder: PathBuf,
-    /// What every program of it is started by: in a network namespace, with a clock of its own.
+    /// The words before every command, such as those that enter a network namespace.
     pub prefix: Vec<String>,
     pub variables: Vec<(String, String)>,
 }
@@ -132,13 +132,13 @@ impl Machine {
         serde_json::from_str(&self.stdout(&[&["--json"], words].concat())).unwrap()
     }
 
-    /// Whether it ended well, and what it printed.
+    /// Whether it succeeded, and its standard output.
     pub fn try_stdout(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
-    /// Whether it ended well, and what it said.
+    /// Whether it succeeded, and its standard error.
     pub fn try_run(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())

@@ -1,11 +1,11 @@
-//! A project with a limit: no more of it runs at once, on all machines together, and others are not held up.
+//! The limit of a project applies to all machines together and does not delay other projects.
 
 use std::path::Path;
 
 use super::sharing::fleet;
 use crate::gate::Gate;
 
-/// Says that it is at work. Two of the limited project at once leave a trace; the first waits until it may end.
+/// Leaves a file if two tasks of the limited project run at once, and waits at the gate.
 fn agent(home: &Path, gate: &Gate, limited: &str) -> String {
     let (home, wait) = (home.display(), gate.wait());
     format!(
@@ -39,7 +39,7 @@ fn a_projects_limit_applies_across_machines_and_is_reported() {
         (1..=4).map(|number| office.add(&limited, &format!("One-by-one {number}"), &[])).collect();
     let workers = [one.worker(&["--agents", "2"]), other.worker(&["--agents", "2"])];
     office.until("the first is at work", || fleet.home.join("begun").exists());
-    // Behind three that have to wait; there is room for it on both machines.
+    // Three tasks before it have to wait, but both machines have room.
     let beside = office.add(&free, "Beside", &[]);
     office.until_queue(&beside, "provisional");
 

@@ -1,4 +1,4 @@
-//! Many machines on one PostgreSQL and one git remote: each a folder and processes of its own.
+//! Several machines, each with its own folder and processes, on one PostgreSQL and one git remote.
 
 mod clone_affinity;
 mod fencing;

@@ -1,6 +1,6 @@
-//! A hundred tasks on three workers and two servers, each in a network of its own and two of three with a clock that is
-//! five minutes off, while each worker is killed once and cut off once for longer than its lease, PostgreSQL loses its power
-//! and a server dies: every task is done once, all work is merged, no question is lost or asked twice.
+//! A hundred tasks on three workers and two servers, each in its own network and most with a clock that is five minutes
+//! off. Each worker is killed once and disconnected once for longer than its lease, PostgreSQL crashes and a server is
+//! killed: every task is done once, all work is merged, no question is lost or repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,24 +17,24 @@ use crate::engine::test_repo::BatonProcess;
 use crate::postgres::{self, Server};
 use crate::wait;
 
-/// What the machines work on while things happen to them.
+/// Tasks of the plan.
 const PLANNED: usize = 100;
-/// For each kill and each cut of a worker, one that its machine is at work on, so that it surely hits somebody.
+/// One more task for each kill and each cut of a worker, so that the worker is busy at that moment.
 const HITS: usize = 6;
 const TASKS: usize = PLANNED + HITS;
-/// Tasks side by side; each waits on one or two of the row before.
+/// Tasks in one row; each depends on one or two of the row before.
 const ROW: usize = 20;
-/// Every so many asks before it works.
+/// Every tenth task asks first.
 const ASKING_EVERY: usize = 10;
 const LEASE_SECONDS: u32 = 3;
-/// Clocks, as libfaketime takes them: none of the machines agrees with the store by less than five minutes but one.
+/// Clock offsets for libfaketime: only one machine agrees with the store.
 const CLOCKS: [&str; 5] = ["+300s", "-300s", "+0s", "-300s", "+300s"];
-/// The title of what a machine is at work on when it is hit.
+/// The title of the task that a worker runs when it is killed or cut off.
 const STAYING: &str = "Stay at work";
 const SERVERS: [u8; 2] = [3, 4];
 /// How often each server accepts what is finished: seldom enough to leave the processors to the work.
 const ACCEPT_EVERY: Duration = Duration::from_millis(250);
-/// A busy machine is given time; an idle one needs less than a third of it.
+/// A busy machine may need three times as long as an idle one.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Asks first where the title says so, then works. Or reports that it is at work and hangs until its machine is hit.
@@ -54,16 +54,16 @@ fn a_hundred_tasks_survive_cuts_kills_and_wrong_clocks() {
         report_skipped(&reason);
         return;
     }
-    let cluster = Cluster::set();
+    let cluster = Cluster::start();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for server in SERVERS {
             let (cluster, is_over) = (&cluster, &is_over);
             scope.spawn(move || cluster.accept_until(server, is_over));
         }
-        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cluster.play()));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cluster.disturb()));
         is_over.store(true, Ordering::Relaxed);
-        if let Err(why) = played {
+        if let Err(why) = result {
             std::panic::resume_unwind(why);
         }
     });
@@ -71,7 +71,7 @@ fn a_hundred_tasks_survive_cuts_kills_and_wrong_clocks() {
 }
 
 struct Cluster {
-    // Dropped in this order: processes first, then what they stand on.
+    // Dropped in this order: processes before what they use.
     _daemon: Running,
     server: Server,
     network: Network,
@@ -91,7 +91,7 @@ impl Drop for Running {
 }
 
 impl Cluster {
-    fn set() -> Self {
+    fn start() -> Self {
         let network = Network::new(5);
         let server = Server::within("cut", &network.hub(), HOSTS).unwrap();
         let store = format!("postgres://baton@{HUB}/postgres");
@@ -119,7 +119,7 @@ impl Cluster {
         cluster
     }
 
-    /// The project and all its tasks, by one call each.
+    /// Creates the project and imports its tasks.
     fn project(&self) -> String {
         let machine = &self.machines[usize::from(SERVERS[0])];
         let remote = format!("git://{HUB}/app.git");
@@ -132,8 +132,8 @@ impl Cluster {
         project
     }
 
-    /// Everything that happens to the machines, each at its point of the way.
-    fn play(&self) {
+    /// Kills and cuts the machines while the tasks are done.
+    fn disturb(&self) {
         let mut workers: Vec<Option<BatonProcess>> = (0..3).map(|number| Some(self.worker(number))).collect();
         let mut servers: Vec<Option<BatonProcess>> =
             SERVERS.iter().map(|number| Some(self.machine(*number).up(&["--agents", "0"]))).collect();
@@ -160,7 +160,7 @@ impl Cluster {
         self.put_to_work(2);
         restart(2);
         self.until_done(72);
-        // The one that has been up longer is most likely the steward.
+        // The server that has been up longer is most likely the leader.
         if let Some(server) = servers[0].take() {
             server.kill();
         }
@@ -204,11 +204,11 @@ impl Cluster {
         self.network.reconnect(number);
     }
 
-    /// Accepts whatever waits, and answers whatever is asked, at one of the servers. The other does the same.
+    /// Accepts finished work and answers questions at one server, while another thread does the same at the other.
     fn accept_until(&self, server: u8, is_over: &AtomicBool) {
         let machine = self.machine(server);
         wait::repeat_every(ACCEPT_EVERY, || {
-            // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
+            // Failures are expected: the other server was faster, PostgreSQL is down, or this server was killed.
             let _ = machine.try_run(&["accept", "--all"]);
             let (worked, printed) = machine.try_stdout(&["--json", "questions"]);
             let asked: Value =
@@ -236,7 +236,7 @@ impl Cluster {
         wait::until(PATIENCE, is_done, || format!("{wanted} done: {}", progress()));
     }
 
-    /// What must be true when all is over.
+    /// Checks the result.
     fn check(&self) {
         let machine = self.machine(SERVERS[1]);
         let lines = machine.stdout(&["export", "--events", "--project", &self.project]);
@@ -259,7 +259,7 @@ impl Cluster {
             assert!(subjects.lines().any(|line| line == format!("Work on {task}")), "{task} has no commit");
         }
 
-        // A question has a kind of its own, which stands in the way of the line's.
+        // The `kind` of a question replaces that of the line.
         let questions: Vec<&Value> = lines.iter().filter(|line| line.get("asked_at").is_some()).collect();
         let asking: BTreeSet<String> = questions.iter().map(|question| text(question, "task_id")).collect();
         assert_eq!(
@@ -271,7 +271,7 @@ impl Cluster {
             assert!(question.to_string().contains("\"answer\":\"red\""), "{question}");
         }
 
-        // Everyone took leave but the server that was killed; nobody holds anything.
+        // No worker runs anything any more.
         let health = machine.json(&["workers"]);
         let running = |worker: &Value| worker["running"].as_array().map_or(0, Vec::len);
         assert!(
@@ -288,7 +288,7 @@ impl Cluster {
     }
 }
 
-/// What only this machine has.
+/// The label of this machine.
 fn label(number: u8) -> String {
     format!("machine-{number}")
 }
@@ -297,7 +297,7 @@ fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// A task of the plan: in rows, each of which waits on the one before.
+/// A task of the plan, which depends on tasks of the row before.
 fn planned(number: usize) -> Value {
     let above = |step: usize| number.checked_sub(ROW).map(|up| up / ROW * ROW + (up + step) % ROW + 1);
     let waits_on: BTreeSet<usize> = [above(0), above(7)].into_iter().flatten().collect();
@@ -306,7 +306,7 @@ fn planned(number: usize) -> Value {
             "dependencies": waits_on.into_iter().collect::<Vec<_>>() })
 }
 
-/// Git's own server, for everyone in the network. By its own name: `git daemon` would be two processes.
+/// The git server of the network. Started as `git-daemon`, because `git daemon` would be two processes.
 fn daemon(network: &Network, home: &Path) -> Running {
     let programs = Command::new("git").arg("--exec-path").output().unwrap().stdout;
     let programs = String::from_utf8(programs).unwrap();
@@ -325,7 +325,7 @@ fn daemon(network: &Network, home: &Path) -> Running {
     Running(child)
 }
 
-/// The library that gives a program another clock. Without it the clocks agree, which is said loudly.
+/// The library that changes a program's clock. Without it the clocks agree, which is reported.
 fn faketime() -> Option<String> {
     let found = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"]
         .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))

@@ -1,4 +1,4 @@
-//! Two servers on one store, both set up to tell people: each notice is told once, whoever tells it.
+//! Two servers on one store that both send notices: each notice is sent once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::engine::test_repo::read;
 
 const TASKS: usize = 4;
 
-/// One line for each notice, from whichever server it comes.
+/// The notices of both servers, one on each line.
 fn received(file: &Path) -> Vec<Value> {
     if !file.exists() {
         return Vec::new();
@@ -20,11 +20,11 @@ fn received(file: &Path) -> Vec<Value> {
 
 #[test]
 fn two_servers_send_each_notice_once_and_the_second_takes_over() {
-    let Some(fleet) = fleet("told", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
+    let Some(fleet) = fleet("notices", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
         return;
     };
-    let file = fleet.home.join("told.json");
-    // Each line is written at once, so two servers do not mix theirs.
+    let file = fleet.home.join("notices.json");
+    // Each line is one write, so the lines of two servers do not mix.
     let settings = format!(
         "[notify]\ncommand = [\"sh\", \"-c\", \"notice=$(cat); printf '%s\\\\n' \\\"$notice\\\" >> {}\"]\n",
         file.display()
@@ -47,11 +47,11 @@ fn two_servers_send_each_notice_once_and_the_second_takes_over() {
         }
     };
     ask(TASKS);
-    second.until("all are told", || received(&file).len() >= TASKS);
+    second.until("all notices are sent", || received(&file).len() >= TASKS);
     let [one, other] = servers;
     one.end();
     ask(TASKS);
-    second.until("the other tells the rest", || received(&file).len() >= 2 * TASKS);
+    second.until("the other server sends the rest", || received(&file).len() >= 2 * TASKS);
     worker.end();
     other.end();
     let all = received(&file);

@@ -1,10 +1,10 @@
-//! The git remote is away for a while: what has to travel waits on its machine, everybody is told, and nothing is lost.
+//! While the git remote is unreachable, work waits on its machine and nothing is lost.
 
 use super::fleet::{Fleet, Machine};
 use super::sharing::fleet;
 use crate::gate::Gate;
 
-/// Commits, leaves something uncommitted, says that it is at work, and waits until it may end.
+/// Commits, reports that it has begun, and waits at the gate.
 fn agent(fleet: &Fleet, gate: &Gate) -> String {
     let home = fleet.home.display();
     format!(
@@ -14,7 +14,7 @@ fn agent(fleet: &Fleet, gate: &Gate) -> String {
     )
 }
 
-/// What a machine has that has not arrived.
+/// How many pushes of a machine are pending.
 fn unpushed(machine: &Machine) -> usize {
     let notes = std::fs::read_dir(machine.folder.join(".agent/state/unpushed"));
     notes.map_or(0, |notes| {
@@ -37,7 +37,7 @@ fn unpushed_work_is_pushed_once_the_remote_is_back() {
     office.until("both are at work", || {
         [&kept, &dropped].iter().all(|task| fleet.home.join(format!("begun-{task}")).exists())
     });
-    // A branch that has to be pushed, and a vault of work that nobody wants any more.
+    // One branch has to be pushed, and one snapshot of cancelled work.
     let gone = fleet.home.join("gone.git");
     std::fs::rename(&fleet.remote, &gone).unwrap();
     office.stdout(&["task", "cancel", &dropped]);
@@ -50,7 +50,7 @@ fn unpushed_work_is_pushed_once_the_remote_is_back() {
     assert_eq!(office.task(&kept)["queue"], "provisional", "it waits");
     office.until("both are noted", || unpushed(&lab) == 2);
 
-    // Its machine is started anew meanwhile: what was noted is still to be done.
+    // Pending pushes survive a restart of the worker.
     worker.end();
     assert_eq!(unpushed(&lab), 2);
     let worker = lab.worker(&["--agents", "2"]);

@@ -1,4 +1,4 @@
-//! How to get into the store is not handed to agents, whichever way their Baton was told.
+//! Agents do not get the credentials of the store, wherever Baton got them from.
 
 use super::fleet::Fleet;
 use crate::engine::store_choice::{address, report_skipped};
@@ -13,11 +13,11 @@ fn agents_do_not_get_the_credentials_of_the_store() {
     if let Some(reason) = postgres::missing() {
         return report_skipped(&reason);
     }
-    // The tests' server asks for no password, so any will do.
+    // The tests' server needs no password and accepts any.
     let store = address().replacen('@', &format!(":{IN_ADDRESS}@"), 1);
     let fleet = Fleet::new(store, "secrets", "");
     let home = fleet.home.display();
-    // Its own environment, and the command lines of everything that belongs to its attempt.
+    // Records its environment and the command lines of its attempt's processes.
     fleet.set_agent(&format!(
         "turns 1; work; env > {home}/environment\n\
          for process in /proc/[0-9]*; do\n\

@@ -1,5 +1,4 @@
-//! Work that is added on one machine, done on another and accepted on a third, with nothing between them but the store
-//! and the remote.
+//! A task is added on one machine and done on another; they share only the store and the remote.
 
 use super::fleet::Fleet;
 use crate::engine::store_choice::{address, report_skipped};
@@ -24,7 +23,7 @@ fn a_task_is_done_on_one_machine_and_accepted_on_another() {
     let second = office.add(&project, "Second", &["--after", &first]);
     let worker = lab.worker(&["--agents", "2"]);
     office.until_queue(&first, "provisional");
-    // The work has left its machine before it can be accepted.
+    // The branch is pushed before the work can be accepted.
     assert!(fleet.files(&format!("baton/{first}")).contains(&format!("{first}.txt")));
     office.stdout(&["accept", &first]);
     office.until_queue(&second, "provisional");
@@ -45,6 +44,6 @@ fn a_task_is_done_on_one_machine_and_accepted_on_another() {
     let by = office.task(&first)["attempts"][0]["attempt"]["worker"].clone();
     assert!(workers["workers"].as_array().unwrap().iter().any(|one| one["name"] == by), "{by}");
     worker.end();
-    assert_eq!(office.json(&["workers"])["workers"].as_array().unwrap().len(), 1, "it took leave");
+    assert_eq!(office.json(&["workers"])["workers"].as_array().unwrap().len(), 1, "it signed off");
     up.end();
 }

@@ -1,4 +1,4 @@
-//! Who is let in, and what they find there: trust in the file, tools that come and go, tokens, the queue.
+//! Access to the tools: trust in the Taskfile, tools that come and go, tokens, the queue.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ async fn with_trust_prompt_a_person_approves_the_current_file() {
     let (client, _listener, _child) = repo.client().await;
     let (text, is_error) = run(&client, "greet").await;
     assert!(is_error && text.contains("baton tasks --trust"), "{text}");
-    // Nobody is at a terminal: nothing runs.
+    // Without a terminal nothing runs.
     let output = repo.baton().args(["do", "greet"]).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(4), 0));
     let at_terminal = |answer: &str| {
@@ -31,7 +31,7 @@ async fn with_trust_prompt_a_person_approves_the_current_file() {
     assert!(text.contains("[y/N]") && !text.contains("Hello from"), "{text}");
     let text = at_terminal("y");
     assert!(text.contains("[y/N]") && text.contains("Hello from your custom Taskfile!"), "{text}");
-    // It is asked once for the file as it is, and again after a change.
+    // The approval is valid until the file changes.
     assert!(run(&client, "greet").await.0.contains("Hello from"));
     repo.write(".agent/Taskfile.yml", &TASKFILE.replace("Hello from", "Howdy from"));
     assert!(run(&client, "greet").await.1);
@@ -44,7 +44,7 @@ async fn with_trust_prompt_a_person_approves_the_current_file() {
 #[tokio::test]
 async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_notified() {
     let repo = McpRepo::new("");
-    // Through the running server, as an agent's client would.
+    // Through a running server, like the client of an agent.
     let (_up, _) = repo.up();
     let (client, listener, _child) = repo.client().await;
     assert!(!tools(&client).await.contains(&"run_user_task".to_owned()));
@@ -68,10 +68,11 @@ async fn a_persons_client_manages_the_queue() {
     assert!(call(&client, "get_next_task", json!({})).await.0.contains(&id));
     assert!(call(&client, "list_tasks", json!({ "title": "LOGIN" })).await.0.contains(&id));
     let (text, is_error) =
-        call(&client, "update_task", json!({ "id": id, "title": "Mend the login", "priority": "P0" })).await;
-    assert!(!is_error && text.contains("Mend the login"), "{text}");
+        call(&client, "update_task", json!({ "id": id, "title": "Repair the login", "priority": "P0" }))
+            .await;
+    assert!(!is_error && text.contains("Repair the login"), "{text}");
     let view = repo.json(&["task", "show", &id]);
-    assert_eq!((&view["title"], &view["priority"]), (&json!("Mend the login"), &json!("P0")), "{view}");
+    assert_eq!((&view["title"], &view["priority"]), (&json!("Repair the login"), &json!("P0")), "{view}");
     let (text, is_error) = call(&client, "update_task", json!({ "id": id })).await;
     assert!(is_error && text.starts_with("nothing to change"), "{text}");
     let (text, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
@@ -84,7 +85,7 @@ async fn a_persons_client_manages_the_queue() {
     assert!(is_error && text.starts_with("unknown tool ask_user"), "{text}");
 }
 
-/// One POST to the server; status and body.
+/// Posts to the server; returns the status and the response.
 fn post(address: &str, headers: &str, body: &Value) -> (u16, String) {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).unwrap();

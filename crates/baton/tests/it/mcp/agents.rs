@@ -1,12 +1,12 @@
-//! The tools as an attempt's agent has them: through the real binary, by its token.
+//! The tools of an attempt's agent, through the real binary and with its token.
 
 use serde_json::Value;
 
 use super::McpRepo;
 use crate::wait;
 
-/// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
-const SPEAKS: &str = r#"
+/// An agent in Python that speaks MCP to `baton mcp`. `tool(name, arguments)` calls a tool.
+const MCP_CLIENT: &str = r#"
 import json, os, subprocess, sys
 prompt = sys.stdin.read()
 mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -27,7 +27,7 @@ ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientI
 send({"method": "notifications/initialized"})
 "#;
 
-/// The settings: whose the work is, and what else is said.
+/// Writes the settings: the agent, and these.
 fn set_up(repo: &McpRepo, settings: &str) {
     let agent = repo.folder.join("agent.py");
     let command = format!("command = [\"python3\", \"{}\"]", agent.display());
@@ -44,7 +44,7 @@ struct AgentFixture {
 impl AgentFixture {
     fn new(agent: &str, settings: &str) -> Self {
         let repo = McpRepo::new("");
-        repo.write("agent.py", &format!("{SPEAKS}{agent}"));
+        repo.write("agent.py", &format!("{MCP_CLIENT}{agent}"));
         repo.write(
             ".agent/Taskfile.yml",
             "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
@@ -63,7 +63,7 @@ impl AgentFixture {
         wait::until(super::PATIENCE, is_so, || format!("{what}: {}", self.show()));
     }
 
-    /// The one question that waits, once there is one.
+    /// Waits for the only pending question.
     fn question(&self) -> Value {
         let questions = || self.repo.json(&["questions"])["questions"].as_array().unwrap().clone();
         self.wait("the question", &|| !questions().is_empty());
@@ -76,11 +76,11 @@ impl AgentFixture {
         self.repo.json(&["answer", question["id"].as_str().unwrap(), text]);
     }
 
-    /// What the agent printed, as JSON, once its task is done.
+    /// The JSON that the agent printed, once its task is done.
     fn printed_json(&self) -> Value {
         self.wait("the end", &|| self.show()["queue"] == "done");
         let output = self.show()["output"].as_str().unwrap().to_owned();
-        // The agent's own words come first; what else is printed of the attempt follows.
+        // The agent's output comes first; notes about the attempt follow.
         let mut documents = serde_json::Deserializer::from_str(&output).into_iter();
         documents.next().unwrap().unwrap()
     }
@@ -104,7 +104,7 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
     let printed = fixture.printed_json();
     assert_eq!(printed["answer"], "8080");
     assert!(printed["where"].as_str().unwrap().contains(".agent/state/"), "{printed}");
-    // The attempt's token is the agent's, not its commands'.
+    // User tasks do not get the attempt's token.
     assert!(printed["where"].as_str().unwrap().contains("\n[]\n"), "{printed}");
     assert!(printed["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{printed}");
     assert_eq!(printed["reported"], "Recorded. End your turn now.");
@@ -116,7 +116,7 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
 
 #[test]
 fn an_unanswered_question_ends_the_agent_and_the_answer_resumes_it() {
-    // It says the question again at its end, as models do, and leaves with an error; neither counts.
+    // At its end it repeats the question, as models do, and fails; neither has an effect.
     let fixture = AgentFixture::new(
         r#"
 answer = tool("ask_human", {"question": "Which port?", "options": ["80", "8080"], "kind": "confirmation"})
@@ -132,7 +132,7 @@ print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "
     fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
     assert_eq!(fixture.question()["id"], question["id"], "asked once");
     drop(up);
-    // A decision is asked for again by whoever needs it; this time there is time enough to answer.
+    // The resumed agent asks again; this time the patience suffices to answer.
     set_up(&fixture.repo, "");
     let (_up, _) = fixture.repo.up();
     fixture.answer(&question, "8080");
@@ -186,7 +186,7 @@ fn an_agent_may_change_and_cancel_only_tasks_it_added() {
     let fixture = AgentFixture::new(
         r#"
 mine = json.loads(tool("add_task", {"title": "Found on the way", "priority": "P3"}))["task_id"]
-others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of the human"}))["tasks"]][0]
+others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of a person"}))["tasks"]][0]
 print(json.dumps({
     "better": tool("update_task", {"id": mine, "title": "Found and named"}),
     "back": tool("set_task_status", {"id": mine, "status": "CANCELLED"}),
@@ -197,7 +197,7 @@ print(json.dumps({
 "#,
         "max = 1\n",
     );
-    let other = fixture.repo.json(&["task", "add", "A task of the human's", "--after", &fixture.task]);
+    let other = fixture.repo.json(&["task", "add", "A task of a person", "--after", &fixture.task]);
     let (_up, _) = fixture.repo.up();
     let printed = fixture.printed_json();
     assert!(printed["better"].as_str().unwrap().contains("Found and named"), "{printed}");
@@ -207,5 +207,5 @@ print(json.dumps({
     }
     assert!(printed["own"].as_str().unwrap().contains("your own task"), "{printed}");
     let other = fixture.repo.json(&["task", "show", other["task_id"].as_str().unwrap()]);
-    assert_eq!(other["title"], "A task of the human's");
+    assert_eq!(other["title"], "A task of a person");
 }

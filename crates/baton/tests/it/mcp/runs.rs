@@ -1,4 +1,4 @@
-//! Many runs of user tasks, long ones and large ones: none knows of another, and none goes on for ever.
+//! Runs of user tasks: concurrent, isolated, with timeouts, long output and progress.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
     let path = text.split("the whole is in ").nth(1).unwrap().split(" …]").next().unwrap();
     let whole = std::fs::read_to_string(path).unwrap();
     assert!(whole.contains("\n10000\n"), "{path}");
-    // People get all of it.
+    // The command line prints all of it.
     let output = repo.baton().args(["do", "count"]).output().unwrap();
     assert_eq!(output.stdout.split(|byte| *byte == b'\n').count(), 20_001);
 }

@@ -1,4 +1,4 @@
-//! User tasks as a client's tools: offered with the file, run one by one, told to the letter.
+//! The tools `list_user_tasks` and `run_user_task`, and their exact results.
 
 use serde_json::{Value, json};
 
@@ -63,11 +63,11 @@ async fn run_user_task_returns_what_a_simple_task_printed() {
     let greeted =
         "Task 'greet' completed successfully. Output:\nHello from your custom Taskfile!\nError Output:\n";
     assert_eq!(run(&client, "greet").await, (greeted.to_owned(), false));
-    // In the project's root, not in `.agent`; the command itself is shown, as go-task shows it.
+    // It runs in the project's root, not in `.agent`, and shows the command like go-task.
     let (text, _) = run(&client, "list-current-dir").await;
     assert!(text.contains(".git\n") && text.contains(" .agent\n"), "{text}");
     assert!(text.ends_with("\nError Output:\ntask: [list-current-dir] ls -lA"), "{text}");
-    // `task` inside a command is this very program.
+    // `task` inside a command is Baton's own runner.
     let (text, _) = run(&client, "again").await;
     assert!(text.contains("Hello from your custom Taskfile!"), "{text}");
 }

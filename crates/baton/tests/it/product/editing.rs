@@ -1,10 +1,10 @@
-//! `baton task edit`: by flags and in an editor, and nothing a person wrote is lost.
+//! `baton task edit` by flags and in an editor loses nothing that a person wrote.
 
 use std::process::{Command, Stdio};
 
 use crate::engine::test_repo::{TestRepo, read};
 
-/// Where an editor finds the text of a task, and a terminal to open it in.
+/// A task, and an editor that the test scripts.
 struct EditFixture {
     repo: TestRepo,
     task: String,
@@ -20,7 +20,7 @@ impl EditFixture {
         Self { repo, task }
     }
 
-    /// Edits with an editor that does this with the file `$1`.
+    /// Edits the task; the editor is this shell script, with the file as `$1`.
     fn edit(&self, does: &str) -> (Option<i32>, String) {
         std::fs::write(self.repo.home.join("editor.sh"), does).unwrap();
         let edit = format!("{} task edit {}", env!("CARGO_BIN_EXE_baton"), self.task);
@@ -53,9 +53,9 @@ fn flags_change_what_they_name_and_nothing_else() {
     repo.stdout(&["task", "edit", task, "--after", &first]);
     assert_eq!(repo.show(task)["waiting_on"], serde_json::json!([first]));
     let circle = repo.output(&["task", "edit", &first, "--after", task]);
-    assert!(!circle.status.success(), "they would wait for one another");
+    assert!(!circle.status.success(), "a dependency cycle is refused");
     assert_eq!(repo.output(&["task", "edit", task, "--title", " "]).status.code(), Some(2));
-    // Nobody can type here, so no editor is opened, and nothing is left lying about.
+    // Without a terminal no editor is opened and no file is left.
     let output = repo.output(&["task", "edit", task]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("use flags"));
@@ -76,7 +76,7 @@ fn a_task_from_an_editor_is_saved_or_kept() {
     assert_eq!(code, Some(0), "{printed}");
     let shown = fixture.repo.show(&fixture.task);
     assert_eq!((shown["title"].as_str(), shown["description"].as_str()), (Some("Fix it"), Some("Now.")));
-    assert!(!fixture.kept().exists(), "nothing is kept of what was taken");
+    assert!(!fixture.kept().exists(), "nothing is kept of a saved edit");
     assert!(fixture.edit("true").1.contains("is unchanged"));
 }
 
@@ -84,18 +84,15 @@ fn a_task_from_an_editor_is_saved_or_kept() {
 fn concurrent_edits_lose_nothing() {
     let fixture = EditFixture::new();
     let baton = env!("CARGO_BIN_EXE_baton");
-    // While this editor is open, somebody else is faster.
+    // While this editor is open, another edit is saved.
     let other = format!("{baton} task edit {} --description 'Theirs.'", fixture.task);
     let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
     assert_eq!(code, Some(4), "{printed}");
     assert!(printed.contains("somebody else changed the text of"), "{printed}");
     assert_eq!(fixture.repo.show(&fixture.task)["description"], "Theirs.");
     assert!(read(fixture.kept()).ends_with("Mine.\n"), "the edit is kept");
-    assert!(
-        read(fixture.kept().with_extension("theirs.md")).ends_with("Theirs.\n"),
-        "and so is theirs, to look at"
-    );
-    // Another part of it is another matter: both changes stand.
+    assert!(read(fixture.kept().with_extension("theirs.md")).ends_with("Theirs.\n"), "so is the other one");
+    // Edits of different fields do not conflict.
     std::fs::remove_file(fixture.kept()).unwrap();
     let other = format!("{baton} task edit {} --priority P0", fixture.task);
     let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'And mine.\\n' >> \"$1\""));
@@ -121,5 +118,5 @@ fn a_task_with_attempts_gets_no_new_dependencies() {
         "{printed}"
     );
     repo.stdout(&["task", "edit", &task, "--priority", "P0"]);
-    assert_eq!(repo.show(&task)["priority"], "P0", "its words may still change");
+    assert_eq!(repo.show(&task)["priority"], "P0", "its text may still change");
 }

@@ -1,4 +1,4 @@
-//! Baton at home: in a repository that never saw it, in the shell, and in a copy of its store.
+//! First use in a repository, completions, manual pages, backups and `baton watch`.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::engine::test_repo::TestRepo;
 
-/// A repository that has no set-up, with nothing but git around it.
+/// A repository without settings.
 fn new_repository(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -72,18 +72,18 @@ fn a_backup_made_beside_a_running_server_is_restored() {
     let in_use = repo.output(&["restore", copy, "--replace"]);
     let error = String::from_utf8_lossy(&in_use.stderr).into_owned();
     assert!(!in_use.status.success() && error.contains("is in use"), "{error}");
-    // A look back beside the work: another namespace.
+    // A backup can be restored into another namespace.
     repo.stdout(&["restore", copy, "--namespace", "before"]);
     assert_eq!(repo.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
     up.end();
-    assert_eq!(repo.output(&["restore", copy]).status.code(), Some(4), "there is a store");
+    assert_eq!(repo.output(&["restore", copy]).status.code(), Some(4), "a store exists");
     let printed = repo.stdout(&["restore", copy, "--replace"]);
     assert!(printed.contains(".db.before"), "{printed}");
-    assert_ne!(repo.queue(&task), "provisional", "it is as it was");
+    assert_ne!(repo.queue(&task), "provisional", "the state of the backup");
     fs::write(repo.home.join("not-a-store"), "words").unwrap();
     let bad = repo.home.join("not-a-store");
     assert!(!repo.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
-    assert_eq!(repo.show(&task)["task_id"], task.as_str(), "what is there stays");
+    assert_eq!(repo.show(&task)["task_id"], task.as_str(), "the store is unchanged");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn up_without_settings_lists_its_assumptions() {
         "Begin",
     ];
     assert!(Command::new("git").args(git).current_dir(folder.path()).status().unwrap().success());
-    // An agent that is installed, as far as anybody can tell from its name.
+    // A program with the name of an agent.
     let programs = folder.path().join("programs");
     fs::create_dir(&programs).unwrap();
     fs::write(programs.join("goose"), "#!/bin/sh\nexit 1\n").unwrap();
@@ -218,7 +218,7 @@ fn up_without_settings_lists_its_assumptions() {
     ] {
         assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    // Once it is set up, it is as the settings say, and nothing is assumed.
+    // `baton init` writes the settings.
     stdout(&folder, &["init"]);
     assert!(folder.path().join(".agent/baton.toml").exists());
 }

@@ -1,4 +1,4 @@
-//! Work of other tools in, and everything out again.
+//! Import from other tools, and export.
 
 use std::fmt::Write;
 use std::fs;

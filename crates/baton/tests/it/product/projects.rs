@@ -1,4 +1,4 @@
-//! A project from its beginning to its report, and a goal to its plan.
+//! Projects from creation to report, and plans from a goal.
 
 use std::fs;
 use std::io::Write;
@@ -34,11 +34,7 @@ fn a_project_is_created_completed_and_reported() {
     }
     let completed = repo.stdout(&["project", "complete", &id]);
     assert!(completed.contains(&format!("git merge {branch}")), "{completed}");
-    assert_eq!(
-        repo.stdout(&["project", "complete", &id]),
-        completed,
-        "printed twice, it is as complete as before"
-    );
+    assert_eq!(repo.stdout(&["project", "complete", &id]), completed, "completing it twice changes nothing");
     assert!(repo.stdout(&["project", "list"]).contains("complete"));
 
     let report = repo.folder.join("report.html");

@@ -1,4 +1,4 @@
-//! `baton recipe` as a person meets it.
+//! The commands `baton recipe …`.
 
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ fn recipe_check_finds_the_position_in_every_kind_of_file() {
     let recipes = fixture.folder.join(".agent/recipes");
     std::fs::write(recipes.join("latin.yml"), b"id: latin\nlabel: caf\xe9\n").unwrap();
     std::os::unix::fs::symlink("nowhere.yml", recipes.join("link.yml")).unwrap();
-    // yes, no, on and off are words; true is not, and neither is a number.
+    // yes, no, on and off are strings; true and numbers are not.
     fixture.recipe(
         "words.yml",
         "id: words\nlabel: Words\ndescription: d\ninitial_step: one\nsteps:\n  one:\n    prompt: p\n    \

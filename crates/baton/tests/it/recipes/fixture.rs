@@ -1,4 +1,4 @@
-//! A repository of its own with an agent that plays a part, `baton up` on it, and what the history says afterwards.
+//! A repository with an agent for recipes, `baton up` on it, and the history of its runs.
 
 use std::fmt::Write;
 use std::fs;
@@ -16,10 +16,10 @@ use tempfile::TempDir;
 
 use crate::wait;
 
-/// Far longer than anything here takes, on a machine that does other things too.
+/// Far longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A repository of its own, and `baton up` on it while it is wanted.
+/// A repository, and `baton up` on it.
 pub struct RecipeFixture {
     pub folder: PathBuf,
     up: Option<Child>,
@@ -27,7 +27,7 @@ pub struct RecipeFixture {
 }
 
 impl RecipeFixture {
-    /// With the built-in agent following this script.
+    /// With the built-in scripted agent.
     pub fn scripted(script: &Value) -> Self {
         let fixture = Self::bare();
         fs::write(fixture.folder.join("script.json"), script.to_string()).unwrap();
@@ -82,7 +82,7 @@ impl RecipeFixture {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Starts a recipe; the id of the task it works on.
+    /// Starts a recipe; returns the id of its task.
     pub fn start(&self, recipe: &str) -> String {
         self.json(&["recipe", "start", recipe])["task_id"].as_str().unwrap().to_owned()
     }
@@ -123,14 +123,14 @@ impl RecipeFixture {
         })
     }
 
-    /// What a client on the WebSocket would have been told of runs, in order.
+    /// The messages about runs that a WebSocket client gets, in order.
     pub fn run_messages(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
         values.filter(is_about_runs).collect()
     }
 
-    /// The same as short lines, for whole stories.
+    /// The same as short lines.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         for value in self.run_messages() {
@@ -148,7 +148,7 @@ impl RecipeFixture {
         text
     }
 
-    /// Waits for the run to exit, and gives the message that tells of it.
+    /// Waits until the run exits; returns the message about it.
     pub fn exit_message(&self) -> Value {
         self.wait("the run exits", || {
             self.run_messages().into_iter().find(|value| value["type"] == "recipe_exited")
@@ -175,7 +175,7 @@ impl RecipeFixture {
         self.folder.join("flags").join(name)
     }
 
-    /// Every prompt given for a task, in order, with the name of its file.
+    /// All prompts of a task, in order, with the names of their files.
     pub fn prompts(&self, task: &str) -> Vec<(String, String)> {
         let mut prompts = Vec::new();
         for attempt in self.task(task)["attempts"].as_array().unwrap() {
@@ -196,7 +196,7 @@ impl RecipeFixture {
 impl Drop for RecipeFixture {
     fn drop(&mut self) {
         if let Some(up) = &mut self.up {
-            // It ends its agents itself; one that a test killed has none left.
+            // Baton ends its agents; a killed one has none left.
             let _ = Command::new("kill").args(["-TERM", &up.id().to_string()]).status();
             let _ = up.wait();
         }
@@ -228,7 +228,7 @@ pub fn outcome(name: &str) -> Value {
     json!({ "outcome": { "outcome": name } })
 }
 
-/// An agent that does everything right, one file for each task.
+/// An agent that completes every step with one file for each task.
 pub fn good_agent() -> Vec<Value> {
     vec![
         json!({ "step": "implement", "when": "no task is described here", "steps": [outcome("no-tasks")] }),
@@ -243,7 +243,7 @@ pub fn script(scenes: &[Value]) -> Value {
     json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
 }
 
-/// A recipe of one step that goes round until its agent says stop.
+/// A recipe whose only step repeats until the agent reports `stop`.
 pub fn looping(id: &str, guardrails: &str, again: &str) -> String {
     format!(
         "id: {id}\nlabel: Round and round\ndescription: It never stops by itself\ninitial_step: one\n\

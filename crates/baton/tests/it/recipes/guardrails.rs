@@ -1,4 +1,4 @@
-//! What stops a run that does not stop by itself.
+//! Guardrails stop runs that would not end.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn the_fourth_visit_of_a_step_is_refused_and_a_person_is_asked() {
     assert_eq!(visits, 3);
     let view = fixture.wait_for_question(&task);
     assert!(view["question"]["text"].as_str().unwrap().contains("entered too many times"), "{view}");
-    // Nothing is lost: what was written is on the task's branch.
+    // Nothing is lost: the files are kept.
     assert_eq!(view["verified"]["uncommitted_changes"], true);
 }
 

@@ -1,4 +1,4 @@
-//! An empty queue, criterion by criterion; and one task after the other until it is empty.
+//! The outcome `no-tasks`, criterion by criterion, and recipes that run until the queue is empty.
 
 use baton_core::records::event::EventBody;
 use serde_json::json;

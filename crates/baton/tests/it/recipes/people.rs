@@ -1,4 +1,4 @@
-//! What a person does to a run, and what a power cut does.
+//! Messages to a run, exiting and starting runs, and a kill during a step.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn a_message_during_a_run_reaches_the_agent_before_the_next_step() {
     fixture.json(&["recipe", "say", "Use the other door."]);
     gate.open();
     fixture.wait_for_queue(&task, "done");
-    // Its report of before the message did not count: the step was not left by it.
+    // The report before the message was ignored.
     insta::assert_snapshot!(fixture.summary(), @"
     started round
       one (1)
@@ -64,11 +64,11 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
         (Some("user-requested"), Some("completed"))
     );
     for pid in pids {
-        // One that is dead and only not yet asked for its exit code is gone too.
+        // A zombie counts as ended.
         let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat"));
         assert!(stat.is_err() || stat.unwrap().contains(") Z "), "process {pid} is still there");
     }
-    // The commit is there, so it waits to be accepted.
+    // The commit is kept and can be accepted.
     assert_eq!(fixture.wait_for_queue(&task, "provisional")["verified"]["commits"], 1);
     let again = fixture.run(&["recipe", "exit"]);
     assert_eq!(again.status.code(), Some(4));

@@ -46,7 +46,7 @@ fn blocked_asks_in_the_agents_words_and_the_recipe_continues() {
     );
 }
 
-/// Three steps with a gate each. `yes` and `no` are words here, as a key and as an outcome, not truth values.
+/// Three steps with a gate each. `yes` and `no` are strings here, not booleans.
 const GATED: &str = r#"
 id: gated
 label: Gated

@@ -1,4 +1,4 @@
-//! Reports that cannot be taken, or are not true.
+//! Reports that are malformed or contradict what Baton sees.
 
 use serde_json::json;
 
@@ -83,10 +83,10 @@ fn reporting_no_tasks_while_there_is_one_gets_a_retry() {
     let task = fixture.start("implement-and-review");
     fixture.up();
     fixture.wait_for_queue(&task, "provisional");
-    let story = fixture.summary();
-    assert!(story.contains("retry: you reported \"no-tasks\""), "{story}");
+    let summary = fixture.summary();
+    assert!(summary.contains("retry: you reported \"no-tasks\""), "{summary}");
     assert!(
-        story.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
+        summary.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
     );
 }
 

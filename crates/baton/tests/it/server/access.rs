@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Which requests are allowed: hosts, origins, tokens, cookies.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ fn a_public_server_requires_its_token_everywhere_and_never_logs_it() {
     }
     let bearer = format!("Bearer {token}");
     assert_eq!(asked(&server, &[("Authorization", &bearer)]).0, 200);
-    // A page of somebody else's may not use it even so.
+    // Pages of other origins are refused even with it.
     let foreign = [("Authorization", bearer.as_str()), ("Origin", "http://evil.example")];
     assert_eq!(asked(&server, &foreign), (403, "FORBIDDEN".to_owned()));
     let printed = server.stop();
@@ -59,8 +59,8 @@ fn a_public_server_requires_its_token_everywhere_and_never_logs_it() {
     assert!(!printed.contains(&token), "the token is in no log");
 }
 
-/// What `POST /api/login` told the browser to keep, as it sends it back.
-fn logged_in(server: &TestServer, token: &str) -> Result<(String, String), (u16, String)> {
+/// Logs in; returns the cookie as the browser sends it, and the whole header.
+fn log_in(server: &TestServer, token: &str) -> Result<(String, String), (u16, String)> {
     let body = format!("{{\"token\": \"{token}\"}}");
     let answer = send(&server.address, "POST", "/api/login", &[], Some(body.as_bytes()));
     let set: Option<String> =
@@ -77,17 +77,17 @@ fn a_browser_logs_in_with_the_token_and_then_uses_its_cookie() {
     let mut server = TestServer::without_agents();
     server.up(&["--listen", "0.0.0.0:0", "--token", token]);
     let unauthorized = (401, "UNAUTHORIZED".to_owned());
-    assert_eq!(logged_in(&server, "wrong-horse-battery").unwrap_err(), unauthorized);
-    let (cookie, set) = logged_in(&server, token).unwrap();
+    assert_eq!(log_in(&server, "wrong-horse-battery").unwrap_err(), unauthorized);
+    let (cookie, set) = log_in(&server, token).unwrap();
     assert!(set.contains("httponly") && set.contains("samesite=strict") && set.contains("path=/"), "{set}");
     assert!(!set.contains("horse"), "the token is not in it: {set}");
     assert_eq!(asked(&server, &[("Cookie", &cookie)]).0, 200);
     assert_eq!(asked(&server, &[("Cookie", &format!("theme=dark; {cookie}"))]).0, 200);
     assert_eq!(asked(&server, &[("Cookie", &cookie[..cookie.len() - 1])]), unauthorized);
-    // A page of somebody else's may not use it even so.
+    // Pages of other origins are refused even with it.
     let foreign = [("Cookie", cookie.as_str()), ("Origin", "http://evil.example")];
     assert_eq!(asked(&server, &foreign), (403, "FORBIDDEN".to_owned()));
-    // A stream of events and a socket are let in by it too, which cannot bring a header of their own.
+    // Event streams and sockets, which cannot send the token in a header, are authorised by the cookie.
     let mut stream = connect(&server.address);
     let request = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\n\r\n", server.address);
     stream.write_all(request.as_bytes()).unwrap();

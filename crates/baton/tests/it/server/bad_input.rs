@@ -1,4 +1,4 @@
-//! Bad input, each with its exact status and code.
+//! The exact status and code for every kind of bad input.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::client::{Answer, raw, send};
 use super::test_server::TestServer;
 
-/// What is wrong, the request, and the status and code it is answered with.
+/// What is wrong, the request, and the expected status and code.
 type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, (u16, &'a str));
 
 fn sent(server: &TestServer, method: &str, path: &str, body: &[u8]) -> Answer {
@@ -25,7 +25,7 @@ fn bad_input_is_answered_with_its_status_and_code() {
     let accept = format!("/api/tasks/{task}/accept");
     let reject = format!("/api/tasks/{task}/reject");
     let no_breakdown = format!("/api/breakdowns/{task}");
-    let nobody = format!("/api/projects/{project}/conversation?session_id=nobody");
+    let unknown_session = format!("/api/projects/{project}/conversation?session_id=unknown");
     let invalid = (400, "INVALID_INPUT");
     let missing = (404, "NOT_FOUND");
     #[rustfmt::skip]
@@ -42,7 +42,7 @@ fn bad_input_is_answered_with_its_status_and_code() {
         ("chat to an unknown project", "POST", "/api/projects/PROJ-00000000/chat", Some(r#"{"content": "x"}"#), missing),
         ("chat to no project id",    "POST", "/api/projects/nonsense/chat", Some(r#"{"content": "x"}"#), missing),
         ("a blank reply",            "POST", reply, Some(r#"{"reply": "  "}"#), invalid),
-        ("a reply nobody waits for", "POST", reply, Some(r#"{"reply": "yes"}"#), (409, "INVALID_STATUS")),
+        ("a reply without question", "POST", reply, Some(r#"{"reply": "yes"}"#), (409, "INVALID_STATUS")),
         ("a reply to nothing",       "POST", "/api/tasks/TASK-00000000/reply", Some(r#"{"reply": "yes"}"#), missing),
         ("an unknown question",      "POST", "/api/questions/Q-00000000/answer", Some(r#"{"answer": "x"}"#), missing),
         ("an unknown task",          "GET",  "/api/tasks/TASK-00000000", None, missing),
@@ -76,8 +76,8 @@ fn bad_input_is_answered_with_its_status_and_code() {
         ("an unfinished accept",     "POST", accept.as_str(), Some("{}"), (409, "INVALID_STATUS")),
         ("a reason that is missing", "POST", reject.as_str(), Some("{}"), invalid),
         ("a breakdown that is none", "GET",  no_breakdown.as_str(), None, missing),
-        ("an unknown group",         "GET",  "/api/task-groups/nobody/tasks", None, missing),
-        ("an unknown session",       "GET",  nobody.as_str(), None, missing),
+        ("an unknown group",         "GET",  "/api/task-groups/unknown/tasks", None, missing),
+        ("an unknown session",       "GET",  unknown_session.as_str(), None, missing),
     ];
     let not_utf8 = sent(&server, "POST", chat, b"{\"content\": \"\xff\xfe\"}");
     assert_eq!(not_utf8.error(), (400, "INVALID_INPUT".to_owned()));
@@ -135,5 +135,5 @@ fn a_head_without_end_is_refused() {
     let long =
         format!("GET /api/health HTTP/1.1\r\nhost: {}\r\nx: {}\r\n\r\n", server.address, "y".repeat(100_000));
     assert_eq!(raw(&server.address, long.as_bytes()).status, 431);
-    assert_eq!(server.get("/api/health").status, 200, "and the server goes on");
+    assert_eq!(server.get("/api/health").status, 200, "the server still responds");
 }

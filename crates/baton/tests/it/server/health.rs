@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! Health, workers, metrics and request ids.
 
 use super::client::send;
 use super::test_server::TestServer;
@@ -29,9 +29,9 @@ fn a_single_server_reports_when_it_started() {
             worker["last_heartbeat"].as_str().unwrap().to_owned(),
         )
     };
-    let (_, heard_first) = look();
+    let (_, first_heartbeat) = look();
     let (started, _) = look();
-    assert!(started < heard_first, "it does not begin anew with each look: {started} {heard_first}");
+    assert!(started < first_heartbeat, "the start time does not change: {started} {first_heartbeat}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The server as programs meet it: the real binary, over HTTP.
+//! The HTTP API of the real binary.
 
 mod access;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! The pages as far as no browser is needed to see it: who may open and post them, and what they forbid.
+//! Pages without a browser: access, forms and security headers.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn form(server: &TestServer, path: &str, headers: &[(&str, &str)], body: &str) -
     send(&server.address, "POST", path, &all, Some(body.as_bytes()))
 }
 
-/// A task that waits for an answer, and the address of the form that gives it.
+/// A task with a pending question, and the path of its form.
 fn asked() -> (TestServer, String, String) {
     let script = json!([{ "resumed": false, "steps": [{ "ask": { "question": "<script>alert(1)</script> Go on?" } }] }]);
     let server = TestServer::new(&script).start();

@@ -1,4 +1,4 @@
-//! People with tokens of their own, on the command line and on a socket.
+//! Personal tokens on the command line and on a socket.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn a_socket_has_the_rights_of_its_token_and_closes_with_it() {
     assert_eq!(taken["type"], "ack", "{taken}");
     assert_eq!(responder.ask(exit())["error"], "FORBIDDEN");
     let mut operator = connect("operator");
-    assert_eq!(operator.ask(exit())["error"], "INVALID_STATUS", "it may, but there is none");
+    assert_eq!(operator.ask(exit())["error"], "INVALID_STATUS", "it may, but there is no recipe");
 
     let task = taken["task_id"].as_str().unwrap();
     let bearer = [("Authorization", "Bearer correct-horse-battery")];
@@ -77,7 +77,7 @@ fn a_socket_has_the_rights_of_its_token_and_closes_with_it() {
     viewer.ask(json!({ "type": "subscribe", "last_seq": 0 }));
     assert_eq!(run(&server, &["token", "revoke", "viewer"]).0, 0);
     while viewer.next().is_some() {}
-    assert_eq!(viewer.closed, Some(1008), "stderr at once, by the log");
+    assert_eq!(viewer.closed, Some(1008), "closed at once");
     assert_eq!(run(&server, &["token", "revoke", "responder"]).0, 0);
     assert_eq!(responder.ask(prompt())["error"], "UNAUTHORIZED");
 }

@@ -1,11 +1,11 @@
-//! Recipes as a client on the WebSocket sees them, message by message.
+//! Messages about recipes on the WebSocket.
 
 use serde_json::{Value, json};
 
 use super::test_server::TestServer;
 use super::websocket::Socket;
 
-/// An agent that ends each step with the outcome given for it, after doing the work given for it.
+/// An agent that follows a script for each step.
 fn agent(steps: &[(&str, Value)]) -> Value {
     steps.iter().map(|(step, plays)| json!({ "step": step, "steps": plays })).collect()
 }
@@ -90,11 +90,11 @@ fn every_step_and_every_transition_is_sent_in_order() {
         .map(|message| (message["from_step"].as_str().unwrap(), message["to_step"].as_str().unwrap()))
         .collect();
     assert_eq!(moves, [("implement", "code-review"), ("code-review", "commit")]);
-    let begun: Vec<(&str, u64)> = of_type(&messages, "recipe_step_started")
+    let started: Vec<(&str, u64)> = of_type(&messages, "recipe_step_started")
         .iter()
         .map(|message| (message["step"].as_str().unwrap(), message["step_count"].as_u64().unwrap()))
         .collect();
-    assert_eq!(begun, [("implement", 1), ("code-review", 2), ("commit", 3)]);
+    assert_eq!(started, [("implement", 1), ("code-review", 2), ("commit", 3)]);
     let exited = messages.last().unwrap();
     assert_eq!(exited["reason"], "task-committed");
     assert_eq!(exited["message"], "Task implementation committed successfully");

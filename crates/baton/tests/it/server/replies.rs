@@ -1,4 +1,4 @@
-//! A question is shown, answered once, and the same task goes on with the answer.
+//! A question is shown and answered once, and its task continues with the answer.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn ac_6_awaiting_response_shows_the_question_and_takes_the_reply() {
     assert_eq!(task["question"]["text"], "Formal or casual?");
     assert_eq!(server.read("/api/questions?state=pending")["questions"][0]["id"], task["question"]["id"]);
 
-    // The question outlives the server.
+    // The question survives a restart.
     server.stop();
     server.up(&["--listen", "127.0.0.1:0"]);
     assert_eq!(server.task(&id)["question"], task["question"]);
@@ -38,7 +38,7 @@ fn ac_6_awaiting_response_shows_the_question_and_takes_the_reply() {
     let expected = json!({ "task_id": id, "old_status": "AWAITING_RESPONSE", "new_status": "QUEUED", "queue": "incoming" });
     assert_eq!(answer.json(), expected);
 
-    // The same task goes on, with its history, and its work is there to be accepted.
+    // The same task continues, and its work can be accepted.
     let done = server.wait_for_queue(&id, "provisional");
     assert_eq!(done["output"], "It is formal now.");
     assert_eq!(done["attempts"].as_array().unwrap().len(), 2);
@@ -58,7 +58,7 @@ fn ac_6_awaiting_response_shows_the_question_and_takes_the_reply() {
     assert_eq!(again.error(), (409, "INVALID_STATUS".to_owned()));
 }
 
-/// How many of these came, by status and code.
+/// How many were accepted, and how many refused.
 fn tally(answers: &[super::client::Answer]) -> (usize, usize) {
     let good = answers.iter().filter(|answer| answer.status == 200).count();
     let refused = answers.iter().filter(|answer| {

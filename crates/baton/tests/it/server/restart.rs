@@ -1,4 +1,4 @@
-//! What was acknowledged is there after a restart, and after a crash.
+//! Acknowledged changes survive a restart and a kill.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn ac_5_tasks_are_there_after_a_restart_and_after_a_crash() {
     server.up(&["--listen", "127.0.0.1:0"]);
     assert_eq!(server.task(&first)["description"], "First");
     let second = server.chat(&project, &json!({ "content": "Second", "session_id": "kept" }));
-    // Nobody gets to tidy up.
+    // Without a clean shutdown.
     server.kill();
     server.up(&["--listen", "127.0.0.1:0"]);
     let groups = server.read("/api/task-groups");
@@ -33,12 +33,12 @@ fn a_stop_requeues_the_work_and_streams_end_after_the_last_event() {
     server.wait_for_queue(&id, "claimed");
     let printed = server.stop();
     assert!(printed.contains("Stopping: agents are stopped"), "{printed}");
-    // The stream was closed by the server, after the last thing that happened.
-    let told: Vec<_> = stream.collect();
-    assert_eq!(told.last().unwrap()["event"], "task_requeued", "{told:?}");
+    // The server closed the stream after the last event.
+    let streamed: Vec<_> = stream.collect();
+    assert_eq!(streamed.last().unwrap()["event"], "task_requeued", "{streamed:?}");
     let server_file = server.folder.join(".agent/state/test.server.json");
     assert!(!server_file.exists());
     server.up(&["--listen", "127.0.0.1:0"]);
-    let log: Vec<_> = Events::after(&server.address, 0).take(told.len()).collect();
-    assert_eq!(log, told, "nothing was told that is not kept, and nothing kept that was not told");
+    let log: Vec<_> = Events::after(&server.address, 0).take(streamed.len()).collect();
+    assert_eq!(log, streamed, "the stream and the stored log are the same");
 }

@@ -1,4 +1,4 @@
-//! What agents report, and what becomes of it: nobody is left with a blocked task and no question.
+//! The results of agents: a blocked task always has a question.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn reporting(status: &str, reason: Option<&str>, output: &str) -> Value {
     json!({ "steps": [{ "result": { "status": status, "reason": reason, "output": output } }] })
 }
 
-/// One message of this type to an agent that reports this.
+/// The task of one message of this type, with an agent that reports this.
 fn after(script: &Value, task_type: &str, status: &str) -> Value {
     let server = TestServer::new(&json!([script])).start();
     let project = server.project();

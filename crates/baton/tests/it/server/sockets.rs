@@ -1,4 +1,4 @@
-//! The WebSocket: an introduction, requests, and what is told of.
+//! The WebSocket: handshake, requests and events.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn a_prompt_becomes_a_task_and_its_question_is_answered_once() {
     let server = TestServer::new(&script).start();
     let mut socket = Socket::connected(&server.address);
     socket.ask(json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
-    // Another session's work is not told here.
+    // Events of another session are not sent here.
     server.post("/api/tasks", &json!({ "title": "Other", "session_id": "other" }));
     let ack = socket.ask(json!({ "type": "prompt", "session_id": "mine", "content": "Fix the login" }));
     let task = ack["task_id"].as_str().unwrap().to_owned();
@@ -65,12 +65,12 @@ fn a_prompt_becomes_a_task_and_its_question_is_answered_once() {
     // A new subscription from the beginning gets only the events of its own session, in order.
     let mut again = Socket::connected(&server.address);
     again.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
-    let told: Vec<Value> = again
+    let events: Vec<Value> = again
         .filter(|message| message["seq"].is_u64())
         .take_while(|message| message["type"] != "question_answered")
         .collect();
-    assert!(told.iter().all(|message| message["task_id"] == *task), "{told:?}");
-    assert!(told.is_sorted_by_key(|message| message["seq"].as_u64()), "{told:?}");
+    assert!(events.iter().all(|message| message["task_id"] == *task), "{events:?}");
+    assert!(events.is_sorted_by_key(|message| message["seq"].as_u64()), "{events:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A repository of its own for each test, with an agent that follows a script, and `baton up` on it.
+//! A repository for one test with a scripted agent, and `baton up` on it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct TestServer {
     _scratch: TempDir,
     pub folder: PathBuf,
     up: Option<Child>,
-    /// Everything the server said on standard error, once it is down.
+    /// The standard error of the server, once it has ended.
     printed: Option<std::thread::JoinHandle<String>>,
     pub address: String,
     /// Variables for the server and every command.
@@ -33,7 +33,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 impl TestServer {
-    /// A repository whose agent plays `scripts`; nothing runs yet.
+    /// A repository whose agent follows `scripts`; nothing runs yet.
     pub fn new(scripts: &Value) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().canonicalize().unwrap().join("app");
@@ -58,7 +58,7 @@ impl TestServer {
         }
     }
 
-    /// The same with no agent at all: tasks stay where they are.
+    /// The same without an agent: tasks stay queued.
     pub fn without_agents() -> Self {
         let server = Self::new(&json!([]));
         std::fs::write(server.folder.join(".agent/baton.toml"), "").unwrap();
@@ -78,12 +78,12 @@ impl TestServer {
         command
     }
 
-    /// Git in the repository, as its owner.
+    /// Runs git in the repository.
     pub fn git(&self, arguments: &[&str]) {
         git(&self.folder, arguments);
     }
 
-    /// Starts `baton up` and waits until it says where it listens.
+    /// Starts `baton up` and waits until it listens.
     pub fn up(&mut self, arguments: &[&str]) {
         let mut command = self.command();
         command.arg("up").args(arguments).env("BATON_LOG", "debug");
@@ -105,7 +105,7 @@ impl TestServer {
         self.address = found.recv().expect("the server comes up");
     }
 
-    /// Ends it as a service manager would; returns everything it said.
+    /// Ends it with SIGTERM; returns its standard error.
     pub fn stop(&mut self) -> String {
         let mut up = self.up.take().unwrap();
         Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
@@ -113,7 +113,7 @@ impl TestServer {
         self.printed.take().unwrap().join().unwrap()
     }
 
-    /// Ends it as a power cut would.
+    /// Ends it with SIGKILL.
     pub fn kill(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
@@ -140,7 +140,7 @@ impl TestServer {
         client::post(&self.address, path, body)
     }
 
-    /// What is there, which it has to be.
+    /// The JSON at a path, which must exist.
     pub fn read(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
@@ -164,17 +164,17 @@ impl TestServer {
         self.read(&format!("/api/tasks/{id}"))
     }
 
-    /// The task as soon as it has this status.
+    /// Waits until the task has this status.
     pub fn wait_for_status(&self, id: &str, status: &str) -> Value {
         self.when(id, "status", status)
     }
 
-    /// The task as soon as it is in this queue.
+    /// Waits until the task is in this queue.
     pub fn wait_for_queue(&self, id: &str, queue: &str) -> Value {
         self.when(id, "queue", queue)
     }
 
-    /// Every event is a chance that it is so.
+    /// Checks the task after every event.
     fn when(&self, id: &str, key: &str, value: &str) -> Value {
         for _ in Events::after(&self.address, 0) {
             let task = self.task(id);

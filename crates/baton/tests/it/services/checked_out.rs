@@ -1,4 +1,4 @@
-//! A merge target that somebody has checked out holds up the task that needs it, and nothing else.
+//! A merge target that is checked out or locked delays only the task that needs it.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn i23_a_checked_out_branch_delays_only_its_task() {
     fixture.repo.git(&["switch", "-q", "baton/next"]);
 
     answer(&fixture, "one", "Done: First part?", "YES");
-    // The other loop goes on while the first one cannot merge.
+    // The other loop continues while the first one cannot merge.
     answer(&fixture, "two", "Done: First part?", "NO");
     next_question(&fixture, "two", "Execute: Second part?");
     let reason = |task: &str| fixture.repo.show(task)["problem"]["error"].as_str().map(str::to_owned);
@@ -55,7 +55,7 @@ fn i23_a_checked_out_branch_delays_only_its_task() {
         reason(&task).is_some_and(|error| error.contains("baton/next is checked out"))
     });
     assert_eq!(fixture.repo.queue(&task), "provisional");
-    // Whoever accepts it by hand is told the same, as a refusal.
+    // Accepting it by hand is refused with the same reason.
     let refused = fixture.repo.output(&["accept", &task]);
     let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(4), "{printed}");
@@ -64,7 +64,7 @@ fn i23_a_checked_out_branch_delays_only_its_task() {
         "{printed}"
     );
 
-    // Nothing else stands still: work that needs no merge is done as ever.
+    // Work that needs no merge continues.
     let other = fixture.add("Something else");
     fixture.repo.until_queue(&other, "provisional");
 

@@ -18,7 +18,7 @@ pub struct FaultyServer {
 }
 
 impl FaultyServer {
-    /// Starts it in this repository, with these failures from the beginning.
+    /// Starts it with these failures injected.
     pub fn start(mut repo: TestRepo, failures: &str) -> Self {
         let file = repo.home.join("failures");
         std::fs::write(&file, failures).unwrap();
@@ -29,7 +29,7 @@ impl FaultyServer {
         Self { repo, up, address }
     }
 
-    /// From now on exactly these fail.
+    /// Replaces the injected failures.
     pub fn fail(&self, failures: &str) {
         let file = self.repo.home.join("failures");
         let draft = file.with_extension("new");
@@ -41,7 +41,7 @@ impl FaultyServer {
         get(&self.address, "/api/health").json()
     }
 
-    /// What health says of a service; nothing before it was started.
+    /// The health of a service; null before it was started.
     pub fn service(&self, name: &str) -> Value {
         let health = self.health();
         let services = health["services"].as_array().unwrap();

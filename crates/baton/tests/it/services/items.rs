@@ -1,4 +1,4 @@
-//! Every kind of item fails in turn: an event says so, its service and everything else go on, and it recovers.
+//! Every kind of item fails in turn: an event reports it, all services continue, and the item recovers.
 
 use baton_engine::supervisor::{FAIL_VARIABLE, ItemKind, ServiceName};
 use serde_json::{Value, json};
@@ -24,18 +24,17 @@ fn repo() -> TestRepo {
         { "result": { "status": "COMPLETE", "output": "Written." } },
     ] });
     let settings = "lease_seconds = 1\nmax_unaccepted = 1000\n[asking]\nexpires_after = 1\n\
-                    [notify]\ncommand = [\"sh\", \"-c\", \"cat >> told; echo >> told\"]\n";
+                    [notify]\ncommand = [\"sh\", \"-c\", \"cat >> notices; echo >> notices\"]\n";
     TestRepo::scripted(&script, settings)
 }
 
-/// What makes an item of a kind come up, and which service then fails at it. A new kind does not compile here until it is
-/// said.
+/// How to create an item of a kind, and the service that processes it. A new kind does not compile until it is listed.
 struct Row {
     service: ServiceName,
-    /// What has to fail beside it for the item to exist.
+    /// What else has to fail for the item to exist.
     also: &'static str,
     act: fn(&FaultyServer),
-    /// What is so once it works again.
+    /// Waits until the item has recovered.
     recovered: fn(&FaultyServer),
 }
 
@@ -61,14 +60,14 @@ fn row(kind: ItemKind) -> Option<Row> {
             recovered: |server| all_in(server, "Work", "provisional"),
             ..row(ServiceName::Leases, |server| add(server, "Work"))
         },
-        // Needs a second machine that wants to see a log of this one: it has a test of its own below.
+        // Needs a second machine that reads a log of this one: see the last test of this file.
         ItemKind::Log => return None,
         ItemKind::Loop => Row {
             recovered: |server| drop(question(server, "loop", "Ready to execute?")),
             ..row(ServiceName::Loops, |server| start_loop(server, "loop"))
         },
         ItemKind::Notice => row(ServiceName::Notifier, |server| add(server, "Ask")),
-        // Pruned at the start, and again soon when that failed.
+        // The pruner runs at the start and retries soon after a failure.
         ItemKind::Prune => row(ServiceName::Pruner, |_| {}),
         ItemKind::Push => Row {
             recovered: |server| std::fs::remove_file(unpushed(server)).unwrap(),
@@ -137,7 +136,7 @@ fn fails_alone(server: &FaultyServer, kind: ItemKind, row: &Row, how: &str) {
         let timeline = get(&server.address, &format!("/tasks/{task}/timeline")).body;
         assert!(timeline.contains(&format!("{} failed and retries", row.service)), "{timeline}");
     }
-    // The service itself is well, and so is everything else.
+    // All services are running.
     let health = server.health();
     for service in health["services"].as_array().unwrap() {
         assert_eq!(service["state"], "running", "{kind}: {health:#}");
@@ -149,7 +148,7 @@ fn fails_alone(server: &FaultyServer, kind: ItemKind, row: &Row, how: &str) {
 
 #[test]
 fn i23_every_kind_of_item_fails_alone_and_recovers() {
-    // The pruner has its first round at once.
+    // The pruner runs at once.
     let server = FaultyServer::start(repo(), "item:prune");
     let mut kinds: Vec<ItemKind> = ItemKind::ALL.to_vec();
     kinds.sort_by_key(|kind| *kind != ItemKind::Prune);

@@ -1,4 +1,4 @@
-//! Every service fails in turn: the others go on, health, doctor, page and `baton up` say so, and it recovers.
+//! Every service fails in turn: the others continue, health, doctor, pages and `baton up` report it, and it recovers.
 
 use baton_engine::supervisor::ServiceName;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::engine::test_repo::TestRepo;
 use crate::postgres;
 use crate::server::client::get;
 
-/// Where a service runs. A new service does not compile here until it is said.
+/// Where a service runs. A new service does not compile until it is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     Everywhere,
@@ -46,7 +46,7 @@ fn repo() -> TestRepo {
     TestRepo::scripted(&script, "lease_seconds = 1\nmax_unaccepted = 1000")
 }
 
-/// The service fails, by an error or a panic, while all others go on; then the cause goes away.
+/// Makes the service fail by an error or a panic, checks that all others continue, and removes the cause.
 fn fails_alone(server: &FaultyServer, service: ServiceName, how: &str) {
     server.fail(&format!("service:{service}:{how}"));
     server.until_state(service.as_str(), "failing");
@@ -61,12 +61,12 @@ fn fails_alone(server: &FaultyServer, service: ServiceName, how: &str) {
         }
     }
     server.up.wait_for_line(&format!("Service {service} is failing: "));
-    // Nothing but claiming needs the dispatcher, and nothing but the service itself this service.
+    // Without the dispatcher nothing is claimed; any other service is not needed for a task.
     if service != ServiceName::Dispatcher {
         let task = server.repo.add(&format!("Work while {service} fails"), &[]);
         server.repo.until_queue(&task, "provisional");
     }
-    assert_eq!(server.service(service.as_str())["state"], "failing", "it goes on failing");
+    assert_eq!(server.service(service.as_str())["state"], "failing", "it still fails");
     server.fail("");
     server.until_state(service.as_str(), "running");
     server.up.wait_for_line(&format!("Service {service} works again."));
@@ -75,17 +75,17 @@ fn fails_alone(server: &FaultyServer, service: ServiceName, how: &str) {
 fn each_fails_alone(server: &FaultyServer, wanted: &[Runs]) {
     let mut names: Vec<ServiceName> =
         ServiceName::ALL.iter().copied().filter(|service| wanted.contains(&runs(*service))).collect();
-    // It failed from the beginning.
+    // The pruner fails from the beginning.
     names.sort_by_key(|service| *service != ServiceName::Pruner);
     for (service, how) in names.into_iter().zip(["error", "panic"].into_iter().cycle()) {
         fails_alone(server, service, how);
     }
-    server.until("all is well again", || server.health()["status"] == "ok");
+    server.until("health is ok again", || server.health()["status"] == "ok");
 }
 
 #[test]
 fn i23_every_service_fails_alone_and_recovers() {
-    // The pruner's first round comes at once, and the next one an hour later.
+    // The pruner runs at once and then only every hour.
     let server = FaultyServer::start(repo(), "service:pruner:error");
     each_fails_alone(&server, &[Runs::Everywhere]);
     let task = server.repo.add("Work afterwards", &[]);

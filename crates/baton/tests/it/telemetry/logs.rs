@@ -1,4 +1,4 @@
-//! The log on standard error, for programs: one JSON object on each line.
+//! JSON logs on standard error: one object on each line.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn every_log_line_is_json_and_explains_a_stuck_task() {
     assert_eq!(stuck["span"]["name"], "claim");
     assert!(has_listened, "what the program says is JSON too");
     assert!(Command::new("kill").arg(up.id().to_string()).status().unwrap().success());
-    // The rest has to parse as well.
+    // The rest must be JSON, too.
     lines.for_each(drop);
     assert!(up.wait().unwrap().success());
 }

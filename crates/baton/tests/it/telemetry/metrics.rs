@@ -1,4 +1,4 @@
-//! `/metrics`, after a task has gone through.
+//! `/metrics` after a task.
 
 use serde_json::json;
 

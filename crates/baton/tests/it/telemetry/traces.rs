@@ -1,4 +1,4 @@
-//! Traces for a collector: one for each task, whatever protocol leads there, and no trouble when there is none.
+//! Traces: one for each task, over HTTP and HTTPS, and no failure without a collector.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ use super::receiver::{Authority, Receiver};
 use crate::agents::fake::{self, outcome, turns};
 use crate::server::test_server::TestServer;
 
-/// Everything that was delivered, of a resource that is Baton.
+/// All received spans, which must be Baton's.
 fn spans(collector: &Receiver) -> Vec<Span> {
     let mut spans = Vec::new();
     for delivery in collector.taken() {
@@ -28,7 +28,7 @@ fn spans(collector: &Receiver) -> Vec<Span> {
             spans.extend(of_resource.scope_spans.into_iter().flat_map(|of_scope| of_scope.spans));
         }
     }
-    assert!(!spans.is_empty(), "what was not sent before is sent at the end");
+    assert!(!spans.is_empty(), "pending spans are sent at shutdown");
     spans
 }
 
@@ -37,7 +37,7 @@ fn value<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a Any> {
     attribute.value.as_ref()?.value.as_ref()
 }
 
-/// The text of an attribute; empty where there is none.
+/// The text of an attribute; empty if it is missing.
 fn text(attributes: &[KeyValue], key: &str) -> String {
     match value(attributes, key) {
         Some(Any::StringValue(text)) => text.clone(),
@@ -51,7 +51,7 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Two attempts of one task and its landing, told to a collector at `collector`.
+/// Checks the trace of a task with two attempts and a merge.
 fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
     let usage = json!({ "usage": { "inputTokens": 1200, "outputTokens": 34, "totalTokens": 1234 } });
     let script = turns(json!([
@@ -115,7 +115,7 @@ fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
     }
     let [landing] = named(&of_task, "landing")[..] else { panic!("one landing: {of_task:#?}") };
     assert_eq!((parent(landing).as_str(), text(&landing.attributes, "outcome").as_str()), ("task", "done"));
-    // It shows which request brought it about, in a trace of its own.
+    // It links to the request that caused it, which is in another trace.
     let request = all.iter().find(|span| span.span_id == landing.links[0].span_id).unwrap();
     assert_eq!(request.kind(), SpanKind::Server);
     assert_ne!(request.trace_id, root.trace_id);

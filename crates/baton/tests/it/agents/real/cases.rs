@@ -1,4 +1,4 @@
-//! The same cases for every real agent, each through the whole of Baton.
+//! The same cases for every real agent, end to end.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ fn ask() -> Value {
     json!({ "mcp": { "tool": "ask_user", "arguments": { "question": "Blue or green?" } } })
 }
 
-/// Everything that tells what went on, for a test that did not go well.
-fn story(stage: &AgentStage, task: &str) -> String {
+/// The task and its log, for the message of a failed test.
+fn describe(stage: &AgentStage, task: &str) -> String {
     let log = String::from_utf8_lossy(&stage.repo.output(&["task", "log", task]).stdout).into_owned();
     format!("{:#}\n{log}", stage.repo.show(task))
 }
@@ -35,15 +35,15 @@ fn until_ended(stage: &AgentStage, task: &str) -> Value {
     last_end(&stage.repo, task)
 }
 
-/// In a worktree that is linked to its repository, as all of Baton's are.
+/// In a linked worktree, as all of Baton's are.
 fn commits_and_tools(real: &Real) {
     let steps = |_: &Path| json!([{ "shell": COMMIT }, report(), { "text": "All is done." }]);
     let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
     let task = stage.repo.add("Say hello", &[]);
     stage.repo.work_until(&[(&task, "provisional")]);
     let end = last_end(&stage.repo, &task);
-    assert_eq!(end["verified"]["commits"], 1, "{}", story(&stage, &task));
-    assert_eq!(end["verified"]["uncommitted_changes"], false, "{}", story(&stage, &task));
+    assert_eq!(end["verified"]["commits"], 1, "{}", describe(&stage, &task));
+    assert_eq!(end["verified"]["uncommitted_changes"], false, "{}", describe(&stage, &task));
     assert!(end["verified"]["turns"].as_u64().unwrap() >= 2, "{end}");
     let log = stage.repo.git(&["log", "--format=%s", "-1", &format!("baton/{task}")]);
     assert_eq!(log, "by the agent");
@@ -66,7 +66,7 @@ fn turn_limit(real: &Real) {
     let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
-    assert_eq!(end["reported"]["result"], "TURN_LIMIT", "{}", story(&stage, &task));
+    assert_eq!(end["reported"]["result"], "TURN_LIMIT", "{}", describe(&stage, &task));
     assert_eq!(end["verified"]["turns"], 3);
 }
 
@@ -79,7 +79,7 @@ fn denied(real: &Real) {
     let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
-    assert_eq!(end["reported"]["result"], "BLOCKED", "{}", story(&stage, &task));
+    assert_eq!(end["reported"]["result"], "BLOCKED", "{}", describe(&stage, &task));
     assert_eq!(end["verified"]["uncommitted_changes"], false);
 }
 
@@ -115,14 +115,14 @@ fn asked(
     let up = stage.repo.up();
     stage.repo.until("it waits", || stage.repo.status(&task) == "AWAITING_RESPONSE");
     let first = stage.repo.last_attempt(&task);
-    assert_eq!(processes(&first), [] as [&str; 0], "nobody is kept alive for an answer");
+    assert_eq!(processes(&first), [] as [&str; 0], "no process waits for the answer");
     let up = between(&stage, up);
     stage.repo.until_queue(&task, "provisional");
     up.end();
     let attempts = stage.repo.attempts(&task);
-    assert_eq!(attempts.len(), 2, "{}", story(&stage, &task));
+    assert_eq!(attempts.len(), 2, "{}", describe(&stage, &task));
     let session = |attempt: &Value| attempt["attempt"]["agent_session"]["id"].clone();
-    assert_eq!(session(&attempts[0]), session(&attempts[1]), "{}", story(&stage, &task));
+    assert_eq!(session(&attempts[0]), session(&attempts[1]), "{}", describe(&stage, &task));
     let last = stage.model.turns().pop().unwrap()["body"].to_string();
     assert!(last.contains("Paint it") && last.contains("Green, please"), "the history is not whole: {last}");
 }
@@ -146,27 +146,27 @@ fn cut_off(real: &Real) {
         (&reported["result"], &reported["cause"]),
         (&json!("ERROR"), &json!("systemic")),
         "{}",
-        story(&stage, &task)
+        describe(&stage, &task)
     );
 }
 
-/// How an account comes to be used again.
+/// How a hold ends.
 #[derive(PartialEq)]
 enum Lifted {
-    /// When the time is over that the provider named.
+    /// After the time that the provider named.
     ByItself,
-    /// The agent keeps what its provider said to itself, so Baton would wait for longer than a test does.
+    /// The agent does not pass its provider's message on, so the hold lasts longer than a test.
     ByHand,
 }
 
-/// The account is held, everything on it waits, and it goes on when that is over.
+/// The agent is held, its tasks wait, and they continue after the hold.
 fn held(real: &Real, status: u16, why: &str, lifted: &Lifted) {
     let steps = |scratch: &Path| {
-        let mended = scratch.join("mended");
-        // Agents try again by themselves first, after as long as the headers say, and then tell what was said.
+        let fixed = scratch.join("fixed");
+        // Agents first retry by themselves, after the time in the headers, and then report the message.
         let headers = [["retry-after-ms", "10"], ["retry-after", "1"]];
         let message = "please try again in 4 seconds";
-        json!([{ "status": { "status": status, "until": mended, "headers": headers, "message": message } },
+        json!([{ "status": { "status": status, "until": fixed, "headers": headers, "message": message } },
             { "shell": COMMIT }, report(), { "text": "Done." }])
     };
     let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
@@ -174,14 +174,14 @@ fn held(real: &Real, status: u16, why: &str, lifted: &Lifted) {
     let up = stage.repo.up();
     stage.repo.until("a hold", || stage.repo.json(&["hold", "list"])["holds"][0]["why"] == why);
     let end = until_ended(&stage, &task);
-    assert_eq!(end["reported"]["cause"], "systemic", "{}", story(&stage, &task));
-    std::fs::write(stage.repo.home.join("mended"), "").unwrap();
+    assert_eq!(end["reported"]["cause"], "systemic", "{}", describe(&stage, &task));
+    std::fs::write(stage.repo.home.join("fixed"), "").unwrap();
     if *lifted == Lifted::ByHand {
         stage.repo.stdout(&["hold", "release", "real"]);
     }
     stage.repo.until_queue(&task, "provisional");
     up.end();
-    assert_eq!(last_end(&stage.repo, &task)["verified"]["commits"], 1, "{}", story(&stage, &task));
+    assert_eq!(last_end(&stage.repo, &task)["verified"]["commits"], 1, "{}", describe(&stage, &task));
 }
 
 macro_rules! cases {
@@ -221,6 +221,6 @@ cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed,
 cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited_in_silence);
-// Their tools are on the command line, not in the stream, so they cannot be cut off in between.
+// Their tools are on the command line, not in the stream, so the stream cannot be changed to cut them off.
 cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited);
 cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited_in_silence);

@@ -1,9 +1,9 @@
-//! Real agents under `baton up`, with a scripted model. `scripts/real-agents` installs them; those that are not there are
-//! skipped, and say so.
+//! Real agents under `baton up`, with a scripted model. `scripts/real-agents` installs them; tests of missing ones report
+//! that they were skipped.
 
 #![expect(clippy::print_stderr, reason = "a test that was skipped says so on standard error")]
 
-// The drivers' own tests know the same agents.
+// The tests of the drivers use the same list of agents.
 #[expect(dead_code, reason = "not all of them are run under the whole program")]
 #[path = "../../../../../agents/tests/it/real/agents.rs"]
 mod agents;
@@ -19,7 +19,7 @@ use self::agents::{Home, Real, installed};
 use self::model::Model;
 use crate::engine::test_repo::TestRepo;
 
-/// Real agents load for a long time, and the machine may be busy.
+/// Real agents start slowly, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(4);
 
 pub struct AgentStage {
@@ -28,18 +28,18 @@ pub struct AgentStage {
     home: PathBuf,
 }
 
-/// What a case wants to be different.
+/// How a case differs from the default.
 #[derive(Default)]
 pub struct StageOptions {
     pub asks: bool,
     pub agent: &'static str,
     pub settings: &'static str,
-    /// Its tools are not where it is told.
+    /// The agent gets a wrong address of its tools.
     pub is_cut_off: bool,
 }
 
 impl Real {
-    /// None, with a line that says so, when it is not installed.
+    /// None, with a message, if it is not installed.
     pub fn stage(&self, steps: impl FnOnce(&Path) -> Value, options: &StageOptions) -> Option<AgentStage> {
         let program = self.installed_program()?;
         let mut model = None;
@@ -47,7 +47,7 @@ impl Real {
         let mut home = PathBuf::new();
         let mut repo = TestRepo::of(|scratch| {
             let running = Model::start(scratch, &steps(scratch));
-            // Not under /tmp, where Codex refuses to keep its sandbox.
+            // Not under /tmp, where Codex refuses to create its sandbox.
             home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(scratch.file_name().unwrap());
             std::fs::create_dir_all(&home).unwrap();
             variables = (self.point)(&Home { folder: home.clone(), model: running.url() }, options.asks);
@@ -82,7 +82,7 @@ impl Real {
         let mut command = vec![program.display().to_string()];
         command.extend(self.arguments.iter().map(|&word| word.to_owned()));
         if options.is_cut_off {
-            // Between Baton and the agent, the address of the tools becomes one where there are none.
+            // Replaces the address of the tools on its way to the agent by one that does not exist.
             let wrapper = scratch.join("cut-off.sh");
             let words = command.join("' '");
             std::fs::write(&wrapper, format!("sed -u 's#/mcp\"#/gone\"#g' | '{words}'\n")).unwrap();
