@@ -1,11 +1,6 @@
-//! Agents as they are: real processes, well-behaved and not, driven through the one door.
+//! Drivers with real agent processes, well-behaved and not.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed, in its helpers too"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod acp;
 mod acp_asking;
