@@ -1,4 +1,5 @@
-//! First paint and frame times of the web UI in a real browser: `cargo bench -p baton --bench pages`.
+//! First paint and frame times of the web UI in a real browser, and the processor time that idle listeners take:
+//! `cargo bench -p baton --bench pages`.
 //!
 //! Prints the best of several rounds, because other programs share the machine. Needs Chromium and chromedriver.
 #![expect(
@@ -17,36 +18,65 @@ mod client;
 #[path = "../tests/it/browser/driver.rs"]
 mod driver;
 #[expect(dead_code, reason = "the tests use more of it")]
-#[path = "../tests/it/server/place.rs"]
-mod place;
-#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/it/browser/scene.rs"]
 mod scene;
+#[expect(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/server/test_server.rs"]
+mod test_server;
 
 /// The paths under which those modules know each other.
 mod server {
-    pub(crate) use crate::{client, place};
+    pub(crate) use crate::{client, test_server};
 }
 
 use serde_json::json;
 
+use crate::client::Events;
 use crate::driver::Browser;
-use crate::place::Place;
+use crate::test_server::TestServer;
 
 const ROUNDS: u32 = 5;
 /// Animation frames in which a page is scrolled from top to bottom.
 const FRAMES: u32 = 60;
 
 fn main() {
+    idle_listeners();
     many_tasks();
     long_log();
 }
 
+/// What the server spends on requests while a thousand clients follow the event log and nothing happens.
+fn idle_listeners() {
+    const LISTENERS: u32 = 1_000;
+    const REQUESTS: u32 = 20;
+    let server = TestServer::without_agents().start();
+    let mut listeners: Vec<Events> = (0..LISTENERS).map(|_| Events::after(&server.address, 0)).collect();
+    server.project();
+    for listener in &mut listeners {
+        listener.next().unwrap();
+    }
+    let time = best(|| {
+        let before = processor_time_ms(&server);
+        for _ in 0..REQUESTS {
+            server.get("/api/projects");
+        }
+        processor_time_ms(&server) - before
+    });
+    print("processor time", &format!("{REQUESTS} requests beside {LISTENERS} idle listeners"), time);
+}
+
+/// Of the server, in steps of ten milliseconds.
+fn processor_time_ms(server: &TestServer) -> f64 {
+    let stat = server.proc("stat");
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    10.0 * (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap())
+}
+
 fn many_tasks() {
-    let place = Place::without_agents();
-    scene::crowded(&place, 10_000);
-    let place = place.start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::without_agents();
+    scene::fill_store(&server, 10_000);
+    let server = server.start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     for path in ["/", "/board"] {
         print("first paint", path, best(|| first_paint(&browser, path)));
     }
@@ -63,10 +93,10 @@ fn long_log() {
         { "commit": "Work" },
         { "result": { "status": "COMPLETE", "output": "done" } },
     ]}]);
-    let place = Place::new(&script).start();
-    let task = scene::added(&place, "Write a long log");
-    place.task_when_in(&task, "provisional");
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&script).start();
+    let task = scene::add_task(&server, "Write a long log");
+    server.wait_for_queue(&task, "provisional");
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/log"));
     browser.until("Number(document.getElementById('log').dataset.ownRead) > 100000");
     let time = best(|| slowest_frame(&browser, "document.getElementById('log')"));

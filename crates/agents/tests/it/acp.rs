@@ -1,4 +1,4 @@
-//! An agent driven by the Agent Client Protocol: what it does becomes events, and every end is told apart.
+//! An agent driven by the Agent Client Protocol: its events, and every way it ends.
 
 use std::fs;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use baton_agents::report::usage::UsageKind;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
-use crate::bench::{Bench, Ran, clock, drive, says};
+use crate::bench::{Bench, FinishedRun, clock, drive, has_text};
 
 pub(crate) fn agent(preset: Preset) -> Box<dyn Driver> {
     let setup = AgentSetup::new(clock(), preset).permissions(Arc::new(PermissionDecision::Allow));
     protocols::for_kind(AgentKind::Acp, setup)
 }
 
-async fn run(launch: Launch) -> Ran {
+async fn run(launch: Launch) -> FinishedRun {
     drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await
 }
 
-fn systemic(ran: &Ran) -> &str {
+fn systemic(ran: &FinishedRun) -> &str {
     match &ran.ended.reported.result {
         AttemptResult::Error { cause: ErrorCause::Systemic, message } => message,
         other => panic!("{other:?}"),
@@ -62,7 +62,7 @@ async fn a_turn_becomes_events_and_an_end() {
         matches!(&ran.events[1], AgentEvent::Session(session) if Some(session) == ended.agent_session.as_ref())
     );
     let has = |wanted: fn(&AgentEvent) -> bool| ran.events.iter().any(wanted);
-    assert!(has(|event| says(event, "I will begin.")));
+    assert!(has(|event| has_text(event, "I will begin.")));
     assert!(has(
         |event| matches!(event, AgentEvent::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
     ));
@@ -80,9 +80,9 @@ async fn a_turn_becomes_events_and_an_end() {
 }
 
 #[tokio::test]
-async fn the_limit_is_ours_and_exact() {
+async fn the_turn_limit_is_exact() {
     let bench = Bench::new();
-    // It sends them all before it looks; one that obeys, one that does not, one that is just done.
+    // It sends all calls before it reads. One agent obeys the cancel, others do not, and one just finishes.
     for (steps, how, turns) in [
         (r#"[{"calls": 60}, "hang"]"#, EndReason::TurnLimit, 3),
         (r#"[{"calls": 60}, "hang_forever"]"#, EndReason::TurnLimit, 3),
@@ -103,26 +103,26 @@ async fn the_limit_is_ours_and_exact() {
 }
 
 #[tokio::test]
-async fn it_is_cancelled_first_and_then_killed_with_everything_it_started() {
+async fn a_cancelled_agent_is_asked_to_stop_and_then_killed_with_its_processes() {
     let bench = Bench::new();
     for steps in [r#"[{"text": "ready\n"}, "hang"]"#, r#"["spawn", {"text": "ready\n"}, "hang_forever"]"#] {
         let launch = bench.acp_steps(steps);
-        let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |event| says(event, "ready")).await;
+        let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |event| has_text(event, "ready")).await;
         assert_eq!(ran.ended.reason, EndReason::Cancelled);
         assert_eq!(ran.ended.reported.output, "ready");
         assert!(ran.ended.agent_session.is_some());
         assert_eq!(bench.alive(), [] as [&str; 0]);
     }
-    // The first obeyed: it said so itself.
+    // The first one obeyed the cancel.
     assert!(bench.log().contains("the turn ended (cancelled)"), "{}", bench.log());
 }
 
 #[tokio::test]
-async fn too_long_and_too_quiet_are_timeouts() {
+async fn running_too_long_and_being_idle_are_timeouts() {
     let bench = Bench::new();
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
     let mut launch = bench.acp_steps(r#"["hang"]"#);
-    launch.limits.idle_timeout = Some(Duration::from_millis(300));
+    launch.limits.idle_timeout = Some(Duration::from_secs(2));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::Idle, &timed_out));
 
@@ -134,7 +134,7 @@ async fn too_long_and_too_quiet_are_timeouts() {
 }
 
 #[tokio::test]
-async fn what_a_stop_reason_says_is_weighed() {
+async fn stop_reasons_become_results() {
     let bench = Bench::new();
     let incomplete = AttemptResult::Incomplete;
     for (stop, result) in [
@@ -145,7 +145,7 @@ async fn what_a_stop_reason_says_is_weighed() {
             "refusal",
             AttemptResult::Blocked { reason: BlockReason::Other("the model refused to continue".to_owned()) },
         ),
-        ("a_word_of_tomorrow", AttemptResult::Complete),
+        ("a_future_reason", AttemptResult::Complete),
     ] {
         let ran = run(bench.acp_steps(&format!(r#"[{{"tool": "x"}}, {{"stop": "{stop}"}}]"#))).await;
         assert_eq!(ran.ended.reported.result, result, "{stop}");
@@ -153,18 +153,18 @@ async fn what_a_stop_reason_says_is_weighed() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
+async fn an_agent_that_does_not_start_is_reported_with_its_stderr() {
     let bench = Bench::new();
     let ran = run(bench.acp(r#"{"stderr": "Cannot find module 'left-pad'", "exit": 7}"#)).await;
-    let said = systemic(&ran);
-    assert!(said.contains("before it received its prompt (exited with code 7)"), "{said}");
-    assert!(said.contains("Cannot find module 'left-pad'"), "{said}");
+    let message = systemic(&ran);
+    assert!(message.contains("before it received its prompt (exited with code 7)"), "{message}");
+    assert!(message.contains("Cannot find module 'left-pad'"), "{message}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::CrashAtStart);
 
     let ran =
         run(bench.acp(r#"{"refuse_new": {"code": -32000, "message": "Authentication required"}}"#)).await;
-    let said = systemic(&ran);
-    assert!(said.contains("Log in with a browser"), "{said}");
+    let message = systemic(&ran);
+    assert!(message.contains("Log in with a browser"), "{message}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Authentication);
     assert_eq!(ran.ended.reason, EndReason::FailedToStart);
 
@@ -172,9 +172,9 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     assert!(systemic(&ran).contains("protocol version 2"), "{}", systemic(&ran));
 
     let mut launch = bench.acp(r#"{"mute": true, "stderr": "downloading itself"}"#);
-    launch.limits.startup_timeout = Duration::from_secs(2);
+    launch.limits.startup_timeout = Duration::from_secs(3);
     let ran = run(launch).await;
-    assert!(systemic(&ran).contains("was not ready within 2s"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("was not ready within 3s"), "{}", systemic(&ran));
     assert!(systemic(&ran).contains("downloading itself"));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 
@@ -183,7 +183,7 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_turn_that_breaks_is_nobodys_fault_and_is_known_for_what_it_is() {
+async fn a_failed_turn_is_a_systemic_error_with_its_kind_of_failure() {
     let bench = Bench::new();
     let limited = r#"{"code": -32603, "message": "Internal error", "data": {"details": "429 rate limit, try again in 30s"}}"#;
     let ran = run(bench.acp_steps(&format!(r#"[{{"error": {limited}}}]"#))).await;
@@ -203,7 +203,7 @@ async fn a_turn_that_breaks_is_nobodys_fault_and_is_known_for_what_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_or_not_known_is_left_out() {
+async fn unknown_messages_are_ignored() {
     let bench = Bench::new();
     let ran = run(bench.acp_steps(
         r#"[{"raw": "Debugger listening"}, {"raw": "{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}"},
@@ -217,7 +217,7 @@ async fn what_is_no_message_or_not_known_is_left_out() {
 }
 
 #[tokio::test]
-async fn an_agent_that_stays_is_ended() {
+async fn an_agent_that_does_not_exit_is_ended() {
     let bench = Bench::new();
     let ran = run(bench.acp(r#"{"stays": true, "turns": [[{"text": "done"}]]}"#)).await;
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
@@ -225,7 +225,7 @@ async fn an_agent_that_stays_is_ended() {
 }
 
 #[tokio::test]
-async fn mode_and_model_are_set_where_the_agent_has_them() {
+async fn mode_and_model_are_set_if_the_agent_has_them() {
     let bench = Bench::new();
     let preset = Preset { mode: Some("agent"), ..Preset::GENERIC };
     let script = r#"{"modes": ["default", "agent"], "models": true, "turns": [[{"text": "done"}]]}"#;

@@ -1,4 +1,4 @@
-//! A session goes on in another process, or a new one is told what the old one knew; and the way to Baton's tools.
+//! A session continues in another process or is replaced by one with the conversation; how agents reach Baton's tools.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use baton_core::task::attempt::AttemptResult;
 use serde_json::Value;
 
 use crate::acp::agent;
-use crate::bench::{Bench, drive, says};
+use crate::bench::{Bench, drive, has_text};
 
 const SCRIPT: &str = r#"{"turns": [[{"tool": "look"}, {"text": "hello"}]]}"#;
 
@@ -23,7 +23,7 @@ fn resume(session: &str) -> SessionResume {
 }
 
 #[tokio::test]
-async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothing() {
+async fn a_session_is_loaded_into_a_new_process_and_its_replay_is_ignored() {
     let bench = Bench::new();
     let first = drive(agent(Preset::GENERIC).as_ref(), bench.acp(SCRIPT), |_| false).await.ended;
     let session = first.agent_session.unwrap();
@@ -45,7 +45,7 @@ async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothin
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
+async fn a_session_that_cannot_be_loaded_is_replaced_by_one_with_the_conversation() {
     let bench = Bench::new();
     for script in [
         r#"{"refuse_load": true, "turns": [[{"text": "hello"}]]}"#,
@@ -53,7 +53,7 @@ async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
         r#"{"turns": [[{"text": "hello"}]]}"#,
     ] {
         let mut launch = bench.acp(script);
-        launch.session.resume = Some(resume("session-of-another-day"));
+        launch.session.resume = Some(resume("session-of-yesterday"));
         let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await;
         assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
         assert_eq!(ran.ended.problems.len(), 1, "{:?}", ran.ended.problems);
@@ -64,7 +64,7 @@ async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
 }
 
 #[tokio::test]
-async fn tools_come_by_http_where_the_agent_can_and_by_the_shim_elsewhere() {
+async fn tools_are_offered_over_http_or_by_the_shim() {
     let bench = Bench::new();
     let tools = ToolServer {
         name: "baton".to_owned(),
@@ -97,7 +97,7 @@ async fn tools_come_by_http_where_the_agent_can_and_by_the_shim_elsewhere() {
                 env.contains("s3cret") && env.contains("TASK-1") && env.contains(&bench.attempt.to_string())
             );
         }
-        assert!(!ran.events.iter().any(|event| says(event, "s3cret")));
+        assert!(!ran.events.iter().any(|event| has_text(event, "s3cret")));
         assert!(!bench.log().contains("s3cret"));
     }
 }

@@ -1,11 +1,11 @@
-//! A place to run one agent in: a folder of its own, an attempt's id of its own, and a look at what is left.
+//! Runs one agent in a folder and with an attempt id of its own, and finds the processes it leaves.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_agents::driver::run_result::RunResult;
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, RunClock, RunLimits, SessionSetup};
@@ -17,7 +17,9 @@ use baton_core::base::time::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
-/// Longer than anything here takes on a busy machine, shorter than anyone's patience.
+use crate::wait;
+
+/// Longer than anything here takes on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bench {
@@ -25,7 +27,7 @@ pub(crate) struct Bench {
     pub attempt: AttemptId,
 }
 
-pub(crate) struct Ran {
+pub(crate) struct FinishedRun {
     pub ended: RunResult,
     pub events: Vec<AgentEvent>,
 }
@@ -92,7 +94,7 @@ impl Bench {
         fs::read_to_string(self.path("attempt.log")).unwrap()
     }
 
-    /// Makes the worktree a repository.
+    /// Makes the worktree a git repository.
     pub(crate) fn init_git(&self) {
         self.git(&["init", "--quiet"]);
     }
@@ -103,7 +105,7 @@ impl Bench {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Living processes that carry this attempt's id, found without any of the code under test.
+    /// Live processes with this attempt's id, found without the code under test.
     pub(crate) fn alive(&self) -> Vec<String> {
         let mark = format!("BATON_ATTEMPT_ID={}", self.attempt);
         let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
@@ -119,7 +121,7 @@ impl Bench {
 }
 
 impl Drop for Bench {
-    /// A test that failed leaves nothing behind either.
+    /// A failed test leaves no processes either.
     fn drop(&mut self) {
         ProcessTree::new(self.attempt, None).kill_now();
     }
@@ -130,36 +132,36 @@ pub(crate) fn clock() -> RunClock {
 }
 
 /// Runs an agent to its end.
-pub(crate) async fn run(launch: Launch) -> Ran {
+pub(crate) async fn run(launch: Launch) -> FinishedRun {
     run_until(launch, |_| false).await
 }
 
-/// Runs an agent, and cancels it as soon as an event is the one that was waited for.
-pub(crate) async fn run_until(launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
-    drive(&CommandAgent::new(clock()), launch, is_awaited).await
+/// Runs an agent and cancels it at the first matching event.
+pub(crate) async fn run_until(launch: Launch, is_match: impl Fn(&AgentEvent) -> bool) -> FinishedRun {
+    drive(&CommandAgent::new(clock()), launch, is_match).await
 }
 
 /// The same with any driver.
 pub(crate) async fn drive(
     agent: &dyn Driver,
     launch: Launch,
-    is_awaited: impl Fn(&AgentEvent) -> bool,
-) -> Ran {
-    drive_within(DEADLINE, agent, launch, is_awaited).await
+    is_match: impl Fn(&AgentEvent) -> bool,
+) -> FinishedRun {
+    drive_within(DEADLINE, agent, launch, is_match).await
 }
 
 pub(crate) async fn drive_within(
     deadline: Duration,
     agent: &dyn Driver,
     launch: Launch,
-    is_awaited: impl Fn(&AgentEvent) -> bool,
-) -> Ran {
+    is_match: impl Fn(&AgentEvent) -> bool,
+) -> FinishedRun {
     let (sender, mut receiver) = mpsc::channel(EVENTS_MAX);
     let (cancel, cancelled) = watch::channel(false);
     let watching = async {
         let mut events = Vec::new();
         while let Some(event) = receiver.recv().await {
-            if is_awaited(&event) {
+            if is_match(&event) {
                 cancel.send(true).unwrap();
             }
             events.push(event);
@@ -167,19 +169,15 @@ pub(crate) async fn drive_within(
         events
     };
     let both = async { tokio::join!(agent.run(launch, sender, cancelled), watching) };
-    let (ended, events) = tokio::time::timeout(deadline, both).await.expect("the agent ends in time");
-    Ran { ended, events }
+    let (ended, events) =
+        tokio::time::timeout(deadline, both).await.expect("the agent ends before the deadline");
+    FinishedRun { ended, events }
 }
 
-pub(crate) fn says(event: &AgentEvent, text: &str) -> bool {
-    matches!(event, AgentEvent::Text(said) if said.contains(text))
+pub(crate) fn has_text(event: &AgentEvent, text: &str) -> bool {
+    matches!(event, AgentEvent::Text(chunk) if chunk.contains(text))
 }
 
-/// Looks until it is so.
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+pub(crate) fn wait_until(what: &str, is_true: impl FnMut() -> bool) {
+    wait::until(DEADLINE, is_true, || what.to_owned());
 }

@@ -1,4 +1,4 @@
-//! Whatever an agent writes, what is kept of it stays within its limits.
+//! What is kept of an agent's output is bounded.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::bench::{Bench, clock, run};
 
 const MB: u64 = 1_000_000;
 
-/// The most memory this process ever had.
+/// The peak memory of this process.
 fn memory_peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -23,7 +23,7 @@ fn memory_peak() -> u64 {
 }
 
 #[tokio::test]
-async fn a_flood_stays_bounded_in_memory_and_log() {
+async fn a_flood_of_output_is_bounded_in_memory_and_log() {
     let bench = Bench::new();
     let before = memory_peak();
     let mut launch = bench.steps(r#"[{"say": "first"}, {"flood": 200000000}, {"say": "last"}]"#);
@@ -54,7 +54,7 @@ async fn a_flood_stays_bounded_in_memory_and_log() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_never_looks_does_not_stop_the_agent() {
+async fn a_receiver_that_never_reads_does_not_block_the_agent() {
     let bench = Bench::new();
     let (sender, mut receiver) = mpsc::channel(1);
     let (_cancel, cancelled) = watch::channel(false);
@@ -65,7 +65,7 @@ async fn a_receiver_that_never_looks_does_not_stop_the_agent() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_went_away_does_not_stop_the_agent() {
+async fn a_dropped_receiver_does_not_block_the_agent() {
     let bench = Bench::new();
     let (sender, receiver) = mpsc::channel(1);
     drop(receiver);
@@ -85,7 +85,7 @@ async fn a_report_that_is_too_long_is_text_and_a_problem() {
 }
 
 #[tokio::test]
-async fn a_log_marks_who_spoke_and_is_never_overwritten() {
+async fn a_log_marks_the_stream_of_each_line_and_is_never_overwritten() {
     let bench = Bench::new();
     let steps = r#"[{"say": "text"}, {"turns": 1}]"#;
     run(bench.steps(steps)).await;
@@ -118,7 +118,7 @@ fn a_full_log_keeps_both_ends_and_counts_the_rest() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_made_is_no_start() {
+async fn without_a_log_the_agent_is_not_started() {
     let bench = Bench::new();
     let mut launch = bench.shell("true");
     launch.log_path = bench.path("no/such/folder/attempt.log");
@@ -131,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_bytes_on_either_stream_come_to_an_end(bytes in vec(any::<u8>(), 0..5000)) {
+    fn any_bytes_on_either_stream_are_read_to_the_end(bytes in vec(any::<u8>(), 0..5000)) {
         let bench = Bench::new();
         fs::write(bench.worktree().join("bytes"), &bytes).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,21 +1,22 @@
-//! Every way an attempt ends, and what is made of it.
+//! Every way an attempt ends, and its result.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_agents::driver::AgentEvent;
 use baton_agents::driver::run_result::{EndReason, ProcessExit};
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
-use crate::bench::{Bench, Ran, run, run_until, says};
+use crate::bench::{Bench, FinishedRun, has_text, run, run_until, wait_until};
+use crate::gate::Gate;
 
 fn own(message: &str) -> AttemptResult {
     AttemptResult::Error { cause: ErrorCause::Own, message: message.to_owned() }
 }
 
-fn systemic_message(ran: &Ran) -> String {
+fn systemic_message(ran: &FinishedRun) -> String {
     match &ran.ended.reported.result {
         AttemptResult::Error { cause: ErrorCause::Systemic, message } => message.clone(),
         other => panic!("{other:?}"),
@@ -36,7 +37,7 @@ async fn exit_code_0_without_a_result_is_complete_with_the_text_as_output() {
 }
 
 #[tokio::test]
-async fn a_result_says_it_all() {
+async fn a_reported_result_has_priority() {
     let bench = Bench::new();
     let ran = run(bench.steps(
         r#"[{"say": "thinking"}, {"turns": 2}, {"usage": {"input_tokens": 5, "cost_usd": 0.5}},
@@ -58,7 +59,7 @@ async fn a_result_says_it_all() {
     let turns: Vec<&AgentEvent> =
         ran.events.iter().filter(|event| matches!(event, AgentEvent::Turn(_))).collect();
     assert_eq!(turns, [&AgentEvent::Turn(1), &AgentEvent::Turn(2)]);
-    assert!(ran.events.iter().any(|event| says(event, "thinking")));
+    assert!(ran.events.iter().any(|event| has_text(event, "thinking")));
 }
 
 #[tokio::test]
@@ -78,14 +79,14 @@ async fn a_question_ends_the_attempt_at_once() {
 }
 
 #[tokio::test]
-async fn a_question_counts_when_the_agent_exits_right_after_it() {
+async fn a_question_counts_if_the_agent_exits_right_after_it() {
     let bench = Bench::new();
     let ran = run(bench.steps(r#"[{"ask": {"question": "Which one?"}}, {"crash": {"exit": 3}}]"#)).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
 }
 
 #[tokio::test]
-async fn the_turn_limit_ends_at_exactly_its_turn() {
+async fn the_turn_limit_is_exact() {
     let bench = Bench::new();
     for steps in
         [r#"[{"turns": 60}]"#, r#"[{"turns": 7}, "hang"]"#, r#"[{"turns": 7}, {"ask": {"question": "?"}}]"#]
@@ -103,7 +104,7 @@ async fn the_turn_limit_ends_at_exactly_its_turn() {
 }
 
 #[tokio::test]
-async fn a_failing_agent_says_why_with_the_end_of_its_log() {
+async fn a_failing_agent_is_reported_with_its_last_output() {
     let bench = Bench::new();
     let ran =
         run(bench.steps(r#"[{"say": "text"}, {"log": "no such table"}, {"crash": {"exit": 3}}]"#)).await;
@@ -117,18 +118,18 @@ async fn a_failing_agent_says_why_with_the_end_of_its_log() {
 }
 
 #[tokio::test]
-async fn success_that_is_reported_and_then_failed_is_no_success() {
+async fn reported_success_and_a_failing_exit_code_is_an_error() {
     let bench = Bench::new();
     let ran = run(bench.steps(r#"[{"result": {"status": "COMPLETE"}}, {"crash": {"exit": 1}}]"#)).await;
-    let said = "the agent reported success, but exited with code 1";
-    assert_eq!(ran.ended.reported.result, own(said));
+    let message = "the agent reported success, but exited with code 1";
+    assert_eq!(ran.ended.reported.result, own(message));
     let ran = run(bench.steps(r#"[{"result": {"status": "BLOCKED"}}, {"crash": {"exit": 1}}]"#)).await;
     let blocked = AttemptResult::Blocked { reason: BlockReason::Unstated };
     assert_eq!(ran.ended.reported.result, blocked);
 }
 
 #[tokio::test]
-async fn what_could_not_be_read_is_never_taken_for_success() {
+async fn an_unreadable_report_is_never_a_success() {
     let bench = Bench::new();
     let bad_result = r#"{"baton":"result","status":"DONE"}"#;
     let ran = run(bench.shell(&format!("echo '{bad_result}'"))).await;
@@ -155,11 +156,11 @@ async fn what_could_not_be_read_is_never_taken_for_success() {
 }
 
 #[tokio::test]
-async fn too_long_and_too_quiet_are_timeouts() {
+async fn running_too_long_and_being_idle_are_timeouts() {
     let bench = Bench::new();
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
 
-    let mut launch = bench.shell("while :; do echo tick; sleep 0.01; done");
+    let mut launch = bench.shell("while :; do echo tick; done");
     launch.limits.timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::TimedOut, &timed_out));
@@ -175,13 +176,22 @@ async fn too_long_and_too_quiet_are_timeouts() {
 #[tokio::test]
 async fn an_agent_that_keeps_writing_is_not_idle() {
     let bench = Bench::new();
-    let mut launch = bench.shell("for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo >&2 $i; done");
-    launch.limits.idle_timeout = Some(Duration::from_secs(2));
+    let idle = Duration::from_secs(2);
+    let gate = bench.path("gate");
+    let writes = format!("while ! flock --nonblock '{}' true; do echo >&2 busy; done", gate.display());
+    let mut launch = bench.shell(&writes);
+    launch.limits.idle_timeout = Some(idle);
+    let gate = Gate::closed(gate);
+    let begun = Instant::now();
+    std::thread::spawn(move || {
+        wait_until("it has written for longer than it may be idle", || begun.elapsed() > idle + idle / 4);
+        gate.open();
+    });
     assert_eq!(run(launch).await.ended.reported.result, AttemptResult::Complete);
 }
 
 #[tokio::test]
-async fn a_result_outlives_a_program_that_does_not_get_to_its_end() {
+async fn a_reported_result_counts_if_the_program_hangs_afterwards() {
     let bench = Bench::new();
     let mut launch = bench.steps(r#"[{"result": {"status": "COMPLETE", "output": "done"}}, "hang"]"#);
     launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
@@ -190,43 +200,43 @@ async fn a_result_outlives_a_program_that_does_not_get_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_cancelled_attempt_says_so() {
+async fn a_cancelled_attempt_is_reported_as_cancelled() {
     let bench = Bench::new();
     let launch = bench.steps(r#"[{"say": "ready"}, "hang"]"#);
-    let ran = run_until(launch, |event| says(event, "ready")).await;
+    let ran = run_until(launch, |event| has_text(event, "ready")).await;
     assert_eq!(ran.ended.reason, EndReason::Cancelled);
     assert_eq!(ran.ended.reported.output, "ready");
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_start_is_nobodys_fault_and_names_what_was_tried() {
+async fn a_program_that_cannot_start_is_a_systemic_error_with_the_reason() {
     let bench = Bench::new();
     let ran = run(bench.launch(&["no-such-agent", "--flag"])).await;
     assert_eq!((ran.ended.reason, ran.ended.exit), (EndReason::FailedToStart, None));
-    let said = systemic_message(&ran);
-    assert!(said.starts_with("cannot start `no-such-agent`: no such program on PATH (/"), "{said}");
+    let message = systemic_message(&ran);
+    assert!(message.starts_with("cannot start `no-such-agent`: no such program on PATH (/"), "{message}");
     assert!(bench.log().contains("no-such-agent"));
 
     let file = bench.path("agent.sh");
     fs::write(&file, "#!/no/such/shell\n").unwrap();
     let path = file.to_str().unwrap();
-    let said = systemic_message(&run(bench.launch(&[path])).await);
-    assert!(said.ends_with("it is not an executable file"), "{said}");
+    let message = systemic_message(&run(bench.launch(&[path])).await);
+    assert!(message.ends_with("it is not an executable file"), "{message}");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-    let said = systemic_message(&run(bench.launch(&[path])).await);
-    assert!(said.ends_with("the interpreter in its first line is missing"), "{said}");
+    let message = systemic_message(&run(bench.launch(&[path])).await);
+    assert!(message.ends_with("the interpreter in its first line is missing"), "{message}");
 
     let mut launch = bench.shell("true");
     launch.worktree = bench.path("nowhere");
-    let said = systemic_message(&run(launch).await);
-    assert!(said.ends_with("no such folder"), "{said}");
+    let message = systemic_message(&run(launch).await);
+    assert!(message.ends_with("no such folder"), "{message}");
 
     assert!(systemic_message(&run(bench.launch(&[])).await).contains("command is empty"));
 }
 
 #[tokio::test]
-async fn a_secret_stays_outside() {
+async fn variables_that_are_not_allowed_do_not_reach_the_agent() {
     let bench = Bench::new();
     let host = [("PATH", std::env::var("PATH").unwrap()), ("MY_SECRET", "s3cret".to_owned())];
     let host = host.map(|(name, value)| (name.into(), value.into()));
@@ -241,17 +251,17 @@ async fn a_secret_stays_outside() {
 }
 
 #[tokio::test]
-async fn a_prompt_of_any_size_may_be_read_or_not() {
+async fn a_large_prompt_may_be_read_or_ignored() {
     let bench = Bench::new();
     let mut launch = bench.shell("wc -c");
     launch.prompt = "x".repeat(5_000_000);
     assert_eq!(run(launch).await.ended.reported.output.trim(), "5000000");
 
-    let mut launch = bench.shell("exec 0<&-; echo deaf");
+    let mut launch = bench.shell("exec 0<&-; echo ignored");
     launch.prompt = "x".repeat(5_000_000);
     let ran = run(launch).await;
     assert_eq!(
         (ran.ended.reported.result, ran.ended.reported.output.as_str()),
-        (AttemptResult::Complete, "deaf")
+        (AttemptResult::Complete, "ignored")
     );
 }

@@ -1,4 +1,4 @@
-//! A process that drives an agent until a test kills it, and bystanders that must not be touched.
+//! A process that drives an agent until a test kills it, and unrelated processes that must not be ended.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -15,18 +15,18 @@ use baton_agents::protocols::command::CommandAgent;
 use baton_core::base::id::AttemptId;
 use tokio::sync::{mpsc, watch};
 
-use crate::bench::{Bench, clock, says, wait_until};
+use crate::bench::{Bench, clock, has_text, wait_until};
 
 const FOLDER: &str = "BATON_TEST_FOLDER";
 const ATTEMPT: &str = "BATON_TEST_ATTEMPT";
 const WATCHED: &str = "BATON_TEST_WATCHED";
 
-/// Children that stay in the agent's group, children that leave it, and one of those that ignores TERM.
+/// Children in the agent's process group, children that left it, and one of those that ignores TERM.
 pub(crate) const FAMILY: &str = r#"{"spawn": {"count": 2}}, {"spawn": {"count": 2, "detached": true}},
     {"spawn": {"count": 1, "detached": true, "ignore_term": true}}"#;
 
-/// Not a test: the program that [`KilledDriver`] starts. Runs `script.json` as an agent and, once it is there,
-/// `one-shot.json` as a one-shot command.
+/// Not a test: the program that [`KilledDriver`] starts. Runs `script.json` as an agent and, as soon as it
+/// exists, `one-shot.json` as a one-shot command.
 #[test]
 #[ignore = "a program for other tests"]
 fn drives_an_agent_until_it_is_killed() {
@@ -69,7 +69,7 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
                 AgentEvent::Started(identity) => {
                     fs::write(folder.join("identity"), serde_json::to_string(&identity).unwrap()).unwrap();
                 }
-                event if says(&event, "ready") => fs::write(folder.join("ready"), "").unwrap(),
+                event if has_text(&event, "ready") => fs::write(folder.join("ready"), "").unwrap(),
                 _ => {}
             }
         }
@@ -79,12 +79,13 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
 }
 
 async fn run_one_shot(folder: &Path, attempt: AttemptId) {
-    let script = folder.join("one-shot.json");
-    while !script.exists() {
-        if folder.join("ended").exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    let (script, ended) = (folder.join("one-shot.json"), folder.join("ended"));
+    let (wanted, ended) = (script.clone(), ended);
+    let waiting =
+        move || wait_until("there is a command or the agent ended", || wanted.exists() || ended.exists());
+    tokio::task::spawn_blocking(waiting).await.unwrap();
+    if !script.exists() {
+        return;
     }
     let one_shot = OneShot {
         attempt,
@@ -98,13 +99,13 @@ async fn run_one_shot(folder: &Path, attempt: AttemptId) {
     one_shot::run(&one_shot, &mut watch::channel(false).1).await;
 }
 
-/// A driver in a process of its own.
+/// A driver in a separate process.
 pub(crate) struct KilledDriver {
     child: Child,
 }
 
 impl KilledDriver {
-    /// Nothing looks after it: what it leaves is found by the next Baton.
+    /// Without a watchdog: what it leaves is found by the next Baton.
     pub(crate) fn unwatched(bench: &Bench) -> Self {
         Self::start(bench, &[])
     }
@@ -140,7 +141,7 @@ impl KilledDriver {
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// The pid of its watchdog, once it has the name by which process lists show it.
+    /// The pid of its watchdog, once it has its process name.
     pub(crate) fn watchdog(&self) -> u32 {
         let mut pid = None;
         wait_until("the watchdog runs", || {
@@ -169,34 +170,39 @@ fn child_named(parent: u32, name: &str) -> Option<u32> {
     child.split(' ').next()?.parse().ok()
 }
 
-pub(crate) fn is_running(pid: u32) -> bool {
+pub(crate) fn is_pid_running(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 /// Writes the steps of a script for every prompt.
 pub(crate) fn write_script(bench: &Bench, name: &str, steps: &str) {
-    // Under its name all at once: the driver waits for it.
+    // Renamed into place, because the driver waits for the file.
     let unfinished = bench.path("unfinished");
     fs::write(&unfinished, format!(r#"{{"otherwise": {steps}}}"#)).unwrap();
     fs::rename(unfinished, bench.path(name)).unwrap();
 }
 
-/// Drives an agent in a process of its own, kills that process, and returns the identity it wrote down.
+/// Drives an agent in a separate process, kills that process, and returns the agent's identity.
 pub(crate) fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
     write_script(bench, "script.json", steps);
     let driver = KilledDriver::unwatched(bench);
     wait_until("the agent is ready", || bench.path("ready").exists());
     driver.kill();
+    agent_identity(bench)
+}
+
+/// The agent's identity, as recorded by the driver.
+pub(crate) fn agent_identity(bench: &Bench) -> ProcessIdentity {
     serde_json::from_str(&fs::read_to_string(bench.path("identity")).unwrap()).unwrap()
 }
 
-/// A process that is no part of any attempt.
-pub(crate) struct Innocent(Child);
+/// A process that belongs to no attempt.
+pub(crate) struct Bystander(Child);
 
-impl Innocent {
-    /// In a group of its own, like an agent.
+impl Bystander {
+    /// In its own process group, like an agent. It waits for input that never comes.
     pub(crate) fn new() -> Self {
-        let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+        let child = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
         Self(child)
     }
 
@@ -204,12 +210,12 @@ impl Innocent {
         ProcessIdentity::from_pid(self.0.id())
     }
 
-    pub(crate) fn is_untouched(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
 }
 
-impl Drop for Innocent {
+impl Drop for Bystander {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -1,11 +1,6 @@
-//! Agents as they are: real processes, well-behaved and not, driven through the one door.
+//! Drivers with real agent processes, well-behaved and not.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed, in its helpers too"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod acp;
 mod acp_asking;
@@ -13,6 +8,8 @@ mod acp_resume;
 mod bench;
 mod bounds;
 mod endings;
+#[path = "../../../baton/tests/it/gate.rs"]
+mod gate;
 mod killed_driver;
 mod model;
 mod orphans;
@@ -22,4 +19,6 @@ mod reports;
 mod scripted;
 mod streams;
 mod trees;
+#[path = "../../../baton/tests/it/wait.rs"]
+mod wait;
 mod watchdog;

@@ -1,4 +1,4 @@
-//! The scripted model, running beside a test.
+//! The scripted model, in a process of its own.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -40,7 +40,7 @@ impl Model {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Those of the conversation: agents also ask for titles and the like.
+    /// The requests of the conversation, without those for titles and the like.
     pub(crate) fn turns(&self) -> Vec<Value> {
         self.requests().into_iter().filter(|one| !one["tools"].as_array().unwrap().is_empty()).collect()
     }

@@ -1,4 +1,4 @@
-//! Looking for agents: what is there, what it calls itself, and what is wrong with it.
+//! Probing agents: whether they are installed, their version, and what is wrong.
 
 use baton_agents::presets::kind::AgentKind;
 use baton_agents::presets::preset::Preset;
@@ -8,20 +8,19 @@ use baton_agents::process::environment::AgentEnvironment;
 use crate::bench::Bench;
 
 #[tokio::test]
-async fn an_agent_that_is_there_greets() {
+async fn an_installed_agent_completes_the_handshake() {
     let bench = Bench::new();
     let command = bench.acp(r#"{"http": true}"#).command;
     let environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
     let found = probe(&Preset::GENERIC, &command, &environment, bench.attempt).await;
     assert!(found.installed);
-    let parse_greeting =
-        AcpHandshake::Answered { agent: "fake 1".to_owned(), can_load: true, can_http: true };
-    assert_eq!(found.handshake, parse_greeting);
+    let expected = AcpHandshake::Answered { agent: "fake 1".to_owned(), can_load: true, can_http: true };
+    assert_eq!(found.handshake, expected);
     assert_eq!(bench.alive(), [] as [&str; 0]);
 }
 
 #[tokio::test]
-async fn one_that_breaks_says_why_and_one_that_is_missing_is_not_tried() {
+async fn a_broken_agent_is_explained_and_a_missing_one_is_not_started() {
     let bench = Bench::new();
     let environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
     let command = bench.acp(r#"{"stderr": "no licence", "exit": 1}"#).command;
@@ -37,7 +36,7 @@ async fn one_that_breaks_says_why_and_one_that_is_missing_is_not_tried() {
 }
 
 #[tokio::test]
-async fn the_version_is_asked_of_the_program_itself() {
+async fn the_version_comes_from_the_program() {
     let bench = Bench::new();
     let environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
     let preset = Preset {

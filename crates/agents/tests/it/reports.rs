@@ -1,4 +1,4 @@
-//! Every report line, and every way to get one wrong.
+//! Every kind of report line, and every mistake in one.
 
 use baton_agents::report::{AgentReport, OutcomeReport, ParsedLine, ResultReport, Usage, read};
 use baton_core::base::text::NonBlank;
@@ -88,7 +88,7 @@ fn a_blank_output_is_no_output_and_nul_is_replaced() {
 }
 
 #[test]
-fn an_outcome_is_taken_as_it_was_said() {
+fn an_outcome_has_a_name_and_a_description() {
     let outcome = |name: &str, description: Option<&str>| {
         AgentReport::Outcome(OutcomeReport {
             name: name.to_owned(),
@@ -112,7 +112,7 @@ fn a_plan_is_cores_own_draft() {
 }
 
 #[test]
-fn what_is_not_for_baton_is_text() {
+fn other_lines_are_text() {
     for line in [
         "",
         "hello",
@@ -128,7 +128,7 @@ fn what_is_not_for_baton_is_text() {
 }
 
 #[test]
-fn a_bad_report_is_a_fault_that_names_the_mistake() {
+fn a_bad_report_is_an_error_that_names_the_mistake() {
     for (line, mistake) in [
         (r#"{"baton":"trun"}"#, "\"trun\" is none of turn, usage, ask, result, outcome, plan"),
         (r#"{"baton":3}"#, "`baton` must be a string"),
@@ -145,7 +145,7 @@ fn a_bad_report_is_a_fault_that_names_the_mistake() {
         (r#"{"baton":"plan","items":7}"#, "invalid type"),
     ] {
         match read(line) {
-            ParsedLine::Unreadable(fault) => assert!(fault.to_string().contains(mistake), "{fault}"),
+            ParsedLine::Unreadable(error) => assert!(error.to_string().contains(mistake), "{error}"),
             other => panic!("{line}: {other:?}"),
         }
     }

@@ -93,7 +93,7 @@ async fn fail_once_fails_once_for_each_task() {
     assert_eq!(exits, [Some(ProcessExit::Code(9)), Some(ProcessExit::Code(0)), Some(ProcessExit::Code(9))]);
 }
 
-/// What the scripted agent says and how it exits, in this process.
+/// Runs the scripted agent in this process; returns its streams and exit code.
 fn play(script: &str, prompt: &str, attempt: u32, resumed: bool) -> (String, String, u8) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let stage = ScriptStage {
@@ -108,7 +108,7 @@ fn play(script: &str, prompt: &str, attempt: u32, resumed: bool) -> (String, Str
 }
 
 #[test]
-fn the_first_scene_that_fits_is_played() {
+fn the_first_matching_script_is_used() {
     let script = r#"{"scripts": [
         {"when": "tests", "attempt": 2, "steps": [{"say": "second attempt"}]},
         {"when": "tests", "resumed": true, "steps": [{"say": "resumed"}]},
@@ -121,7 +121,7 @@ fn the_first_scene_that_fits_is_played() {
 }
 
 #[test]
-fn an_answer_is_put_into_texts_and_reports() {
+fn an_answer_is_inserted_into_texts_and_reports() {
     let script = r#"{"otherwise": [{"read_answer": "Answer:"}, {"say": "<{{answer}}>"},
         {"result": {"status": "COMPLETE", "output": "{{answer}}"}}]}"#;
     let (out, _, exit) = play(script, "Answer: no\nAnswer:\n  say \"yes\"\n", 1, true);
@@ -139,7 +139,7 @@ fn an_answer_is_put_into_texts_and_reports() {
 }
 
 #[test]
-fn a_bad_script_is_refused_with_the_place() {
+fn a_bad_script_is_refused_with_the_position() {
     for (script, message) in [
         ("{", "EOF while parsing an object at line 1 column 1"),
         ("{\n \"otherwise\": [\n  {\"wirte\": 1}]}", "unknown variant `wirte`, expected one of `write`"),
@@ -166,12 +166,12 @@ fn a_bad_script_is_refused_with_the_place() {
 }
 
 #[test]
-fn a_scene_can_be_for_one_step_of_a_recipe_and_one_visit_of_it() {
+fn a_script_can_be_for_one_step_of_a_recipe_and_one_visit() {
     let script = r#"{"scripts": [
         {"step": "review", "visit": 2, "steps": [{"say": "again"}]},
         {"step": "review", "steps": [{"say": "first"}]}
     ], "otherwise": [{"say": "something else"}]}"#;
-    let said = |step: &str, visit| {
+    let output = |step: &str, visit| {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let stage = ScriptStage {
             worktree: std::env::temp_dir(),
@@ -184,7 +184,7 @@ fn a_scene_can_be_for_one_step_of_a_recipe_and_one_visit_of_it() {
         String::from_utf8(out).unwrap()
     };
     assert_eq!(
-        [said("review", 1), said("review", 2), said("fix", 1)],
+        [output("review", 1), output("review", 2), output("fix", 1)],
         ["first\n", "again\n", "something else\n"]
     );
 }

@@ -1,4 +1,4 @@
-//! The two native streams, as their programs were seen to write them.
+//! The native streams of Claude Code and Codex, as recorded from the real programs.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use baton_agents::report::stop_reason::StopReason;
 use baton_agents::report::usage::UsageKind;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
-use crate::bench::{Bench, Ran, clock, drive};
+use crate::bench::{Bench, FinishedRun, clock, drive};
 
-async fn run(kind: AgentKind, launch: Launch, decision: PermissionDecision) -> Ran {
+async fn run(kind: AgentKind, launch: Launch, decision: PermissionDecision) -> FinishedRun {
     let preset = Preset { kind, ..Preset::GENERIC };
     let setup = AgentSetup::new(clock(), preset).permissions(Arc::new(decision)).asker(Arc::new(NoAsker));
     drive(protocols::for_kind(kind, setup).as_ref(), launch, |_| false).await
 }
 
-/// A program that takes its prompt, then writes these lines, and then waits for the end of its input.
+/// A program that reads its prompt, writes these lines, and waits for the end of its input.
 fn writes(bench: &Bench, lines: &[&str]) -> Launch {
     let lines: Vec<String> = lines.iter().map(|line| format!("printf '%s\\n' '{line}'")).collect();
     bench.shell(&format!("read -r prompt\n{}\ncat >/dev/null", lines.join("\n")))
@@ -38,7 +38,7 @@ const BASH_RESULT: &str =
 const SUCCESS: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"Done.","total_cost_usd":0.25,"usage":{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":5},"permission_denials":[]}"#;
 
 #[tokio::test]
-async fn claude_tells_of_its_work() {
+async fn the_stream_of_claude_becomes_events() {
     let bench = Bench::new();
     let done = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#;
     let lines = [r#"{"type":"of_tomorrow"}"#, "Warning: no colour", INIT, BASH, BASH_RESULT, done, SUCCESS];
@@ -62,7 +62,7 @@ async fn claude_tells_of_its_work() {
 }
 
 #[tokio::test]
-async fn claudes_success_is_not_believed() {
+async fn a_success_of_claude_with_errors_is_no_success() {
     let bench = Bench::new();
     let limited =
         r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 429 rate_limit_error"}"#;
@@ -81,11 +81,11 @@ async fn claudes_success_is_not_believed() {
 }
 
 #[tokio::test]
-async fn claude_asks_us_and_is_answered() {
+async fn claude_asks_for_permission_and_gets_the_answer() {
     let bench = Bench::new();
     let ask = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"git push"}}}"#;
     for (decision, behaviour) in [(PermissionDecision::Allow, "allow"), (PermissionDecision::Deny, "deny")] {
-        // What it is answered is what it says.
+        // It prints the answer it gets.
         let script = format!(
             r#"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
                case $answer in *'"behavior":"{behaviour}"'*) printf '%s\n' '{SUCCESS}';; *) exit 9;; esac; cat >/dev/null"#
@@ -94,7 +94,7 @@ async fn claude_asks_us_and_is_answered() {
         assert_eq!(ran.ended.stop_reason, Some(StopReason::EndTurn), "{:?}", ran.ended);
         assert_eq!(ran.ended.refusals.len(), usize::from(decision == PermissionDecision::Deny));
     }
-    // Nobody is there: it is interrupted, and the question is kept.
+    // Without an answer it is interrupted, and the question is kept.
     let interrupted = r#"{"type":"result","subtype":"error_during_execution","is_error":true}"#;
     let script = format!(
         r"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
@@ -106,7 +106,7 @@ async fn claude_asks_us_and_is_answered() {
 }
 
 #[tokio::test]
-async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
+async fn a_lost_session_is_replaced_by_a_new_one() {
     let bench = Bench::new();
     let gone = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: s-0"]}"#;
     let script = format!(
@@ -114,7 +114,7 @@ async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
            case $prompt in *"everything so far"*) printf '%s\n' '{INIT}' '{SUCCESS}';; esac; cat >/dev/null"#
     );
     let mut launch = bench.shell(&script);
-    // In `sh -c` the first argument behind the script is its name.
+    // The first argument after the script of `sh -c` is `$0`.
     launch.command.push("claude".to_owned());
     launch.session.resume = Some(SessionResume {
         agent_session: "s-0".to_owned(),
@@ -127,13 +127,14 @@ async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
 }
 
 #[tokio::test]
-async fn codex_that_begins_a_new_thread_unasked_is_told_everything() {
+async fn codex_gets_the_whole_conversation_if_it_starts_a_new_thread() {
     let bench = Bench::new();
     let end = r#"{"type":"turn.completed","usage":{}}"#;
-    let said = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Told."}}"#;
+    let message =
+        r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Received."}}"#;
     let script = format!(
         r#"read -r prompt; printf '%s\n' '{THREAD}' '{TURN}'
-           case $prompt in *"everything so far"*) printf '%s\n' '{said}';; esac; printf '%s\n' '{end}'; cat >/dev/null"#
+           case $prompt in *"everything so far"*) printf '%s\n' '{message}';; esac; printf '%s\n' '{end}'; cat >/dev/null"#
     );
     let mut launch = bench.shell(&script);
     launch.session.resume = Some(SessionResume {
@@ -141,7 +142,7 @@ async fn codex_that_begins_a_new_thread_unasked_is_told_everything() {
         prompt_without: "everything so far".to_owned(),
     });
     let ran = run(AgentKind::Codex, launch, PermissionDecision::Allow).await;
-    assert_eq!(ran.ended.reported.output, "Told.", "{:?}", ran.ended);
+    assert_eq!(ran.ended.reported.output, "Received.", "{:?}", ran.ended);
     assert!(ran.ended.problems[0].contains("there is no session th-0"), "{:?}", ran.ended.problems);
     assert_eq!(ran.ended.agent_session.as_deref(), Some("th-1"));
 }
@@ -156,15 +157,15 @@ fn codex(number: u32) -> String {
 }
 
 #[tokio::test]
-async fn codex_tells_of_its_work() {
+async fn the_stream_of_codex_becomes_events() {
     let bench = Bench::new();
     let started = r#"{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","status":"in_progress"}}"#;
-    let said = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Done."}}"#;
+    let message = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Done."}}"#;
     let note = r#"{"type":"item.completed","item":{"id":"item_0","type":"error","message":"a model without a name"}}"#;
     let end = r#"{"type":"turn.completed","usage":{"input_tokens":400,"cached_input_tokens":100,"output_tokens":80}}"#;
     let ran = run(
         AgentKind::Codex,
-        writes(&bench, &[THREAD, TURN, note, started, &codex(1), said, r#"{"type":"x"}"#, end]),
+        writes(&bench, &[THREAD, TURN, note, started, &codex(1), message, r#"{"type":"x"}"#, end]),
         PermissionDecision::Allow,
     )
     .await;
@@ -176,7 +177,7 @@ async fn codex_tells_of_its_work() {
 }
 
 #[tokio::test]
-async fn codex_has_no_limit_so_it_is_ended_and_its_failures_are_known() {
+async fn codex_is_ended_at_the_turn_limit_and_its_failures_are_recognised() {
     let bench = Bench::new();
     let many: Vec<String> = (0..20).map(codex).collect();
     let mut lines = vec![THREAD, TURN];
@@ -194,7 +195,7 @@ async fn codex_has_no_limit_so_it_is_ended_and_its_failures_are_known() {
 }
 
 #[tokio::test]
-async fn both_are_told_of_the_tools_and_the_git_folders() {
+async fn both_get_the_tools_and_the_git_folders() {
     let bench = Bench::new();
     let mut launch = bench.shell(r#"printf '%s\n' "$@" "token: $BATON_TOKEN" >&2; exit 3"#);
     launch.command.push("agent".to_owned());

@@ -1,9 +1,9 @@
-//! What a Baton that was killed leaves running is ended by its watchdog, and nothing else is.
+//! The watchdog ends the processes of a killed Baton, and no others.
 
 use std::process::Command;
 
 use crate::bench::{Bench, wait_until};
-use crate::killed_driver::{FAMILY, Innocent, KilledDriver, is_running, write_script};
+use crate::killed_driver::{Bystander, FAMILY, KilledDriver, agent_identity, is_pid_running, write_script};
 
 fn is_ready(bench: &Bench) -> bool {
     bench.path("ready").exists()
@@ -16,7 +16,7 @@ fn kill(pid: u32, signal: &str) {
 #[test]
 fn the_whole_tree_of_an_agent_ends_with_a_killed_baton() {
     let bench = Bench::new();
-    let mut innocent = Innocent::new();
+    let mut bystander = Bystander::new();
     write_script(&bench, "script.json", &format!(r#"["ignore_term", {FAMILY}, {{"say": "ready"}}, "hang"]"#));
     let driver = KilledDriver::watched(&bench);
     wait_until("the agent is ready", || is_ready(&bench));
@@ -24,8 +24,8 @@ fn the_whole_tree_of_an_agent_ends_with_a_killed_baton() {
     let watchdog = driver.watchdog();
     driver.kill();
     wait_until("nothing of the tree is left", || bench.alive().is_empty());
-    wait_until("the watchdog has ended", || !is_running(watchdog));
-    assert!(innocent.is_untouched());
+    wait_until("the watchdog has ended", || !is_pid_running(watchdog));
+    assert!(bystander.is_running());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_watchdog_that_was_killed_is_replaced_with_the_next_start() {
     wait_until("the agent is ready", || is_ready(&bench));
     let first = driver.watchdog();
     kill(first, "-KILL");
-    wait_until("the first watchdog is gone", || !is_running(first));
+    wait_until("the first watchdog is gone", || !is_pid_running(first));
     wait_until("the agent and its five grandchildren are seen", || bench.alive().len() == 6);
 
     write_script(&bench, "one-shot.json", r#"[{"write": {"path": "ready", "text": ""}}, "hang"]"#);
@@ -73,10 +73,11 @@ fn a_watchdog_that_was_killed_is_replaced_with_the_next_start() {
 #[test]
 fn without_work_the_watchdog_ends_with_baton() {
     let bench = Bench::new();
-    write_script(&bench, "script.json", r#"[{"say": "ready"}, {"sleep_ms": 200}]"#);
+    write_script(&bench, "script.json", r#"[{"say": "ready"}, "hang"]"#);
     let driver = KilledDriver::watched(&bench);
     wait_until("the agent is ready", || is_ready(&bench));
     let watchdog = driver.watchdog();
+    kill(agent_identity(&bench).pid, "-KILL");
     driver.wait();
-    wait_until("the watchdog has ended", || !is_running(watchdog));
+    wait_until("the watchdog has ended", || !is_pid_running(watchdog));
 }

@@ -1,4 +1,4 @@
-//! The binary as a person meets it: whole outputs, exit codes, and what goes where.
+//! Commands of the binary: whole outputs, exit codes and streams.
 
 use std::process::{Command, Output};
 
@@ -13,7 +13,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A folder of its own for one test, and what was said in it.
+/// A folder for one test.
 struct Folder(TempDir);
 
 impl Folder {
@@ -21,18 +21,18 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Exit code, standard output and standard error of one command, with ids made the same for every run.
-    fn says(&self, arguments: &[&str]) -> String {
+    /// Exit code, standard output and standard error of a command, with task ids numbered.
+    fn transcript(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8(output.stderr.clone()).unwrap();
-        let mut said = format!("exit {}\n{}", output.status.code().unwrap(), stdout(&output));
+        let mut printed = format!("exit {}\n{}", output.status.code().unwrap(), stdout(&output));
         if !error.is_empty() {
-            said = format!("{said}--- stderr\n{error}");
+            printed = format!("{printed}--- stderr\n{error}");
         }
         for (number, id) in self.ids().into_iter().enumerate() {
-            said = said.replace(&id, &format!("TASK-{number:08}"));
+            printed = printed.replace(&id, &format!("TASK-{number:08}"));
         }
-        said
+        printed
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -55,69 +55,69 @@ impl Folder {
 }
 
 #[test]
-fn the_first_minutes_with_tasks() {
+fn tasks_are_added_listed_shown_and_cancelled() {
     let folder = Folder::new();
-    insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "ready"]), @r"
     exit 0
     No tasks available. Add one: baton task add TITLE
     ");
-    insta::assert_snapshot!(folder.says(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
     exit 0
     Added TASK-00000000.
     ");
     let first = folder.ids().remove(0);
-    insta::assert_snapshot!(folder.says(&["task", "add", "Write it down", "--after", &first[5..]]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "add", "Write it down", "--after", &first[5..]]), @r"
     exit 0
     Added TASK-00000001.
     ");
-    insta::assert_snapshot!(folder.says(&["task", "list"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "list"]), @r"
     exit 0
     ID             QUEUE     PRIO    TITLE
     TASK-00000000  incoming  P1      Fix the login
     TASK-00000001  incoming  P2      Write it down
     ");
-    insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "ready"]), @r"
     exit 0
     ID             QUEUE     PRIO    TITLE
     TASK-00000000  incoming  P1      Fix the login
     ");
     let second = folder.ids().remove(1);
-    insta::assert_snapshot!(folder.says(&["task", "show", &second]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "show", &second]), @r"
     exit 0
     TASK-00000001  Write it down
     incoming · QUEUED · IMPLEMENTATION · P2
 
     Waiting on TASK-00000000
     ");
-    insta::assert_snapshot!(folder.says(&["task", "cancel", &first, "--reason", "not needed"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "cancel", &first, "--reason", "not needed"]), @r"
     exit 0
     Cancelled TASK-00000000; its work is kept.
     ");
-    insta::assert_snapshot!(folder.says(&["questions"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["questions"]), @r"
     exit 0
     No pending questions.
     ");
-    insta::assert_snapshot!(folder.says(&["breakdown", "list"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["breakdown", "list"]), @r"
     exit 0
     No breakdowns.
     ");
 }
 
 #[test]
-fn mistakes_are_answered_with_what_to_do() {
+fn mistakes_get_an_error_and_a_hint() {
     let folder = Folder::new();
     folder.run(&["task", "add", "Fix the login"]);
     let id = folder.ids().remove(0);
-    insta::assert_snapshot!(folder.says(&["task", "add", " "]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "add", " "]), @r"
     exit 2
     --- stderr
     error: the title is blank
 
     Hint: write at least one visible character
     ");
-    let unknown = folder.says(&["task", "add", "x", "--after", "TASK-ffffffff"]);
+    let unknown = folder.transcript(&["task", "add", "x", "--after", "TASK-ffffffff"]);
     assert!(unknown.contains("exit 2") && unknown.contains("there is no such task"), "{unknown}");
-    insta::assert_snapshot!(folder.says(&["task", "show", "zzz"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "show", "zzz"]), @r"
     exit 2
     --- stderr
     error: there is no task zzz
@@ -125,14 +125,14 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: list the tasks: baton task list
     More: baton explain not_found
     ");
-    insta::assert_snapshot!(folder.says(&["task", "list", "--queue", "provisonal"]), @r#"
+    insta::assert_snapshot!(folder.transcript(&["task", "list", "--queue", "provisonal"]), @r#"
     exit 2
     --- stderr
     error: unknown queue "provisonal"
 
     Hint: did you mean provisional?
     "#);
-    insta::assert_snapshot!(folder.says(&["task", "list", "--cursor", "x"]), @r#"
+    insta::assert_snapshot!(folder.transcript(&["task", "list", "--cursor", "x"]), @r#"
     exit 2
     --- stderr
     error: "x" is not a cursor; use the one the previous page gave, or none
@@ -140,7 +140,7 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: start at the beginning, without a cursor
     More: baton explain bad_cursor
     "#);
-    insta::assert_snapshot!(folder.says(&["task", "retry", &id]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "retry", &id]), @r"
     exit 4
     --- stderr
     error: TASK-00000000 is Incoming: retry is not possible in this state
@@ -148,7 +148,7 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: see what it allows now: baton task show TASK-00000000
     More: baton explain wrong_state
     ");
-    insta::assert_snapshot!(folder.says(&["task", "reply", &id, "yes"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["task", "reply", &id, "yes"]), @r"
     exit 4
     --- stderr
     error: TASK-00000000 is not waiting for an answer
@@ -156,7 +156,7 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: see its state: baton task show TASK-00000000
     More: baton explain not_waiting
     ");
-    insta::assert_snapshot!(folder.says(&["answer", "Q-00000001", "yes"]), @r"
+    insta::assert_snapshot!(folder.transcript(&["answer", "Q-00000001", "yes"]), @r"
     exit 2
     --- stderr
     error: there is no question Q-00000001
@@ -164,14 +164,14 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: see the open questions: baton questions
     More: baton explain not_found
     ");
-    insta::assert_snapshot!(folder.says(&["answer", "1", "yes"]), @r#"
+    insta::assert_snapshot!(folder.transcript(&["answer", "1", "yes"]), @r#"
     exit 2
     --- stderr
     error: "1" is not a question id; one looks like Q-5eed1234
 
     Hint: list pending questions: baton questions
     "#);
-    insta::assert_snapshot!(folder.says(&["breakdown", "run", &id]), @r"
+    insta::assert_snapshot!(folder.transcript(&["breakdown", "run", &id]), @r"
     exit 4
     --- stderr
     error: TASK-00000000 is Incoming: release is not possible in this state
@@ -182,7 +182,7 @@ fn mistakes_are_answered_with_what_to_do() {
 }
 
 #[test]
-fn a_store_that_is_not_ours_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_store_is_refused_and_left_unchanged() {
     let folder = Folder::new();
     let file = folder.0.path().join("state/here.db");
     std::fs::create_dir(folder.0.path().join("state")).unwrap();
@@ -257,7 +257,7 @@ fn explain_states_has_every_state_and_no_way_out_of_done() {
 }
 
 #[test]
-fn explain_says_what_a_code_means_why_and_what_to_do() {
+fn explain_gives_the_meaning_the_cause_and_the_next_step() {
     let output = baton(&["explain", "wrong_state"]);
     assert_eq!(output.status.code(), Some(0));
     insta::assert_snapshot!(stdout(&output), @r"
@@ -272,7 +272,7 @@ fn explain_says_what_a_code_means_why_and_what_to_do() {
     Next:  `baton task show TASK` shows its state; `baton explain states` shows what each state
            allows.
     ");
-    // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.
+    // Codes of the API and of the rules may differ only in case; an exit code is a number.
     assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (API errors)"));
     assert!(stdout(&baton(&["explain", "too_large"])).starts_with("too_large (Tasks and plans)"));
     assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes)"));
@@ -290,8 +290,8 @@ fn explain_alone_lists_everything_and_json_has_the_same() {
     }
     for topic in all["topics"].as_array().unwrap() {
         let name = topic["topic"].as_str().unwrap();
-        let told: Value = serde_json::from_slice(&baton(&["explain", name, "--json"]).stdout).unwrap();
-        assert!(!told[name].as_array().unwrap().is_empty(), "{name}");
+        let topic_json: Value = serde_json::from_slice(&baton(&["explain", name, "--json"]).stdout).unwrap();
+        assert!(!topic_json[name].as_array().unwrap().is_empty(), "{name}");
     }
     let one: Value = serde_json::from_slice(&baton(&["explain", "store_damaged", "--json"]).stdout).unwrap();
     assert_eq!(one["codes"][0]["family"], "Store");
@@ -314,12 +314,12 @@ fn wrong_usage_is_exit_code_2_with_suggestions() {
     let output = baton(&["recipe", "shwo"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("show"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("show"), "{printed}");
 }
 
 #[test]
-fn the_scripted_agent_is_there_and_hidden() {
+fn the_scripted_agent_is_a_hidden_command() {
     let folder = TempDir::new().unwrap();
     let script = folder.path().join("script.json");
     std::fs::write(&script, r#"{"otherwise": [{"turns": 1}, {"crash": {"exit": 7}}]}"#).unwrap();

@@ -1,4 +1,4 @@
-//! The demo, whole, and killed at random moments: every task done once, nothing left running, nothing lost.
+//! The demo, complete and killed at random moments: every task is done once, and no process is left.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 /// Kills in an ordinary test run. `BATON_KILLS=1000 scripts/test -p baton kill` does more.
 const KILLS: u32 = 50;
-/// Kills of one demo, before it is let to its end: on a slow machine a life may be too short for any progress.
+/// Kills of one demo before it may run to its end: on a slow machine each run may be too short for progress.
 const KILLS_PER_DEMO: u32 = 12;
 /// The longest a demo may take on a busy machine before it counts as stuck.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 const BRANCH: &str = "feature/de300000";
 
-/// The files the demo's tasks write, and whose work they are.
+/// The files that the demo's tasks write.
 const FILES: [&str; 8] = [
     "GUIDE.md",
     "README.md",
@@ -36,13 +36,13 @@ struct Demo {
 
 impl Demo {
     fn start(&self) -> Child {
-        let said = OpenOptions::new().create(true).append(true).open(self.folder.join("said")).unwrap();
+        let printed = OpenOptions::new().create(true).append(true).open(self.folder.join("printed")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_baton"))
             .args(["demo", "--headless", "--folder"])
             .arg(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(said)
+            .stderr(printed)
             .spawn()
             .unwrap()
     }
@@ -70,7 +70,7 @@ impl Demo {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Everything that must be true once the demo has ended well, however often it was killed on the way.
+    /// Checks the result of a completed demo, however often it was killed.
     fn check(&self) {
         let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
         let mut by_queue: BTreeMap<String, usize> = BTreeMap::new();
@@ -84,19 +84,19 @@ impl Demo {
             self.git(&["ls-tree", "-r", "--name-only", BRANCH]).lines().map(str::to_owned).collect();
         files.sort();
         assert_eq!(files, FILES);
-        // Each piece of work is there once: no commit was lost, and none was made twice.
+        // Each commit is there once: none was lost or repeated.
         let subjects = self.git(&["log", "--no-merges", "--format=%s", BRANCH]);
         let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
         for subject in subjects.lines() {
             *counted.entry(subject).or_default() += 1;
         }
         assert!(counted.len() == FILES.len() && counted.values().all(|count| *count == 1), "{counted:?}");
-        // The human's checkout was not touched.
+        // The user's checkout is unchanged.
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         assert_eq!(processes_of(&self.folder), Vec::<String>::new());
     }
 
-    /// The newest log an agent left, for a look at what went wrong.
+    /// The newest log of an agent, for the message of a failed test.
     fn last_log(&self) -> String {
         let attempts = std::fs::read_dir(self.folder.join("state/attempts")).unwrap().flatten();
         let logs = attempts.map(|attempt| attempt.path().join("agent.log")).filter(|log| log.exists());
@@ -104,7 +104,7 @@ impl Demo {
         newest.map(|log| std::fs::read_to_string(log).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// How often the one question of the story was put to the human.
+    /// How often the demo's question was asked.
     fn questions_asked(&self) -> usize {
         let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
         let french = tasks.as_array().unwrap().iter().find(|task| task["title"] == "Add the French greeting");
@@ -115,7 +115,7 @@ impl Demo {
     }
 }
 
-/// The command lines of agents that still work somewhere under `folder`.
+/// The command lines of agents that still run under `folder`.
 fn processes_of(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -128,7 +128,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Whether it closes its standard output, which it does at its end, within this time.
+/// Whether it ends, and so closes its standard output, within this time.
 fn ends_within(child: &mut Child, time: Duration) -> bool {
     let mut stdout = child.stdout.take().unwrap();
     let (sender, ended) = mpsc::channel();
@@ -139,7 +139,7 @@ fn ends_within(child: &mut Child, time: Duration) -> bool {
     ended.recv_timeout(time).is_ok()
 }
 
-/// Waits for the demo to end, but not forever.
+/// Runs the demo to its end; panics if it hangs.
 fn exit_code(demo: &Demo) -> Option<i32> {
     let mut child = demo.start();
     if ends_within(&mut child, PATIENCE) {
@@ -147,14 +147,14 @@ fn exit_code(demo: &Demo) -> Option<i32> {
     }
     let tasks = demo.json(&["task", "list", "--limit", "100"]);
     let agents = processes_of(&demo.folder);
-    let said = std::fs::read_to_string(demo.folder.join("said")).unwrap() + &demo.last_log();
+    let printed = std::fs::read_to_string(demo.folder.join("printed")).unwrap() + &demo.last_log();
     child.kill().unwrap();
     child.wait().unwrap();
-    panic!("the demo did not end within {PATIENCE:?}\nagents: {agents:?}\n{tasks:#}\n{said}");
+    panic!("the demo did not end within {PATIENCE:?}\nagents: {agents:?}\n{tasks:#}\n{printed}");
 }
 
 #[test]
-fn the_demo_tells_the_whole_story_and_a_second_run_finds_it_told() {
+fn the_demo_runs_to_its_end_and_a_second_run_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo { folder: folder.path().canonicalize().unwrap() };
     assert_eq!(exit_code(&demo), Some(0));
@@ -170,7 +170,7 @@ fn the_demo_tells_the_whole_story_and_a_second_run_finds_it_told() {
 fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
     let kills_wanted = std::env::var("BATON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let mut kills = 0;
-    // Any numbers do; these are the same in every run, so a failure can be looked at again.
+    // A fixed seed, so that a failure can be repeated.
     let mut dice: u64 = 0x9e37_79b9_7f4a_7c15;
     while kills < kills_wanted {
         let folder = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
             child.wait().unwrap();
             kills += 1;
         }
-        // Left in peace it ends; where it had ended before, this finds it so.
+        // Without kills it runs to its end, or finds that it had ended before.
         assert_eq!(exit_code(&demo), Some(0), "after {kills} kills");
         demo.check();
     }

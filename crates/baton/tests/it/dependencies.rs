@@ -1,5 +1,4 @@
-//! Every dependency is chosen: one line in `docs/dependencies.md` for each one the workspace names, and no
-//! line for one that is gone.
+//! `docs/dependencies.md` has one line for each dependency of the workspace, and none for others.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -138,7 +138,7 @@ fn first_segments(path: &str) -> Vec<String> {
     segments
 }
 
-/// The shortest cycle, told with the files that make it.
+/// The shortest cycle, with the files that cause it.
 fn cycle(imports: &Imports) -> Option<String> {
     let shortest = imports.keys().filter_map(|start| path_back_to(start, imports)).min_by_key(Vec::len)?;
     let steps: Vec<String> = shortest

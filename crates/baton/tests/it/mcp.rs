@@ -1,8 +1,8 @@
-//! The tools, through a real client and the real binary: user tasks, the queue, and the door.
+//! The MCP tools through a real client and the real binary: user tasks, the queue, access.
 
+mod access;
 mod agents;
 mod commands;
-mod door;
 mod runs;
 mod user_tasks;
 
@@ -59,24 +59,24 @@ tasks:
     silent: true
 
   echo:
-    desc: "Says its arguments slowly, on both streams."
-    cmds: ["echo out {{.CLI_ARGS}}; sleep 0.05; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
+    desc: "Prints its arguments on both streams."
+    cmds: ["echo out {{.CLI_ARGS}}; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
     silent: true
 
   wander: {desc: "Leaves traces in its own shell.", cmds: ["cd /; export TRACE=left; echo gone"], silent: true}
   look: {desc: "Looks for traces.", cmds: ["pwd; echo [$TRACE]"], silent: true}
   count: {desc: "Says a lot.", cmds: ["seq 1 20000"], silent: true}
-  slow: {desc: "Takes its time.", cmds: ["echo begun; sleep 7"], silent: true}
+  slow: {desc: "Waits at the gate.", cmds: ["echo begun; flock --shared gate true"], silent: true}
   helper: {internal: true, desc: "Not for callers.", cmds: ["true"]}
   undescribed: {cmds: ["true"]}
 "#;
 
-struct Place {
+struct McpRepo {
     folder: PathBuf,
     _scratch: TempDir,
 }
 
-/// A client that notes when it is told of other tools.
+/// A client that records notifications.
 #[derive(Clone, Default)]
 struct Listener {
     changed: Arc<Notify>,
@@ -99,27 +99,27 @@ impl ClientHandler for Listener {
 
 type Client = RunningService<RoleClient, Listener>;
 
-impl Place {
+impl McpRepo {
     fn new(settings: &str) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().canonicalize().unwrap();
-        let place = Self { folder, _scratch: scratch };
-        place.git(&["init", "-q", "-b", "main"]);
-        std::fs::create_dir(place.folder.join(".agent")).unwrap();
-        std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
-        // Stands in for the Go toolchain: says what it was called with, a word on each line.
-        place.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
-        Command::new("chmod").args(["+x", "go"]).current_dir(&place.folder).status().unwrap();
-        place.git(&["add", "-A"]);
-        place.git(&["commit", "-q", "-m", "Begin"]);
-        place
+        let repo = Self { folder, _scratch: scratch };
+        repo.git(&["init", "-q", "-b", "main"]);
+        std::fs::create_dir(repo.folder.join(".agent")).unwrap();
+        std::fs::write(repo.folder.join(".agent/baton.toml"), settings).unwrap();
+        // Replaces the Go toolchain: prints its arguments, one on each line.
+        repo.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
+        Command::new("chmod").args(["+x", "go"]).current_dir(&repo.folder).status().unwrap();
+        repo.git(&["add", "-A"]);
+        repo.git(&["commit", "-q", "-m", "Begin"]);
+        repo
     }
 
-    /// With the Taskfile of the document.
+    /// With a Taskfile.
     fn with_tasks() -> Self {
-        let place = Self::new("");
-        place.write(".agent/Taskfile.yml", TASKFILE);
-        place
+        let repo = Self::new("");
+        repo.write(".agent/Taskfile.yml", TASKFILE);
+        repo
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -143,7 +143,7 @@ impl Place {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// `baton mcp`, with a client that speaks to it.
+    /// `baton mcp` with a connected client.
     async fn client(&self) -> (Client, Listener, tokio::process::Child) {
         let mut command = tokio::process::Command::from(self.baton());
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -153,10 +153,10 @@ impl Place {
         (listener.clone().serve(streams).await.unwrap(), listener, child)
     }
 
-    /// The server, and its address once it listens.
-    fn up(&self) -> (Up, String) {
+    /// The server and its address, once it listens.
+    fn up(&self) -> (ServerProcess, String) {
         let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
-        let up = Up(up);
+        let up = ServerProcess(up);
         let find = || {
             let mut files =
                 std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
@@ -168,10 +168,10 @@ impl Place {
     }
 }
 
-/// Ended with the test, as a service manager would.
-struct Up(Child);
+/// Ended with SIGTERM when dropped.
+struct ServerProcess(Child);
 
-impl Drop for Up {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
         let _ = self.0.wait();
@@ -189,7 +189,7 @@ async fn tools(client: &Client) -> Vec<String> {
     client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.to_string()).collect()
 }
 
-/// The text of the answer, and whether it is an error.
+/// The text of the result, and whether it is an error.
 async fn call(client: &Client, name: &str, arguments: Value) -> (String, bool) {
     let mut request = CallToolRequestParams::new(name.to_owned());
     request.arguments = arguments.as_object().cloned();

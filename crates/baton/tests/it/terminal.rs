@@ -1,4 +1,4 @@
-//! A terminal of the test's own: a program that runs at it, what it shows there, and what is typed.
+//! A pseudo-terminal: a program in it, its output, and typed lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The person's end and the program's.
+/// The user's end and the program's end.
 pub fn pair() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -15,14 +15,14 @@ pub fn pair() -> (File, File) {
     (File::from(person), OpenOptions::new().read(true).write(true).open(name).unwrap())
 }
 
-/// A program with nothing but the terminal around it.
-pub struct AtTerminal {
+/// A program whose standard streams are the terminal.
+pub struct TerminalProcess {
     person: File,
     child: Child,
     shown: Vec<u8>,
 }
 
-impl AtTerminal {
+impl TerminalProcess {
     pub fn start(mut command: Command) -> Self {
         let (person, program) = pair();
         command.stdin(program.try_clone().unwrap()).stdout(program.try_clone().unwrap()).stderr(program);
@@ -36,7 +36,7 @@ impl AtTerminal {
         }
     }
 
-    /// Waits for its end; everything that was shown.
+    /// Waits until it ends; returns its status and output.
     pub fn end(mut self) -> (ExitStatus, String) {
         while self.read() {}
         (self.child.wait().unwrap(), self.shown())
@@ -46,7 +46,7 @@ impl AtTerminal {
         String::from_utf8_lossy(&self.shown).into_owned()
     }
 
-    /// Nothing is left once the program has let go of its end.
+    /// False once the program has closed its end.
     fn read(&mut self) -> bool {
         let mut piece = [0; 4096];
         let count = self.person.read(&mut piece).unwrap_or(0);

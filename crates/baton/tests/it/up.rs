@@ -1,4 +1,4 @@
-//! `baton up` as it runs all day: many agents at once, and agents that do not start.
+//! `baton up` with many agents at once, with agents that do not start, and `accept --all` afterwards.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::wait;
 const TASKS: usize = 200;
 const AGENTS: &str = "20";
 const PATIENCE: Duration = Duration::from_mins(4);
-/// The server's own memory, in KiB, over what it took at the start: far less than a leak per task would come to.
+/// Growth of the server's memory, in KiB: far below a leak per task.
 const GROWTH_KIB_MAX: u64 = 40 * 1024;
 
 fn baton(folder: &Path) -> Command {
@@ -68,7 +68,7 @@ fn memory_kib(child: &Child) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Ends it as a service manager would.
+/// Ends it with SIGTERM, like a service manager.
 fn end(up: &mut Child) {
     Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
     assert!(up.wait().unwrap().success());
@@ -106,14 +106,14 @@ fn two_hundred_tasks_through_twenty_agents() {
 
     for task in provisional(&folder) {
         let view = json(&folder, &["task", "show", task["task_id"].as_str().unwrap()]);
-        // No double claim: one attempt each, and its commit was counted by Baton.
+        // No task was claimed twice, and Baton counted the commit.
         assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view}");
         assert_eq!(view["verified"]["commits"], 1, "{view}");
     }
 }
 
 #[test]
-fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
+fn an_agent_that_does_not_start_is_held_and_the_task_stays_queued() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap();
     repository(
@@ -123,9 +123,9 @@ fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
     let id = json(&folder, &["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
     let mut up =
         baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(up.stderr.take().unwrap()).lines();
-    let told = said.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
-    assert!(told.contains("agent ghost") && told.contains("/no/such/agent"), "{told}");
+    let mut printed = BufReader::new(up.stderr.take().unwrap()).lines();
+    let line = printed.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
+    assert!(line.contains("agent ghost") && line.contains("/no/such/agent"), "{line}");
     end(&mut up);
     let view = json(&folder, &["task", "show", &id]);
     assert_eq!(
@@ -135,7 +135,7 @@ fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
     );
 }
 
-/// Three tasks: one does its work, two use up their turns without a commit. Nothing is recycled by itself.
+/// Three tasks: one is finished, two burn out. Nothing is recycled automatically.
 fn finished_work() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap();
@@ -168,13 +168,13 @@ fn queues(folder: &Path, ids: &[String]) -> Vec<String> {
 fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options() {
     let (_scratch, folder, ids) = finished_work();
     let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains(&format!("{}  accepted  Just right", ids[0])), "{said}");
-    assert!(said.contains("2 tasks burned out"), "{said}");
-    assert!(said.contains(&format!("{}: Too much (project: none)", ids[1])), "{said}");
-    assert!(said.contains("--force") && said.contains("--recycle"), "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains(&format!("{}  accepted  Just right", ids[0])), "{printed}");
+    assert!(printed.contains("2 tasks burned out"), "{printed}");
+    assert!(printed.contains(&format!("{}: Too much (project: none)", ids[1])), "{printed}");
+    assert!(printed.contains("--force") && printed.contains("--recycle"), "{printed}");
     assert_eq!(queues(&folder, &ids), ["done", "provisional", "provisional"]);
-    // Merged on Baton's own branch; the human's checkout is as it was.
+    // Merged into Baton's own branch; the user's checkout is unchanged.
     git(&folder, &["cat-file", "-e", "baton/next:done.txt"]);
     assert!(!folder.join("done.txt").exists());
 }

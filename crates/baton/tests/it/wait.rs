@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// Polls until `is_so`; panics with `state` after `patience`.
+/// Polls until the condition is true; panics with `state` after `patience`.
 pub fn until(patience: Duration, mut is_so: impl FnMut() -> bool, state: impl Fn() -> String) {
     until_some(patience, || is_so().then_some(()), state);
 }
@@ -18,13 +18,23 @@ pub fn until_some<T>(
     retry(patience, || find().ok_or(())).unwrap_or_else(|()| panic!("waited {patience:?}: {}", state()))
 }
 
+/// Repeats `step` with pauses until it returns true.
+pub fn repeat_every(pause: Duration, mut step: impl FnMut() -> bool) {
+    while !step() {
+        std::thread::sleep(pause);
+    }
+}
+
 /// Repeats `attempt` until it succeeds; its last error after `patience`.
 pub fn retry<T, E>(patience: Duration, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let started = Instant::now();
-    loop {
-        match attempt() {
-            Err(_) if started.elapsed() < patience => std::thread::sleep(POLL_EVERY),
-            result => return result,
+    let mut result = attempt();
+    repeat_every(POLL_EVERY, || {
+        let is_over = result.is_ok() || started.elapsed() >= patience;
+        if !is_over {
+            result = attempt();
         }
-    }
+        is_over
+    });
+    result
 }

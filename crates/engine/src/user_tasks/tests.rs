@@ -10,7 +10,7 @@ tasks:
   quiet: {cmds: ['echo not described'], silent: true}
   fails: {desc: "Fails.", cmds: ['echo before && exit 7'], silent: true}
   long: {desc: "Says a lot.", cmds: ['seq 1 20000'], silent: true}
-  slow: {desc: "Takes its time.", cmds: ['echo begun; sleep 60'], silent: true}
+  slow: {desc: "Never ends.", cmds: ['echo begun; tail -f /dev/null'], silent: true}
 "#;
 
 fn place(settings: UserTaskSettings) -> (tempfile::TempDir, UserTasks, Site) {

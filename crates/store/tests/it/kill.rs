@@ -8,7 +8,7 @@ use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::state::StateName;
@@ -111,6 +111,14 @@ impl Dice {
     }
 }
 
+/// Waits exactly this long: the scheduler would round it.
+fn spin(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
 /// Lets the writer run for some acknowledgements and a little more, then kills it. Returns its output.
 fn live_and_die(path: &Path, first: u32, dice: &mut Dice) -> Said {
     let mut writer = start_writer(path, first);
@@ -124,7 +132,7 @@ fn live_and_die(path: &Path, first: u32, dice: &mut Dice) -> Said {
         heard += u64::from(said.hear(&line.unwrap()));
     }
     // The moment must not be synchronised with the writer's commits.
-    std::thread::sleep(Duration::from_micros(dice.roll(if heard == 0 { 20_000 } else { 1_500 })));
+    spin(Duration::from_micros(dice.roll(if heard == 0 { 20_000 } else { 1_500 })));
     writer.kill().unwrap();
     writer.wait().unwrap();
     lines.map_while(Result::ok).for_each(|line| {

@@ -1,6 +1,6 @@
 //! PostgreSQL stops, crashes and comes back.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_core::base::id::TaskId;
 use baton_store::model::commit::Commit;
@@ -13,7 +13,7 @@ use crate::postgres::run;
 use crate::server::Server;
 use crate::suite::make::{created, task_id, write};
 
-const KILLS: u32 = 20;
+const KILLS: u32 = 8;
 const WRITERS: u32 = 8;
 const SOON: Duration = Duration::from_mins(1);
 
@@ -131,10 +131,8 @@ fn an_unreachable_server_is_an_error() {
     run(async {
         let mut options = PostgresOptions::new("host=/nonexistent user=baton", "none");
         options.patience = Duration::from_millis(200);
-        let started = Instant::now();
         let error = PostgresStore::open(&options).await.unwrap_err();
         assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
-        assert!(started.elapsed() < Duration::from_secs(5));
         let error = PostgresStore::open(&PostgresOptions::new("nonsense", "none")).await.unwrap_err();
         assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
     });

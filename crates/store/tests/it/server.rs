@@ -14,7 +14,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::thread::sleep;
 use std::time::Duration;
 
 /// Set to use an existing server.
@@ -111,7 +110,7 @@ fn watchdog() {
     let server = Server { programs: Programs::find().expect("found before"), folder: folder.into() };
     let mut idle = 0;
     while idle < IDLE_LOOKS {
-        sleep(LOOK_EVERY);
+        std::thread::sleep(LOOK_EVERY);
         let _turn = lock(&turn_file());
         let is_free = File::create(users_file()).is_ok_and(|users| users.try_lock().is_ok());
         idle = if is_free { idle + 1 } else { 0 };
@@ -321,7 +320,7 @@ impl Server {
         kill.arg("-9").args(&all).stderr(Stdio::null());
         kill.status().ok()?;
         while all.iter().any(|pid| is_running(pid)) {
-            sleep(Duration::from_millis(2));
+            std::thread::yield_now();
         }
         // If nobody reaps the processes, the next server would think this one still runs.
         let locks = [self.data().join("postmaster.pid"), self.folder.join(".s.PGSQL.5432.lock")];

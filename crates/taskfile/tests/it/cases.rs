@@ -281,7 +281,7 @@ fn output_styles() {
 
 #[test]
 fn shell_options_directories_and_timeouts() {
-    let file = "version: '3'\nset: [pipefail]\nshopt: [globstar]\ntasks:\n  pipe: 'false | true'\n  glob: echo **/*.x\n  dir: {dir: made/new, cmds: ['basename $PWD']}\n  slow: {cmds: [{cmd: sleep 9, timeout: 50ms}]}\n  outer: {cmds: [{task: sleeper, timeout: 50ms}]}\n  sleeper: sleep 9\n";
+    let file = "version: '3'\nset: [pipefail]\nshopt: [globstar]\ntasks:\n  pipe: 'false | true'\n  glob: echo **/*.x\n  dir: {dir: made/new, cmds: ['basename $PWD']}\n  slow: {cmds: [{cmd: tail -f /dev/null, timeout: 50ms}]}\n  outer: {cmds: [{task: hang, timeout: 50ms}]}\n  hang: tail -f /dev/null\n";
     let files = [("Taskfile.yml", file), ("d/e/f.x", "")];
     check_files(
         &files,

@@ -1,30 +1,30 @@
-//! Each real agent, and how it is sent to the scripted model instead of its provider. For the tests of their drivers and
-//! for those of the whole program.
+//! The real agents, and how each is pointed to the scripted model instead of its provider. Used by the tests of the
+//! drivers and by the end-to-end tests.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-/// One real agent, and how it is told of the scripted model.
+/// One real agent.
 pub(super) struct Real {
-    /// Its name in the settings, where it is known.
+    /// Its name in the settings.
     pub preset: &'static str,
-    /// The folder it is installed in, its program there, and the words behind that.
+    /// The folder it is installed in, its program there, and the arguments.
     pub folder: &'static str,
     pub program: &'static str,
     pub arguments: &'static [&'static str],
-    /// Variables and files that send it to the model; the last is whether it shall ask before it does anything.
+    /// Writes the files and returns the variables that point it to the model; the flag makes it ask for permissions.
     pub point: fn(&Home, bool) -> Vec<(&'static str, String)>,
 }
 
-/// Where an agent keeps its things, and its model.
+/// The home of an agent, and the URL of its model.
 pub(super) struct Home {
     pub folder: PathBuf,
     pub model: String,
 }
 
 impl Real {
-    /// None, with a line that says so, when it is not installed.
+    /// None, with a message, if it is not installed.
     pub(super) fn installed_program(&self) -> Option<PathBuf> {
         let program = installed().join(self.folder).join(self.program);
         if program.exists() {
@@ -36,7 +36,7 @@ impl Real {
     }
 }
 
-/// Where `scripts/real-agents` puts them.
+/// The folder of `scripts/real-agents`.
 pub(super) fn installed() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real-agents");
     std::env::var_os("BATON_REAL_AGENTS").map_or(here, PathBuf::from)
@@ -77,14 +77,14 @@ pub(super) const OPENCODE: Real = Real {
             "provider": {"scripted": provider},
             "permission": {"bash": permission, "edit": permission},
         });
-        // Without these it waits half a minute for servers that are not there.
+        // Without these it waits half a minute for unreachable servers.
         let off = [
             "OPENCODE_DISABLE_MODELS_FETCH",
             "OPENCODE_DISABLE_LSP_DOWNLOAD",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS",
         ];
         let off = off.map(|name| (name, "1".to_owned()));
-        // It installs a package into its settings' folder when that is not there, for minutes.
+        // Otherwise it installs a package into its settings folder, which takes minutes.
         let settings = installed().join("opencode-config").display().to_string();
         let more = [("OPENCODE_CONFIG_CONTENT", config.to_string()), ("XDG_CONFIG_HOME", settings)];
         off.into_iter().chain(more).collect()
@@ -155,7 +155,7 @@ pub(super) const GEMINI: Real = Real {
         std::fs::create_dir_all(&folder).unwrap();
         let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
         std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
-        // With a model named it does not ask one which to use.
+        // With a fixed model it does not ask one which model to use.
         vec![
             ("GOOGLE_GEMINI_BASE_URL", home.model.clone()),
             ("GEMINI_API_KEY", "none".to_owned()),

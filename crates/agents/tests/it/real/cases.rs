@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::Real;
 use super::agents::{CLAUDE, CLAUDE_NATIVE, CODEX, CODEX_NATIVE, GEMINI, GOOSE, OPENCODE};
-use crate::bench::Ran;
+use crate::bench::FinishedRun;
 
 struct Yes;
 
@@ -23,7 +23,7 @@ impl Asker for Yes {
     }
 }
 
-fn show(ran: &Ran) -> String {
+fn show(ran: &FinishedRun) -> String {
     format!("{:#?}", ran.ended)
 }
 
@@ -68,7 +68,7 @@ async fn denied(real: &Real) {
 }
 
 async fn asked_and_resumed(real: &Real) {
-    // Some agents add a turn of their own when they are interrupted, so the second is more than once there.
+    // Some agents add a turn when they are interrupted, so the second step is listed more than once.
     let second = json!({"shell": "touch second.txt"});
     let steps = json!([{"shell": "touch first.txt"}, second, second, second, {"text": "All is done."}]);
     let Some(stage) = real.stage(&steps) else { return };
@@ -121,7 +121,7 @@ async fn resumes(real: &Real) {
         .await;
     assert_eq!(again.ended.agent_session, Some(session), "{}", show(&again));
     assert!(stage.worktree().join("second.txt").exists(), "{}", show(&again));
-    assert!(!again.ended.reported.output.contains("The first part"), "what is replayed is not said again");
+    assert!(!again.ended.reported.output.contains("The first part"), "the replay is not part of the output");
     assert_eq!(again.ended.turns, 1, "{}", show(&again));
     let last = stage.model.turns().pop().unwrap()["body"].to_string();
     assert!(
@@ -130,8 +130,8 @@ async fn resumes(real: &Real) {
     );
 }
 
-/// An agent that does not find its session again goes on all the same.
-async fn told_anew(real: &Real) {
+/// An agent that cannot load its session continues in a new one.
+async fn session_replaced(real: &Real) {
     let Some(stage) = real.stage(&json!([{"shell": "touch second.txt"}, {"text": "All is done."}])) else {
         return;
     };
@@ -141,7 +141,7 @@ async fn told_anew(real: &Real) {
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete, "{}", show(&ran));
     assert!(ran.ended.problems[0].contains("earlier session"), "{}", show(&ran));
     let last = stage.model.turns().pop().unwrap()["body"].to_string();
-    assert!(last.contains("all so far"), "it was not told: {last}");
+    assert!(last.contains("all so far"), "the conversation is missing: {last}");
 }
 
 async fn fails(real: &Real, status: u16, kind: FailureKind) {
@@ -182,12 +182,12 @@ macro_rules! cases {
     };
 }
 
-cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
-cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
-cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
-cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
-cases!(CODEX as codex: commits, turn_limit, resumes, told_anew, overloaded, limited);
-cases!(CODEX_NATIVE as codex_native: commits, turn_limit, resumes, told_anew, overloaded, limited);
-// It tries again for minutes when its model fails, and says nothing meanwhile; the idle limit ends that. Nor does it find
-// a session again that ended after a few words.
-cases!(GEMINI as gemini: commits, turn_limit, denied, told_anew);
+cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, resumes, session_replaced, overloaded, limited);
+cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, resumes, session_replaced, overloaded, limited);
+cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, resumes, session_replaced, overloaded, limited);
+cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, resumes, session_replaced, overloaded, limited);
+cases!(CODEX as codex: commits, turn_limit, resumes, session_replaced, overloaded, limited);
+cases!(CODEX_NATIVE as codex_native: commits, turn_limit, resumes, session_replaced, overloaded, limited);
+// It retries for minutes without output when its model fails, until the idle limit ends it. It also cannot load a session
+// that ended after a few words.
+cases!(GEMINI as gemini: commits, turn_limit, denied, session_replaced);

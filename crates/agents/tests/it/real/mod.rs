@@ -1,5 +1,5 @@
-//! Real agents with a scripted model. They are installed by `scripts/real-agents`; those that are not there are
-//! skipped, and say so.
+//! Real agents with a scripted model. `scripts/real-agents` installs them; tests of missing ones report that they were
+//! skipped.
 
 #![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests talk")]
 
@@ -20,13 +20,13 @@ use baton_agents::protocols;
 use serde_json::Value;
 
 use self::agents::{Home, Real, installed};
-use crate::bench::{Bench, Ran, clock, drive_within};
+use crate::bench::{Bench, FinishedRun, clock, drive_within};
 use crate::model::Model;
 
-/// Real agents load for a long time, and this machine may be busy.
+/// Real agents start slowly, and the machine may be busy.
 const DEADLINE: Duration = Duration::from_mins(4);
 
-/// A worktree beside its repository, a home, and a model.
+/// A repository with a linked worktree, a home and a model.
 pub(crate) struct ScriptStage {
     pub bench: Bench,
     pub model: Model,
@@ -35,12 +35,12 @@ pub(crate) struct ScriptStage {
 }
 
 impl Real {
-    /// None, with a line that says so, when it is not installed.
+    /// None, with a message, if it is not installed.
     pub(crate) fn stage(&self, steps: &Value) -> Option<ScriptStage> {
         let program = self.installed_program()?;
         let bench = Bench::new();
         let model = Model::start(&bench, steps);
-        // Not under /tmp, where Codex refuses to keep its sandbox.
+        // Not under /tmp, where Codex refuses to create its sandbox.
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("home-{}", bench.attempt));
         std::fs::create_dir_all(&home).unwrap();
         let stage = ScriptStage { bench, model, home, program };
@@ -73,7 +73,7 @@ impl Real {
         launch
     }
 
-    pub(crate) async fn run(&self, stage: &ScriptStage, change: impl Fn(&mut Launch)) -> Ran {
+    pub(crate) async fn run(&self, stage: &ScriptStage, change: impl Fn(&mut Launch)) -> FinishedRun {
         self.run_asking(stage, false, PermissionDecision::Allow, NoAsker, change).await
     }
 
@@ -84,7 +84,7 @@ impl Real {
         permissions: impl PermissionPolicy + 'static,
         asker: impl Asker + 'static,
         change: impl Fn(&mut Launch),
-    ) -> Ran {
+    ) -> FinishedRun {
         let mut launch = self.launch(stage, asks);
         change(&mut launch);
         let preset = *Preset::by_name(self.preset).unwrap();

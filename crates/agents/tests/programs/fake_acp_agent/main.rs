@@ -1,10 +1,10 @@
-//! An agent that speaks the Agent Client Protocol and does what a script says, misbehaviour included.
+//! An agent that speaks the Agent Client Protocol and follows a script, including misbehaviour.
 //!
-//! Written against the wire and not against any crate, so that it agrees with nobody by construction. The script is
-//! a JSON file, named by the only argument; see [`Script`]. Sessions are kept beside it.
+//! It implements the protocol itself, so that it shares no mistake with the code under test. The only argument is the
+//! script, a JSON file; see [`Script`]. Sessions are stored beside it.
 
-#![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its streams are what it is for")]
+#![expect(clippy::unwrap_used, reason = "a test program fails by panicking")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it communicates by its streams")]
 
 mod mcp;
 
@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "a script says what is the case, one thing at a time")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is one kind of behaviour")]
 struct Script {
     /// Written to standard error before anything else.
     stderr: String,
-    /// Exits with this code before it greets.
+    /// Exits with this code before the handshake.
     exit: Option<i32>,
-    /// Never greets.
+    /// Never answers the handshake.
     mute: bool,
     protocol: Option<u16>,
     no_load: bool,
@@ -35,14 +35,14 @@ struct Script {
     /// Answers `session/new` with this error.
     refuse_new: Option<Value>,
     refuse_load: bool,
-    /// Uses the tools it is told of.
+    /// Connects to the tools it is given.
     mcp: bool,
-    /// Stays when its standard input is closed.
+    /// Does not exit when its standard input is closed.
     stays: bool,
-    /// The steps of each prompt of a session; the last list serves all that follow.
+    /// The steps for each prompt of a session; the last list is used for all later prompts.
     turns: Vec<Vec<Step>>,
-    /// The same for the second session that was opened, the third and so on; the last one serves all that follow. Empty:
-    /// `turns` serve all sessions.
+    /// The same for the second session, the third and so on; the last one is used for all later sessions. If empty,
+    /// `turns` is used for all.
     turns_of_later_sessions: Vec<Vec<Vec<Step>>>,
 }
 
@@ -52,19 +52,19 @@ enum Step {
     Text(String),
     /// Starts and completes a call.
     Tool(String),
-    /// This many calls, one after the other, without looking whether anyone minds.
+    /// This many calls without reading the input in between.
     Calls(u32),
     /// The same with one id for all of them.
     SameId(u32),
     /// A `tool_call_update` for a call that was never announced.
     Unannounced(String),
-    /// Asks whether it may run this command, and says what came of it.
+    /// Asks for permission to run this command, and prints the decision.
     Permission(Value),
-    /// Asks the user by a form, and says what came of it.
+    /// Asks the user by a form, and prints the answer.
     Elicit(Value),
     Usage(Value),
     Cost(f64),
-    /// Calls one of the tools it was told of, and says what came of it.
+    /// Calls one of its tools, and prints the result.
     Mcp {
         tool: String,
         arguments: Value,
@@ -79,15 +79,15 @@ enum Step {
     /// Writes a file and commits nothing.
     Write(String),
     Stderr(String),
-    /// Until it is cancelled.
+    /// Hangs until it is cancelled.
     Hang,
-    /// Whatever anyone says.
+    /// Ignores cancels.
     HangForever,
     Exit(i32),
     Error(Value),
     Stop(String),
     Raw(String),
-    /// A process of its own that outlives it if nobody minds.
+    /// Starts a process that outlives it unless it is ended.
     Spawn,
 }
 
@@ -127,7 +127,7 @@ fn main() {
     let mut agent =
         Agent { script, sessions, incoming, requests: 0, is_cancelled: false, calls: 0, mcp: None };
     while let Ok(message) = agent.incoming.recv() {
-        agent.take(&message);
+        agent.handle(&message);
     }
 }
 
@@ -144,7 +144,7 @@ fn say(message: &Value) {
 }
 
 impl Agent {
-    fn take(&mut self, message: &Value) {
+    fn handle(&mut self, message: &Value) {
         let id = &message["id"];
         let params = &message["params"];
         let answer = |result: Value| say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
@@ -166,7 +166,7 @@ impl Agent {
                     return refuse(error);
                 }
                 let session = format!("session-{}", std::process::id());
-                self.keep(&session, "opened", params);
+                self.record(&session, "opened", params);
                 self.connect(params);
                 answer(self.opened(Some(&session)));
             }
@@ -177,12 +177,12 @@ impl Agent {
                     return refuse(&json!({"code": -32602, "message": format!("no session {session}")}));
                 }
                 replay(session, &path);
-                self.keep(session, "loaded", params);
+                self.record(session, "loaded", params);
                 self.connect(params);
                 answer(self.opened(None));
             }
             Some("session/set_mode" | "session/set_config_option") => {
-                self.keep(params["sessionId"].as_str().unwrap(), "set", params);
+                self.record(params["sessionId"].as_str().unwrap(), "set", params);
                 answer(json!({"configOptions": []}));
             }
             Some("session/prompt") => self.prompt(id, params),
@@ -214,14 +214,14 @@ impl Agent {
         opened
     }
 
-    /// One line of the session's own history.
-    fn keep(&self, session: &str, what: &str, value: &Value) {
+    /// Appends a line to the session's history.
+    fn record(&self, session: &str, what: &str, value: &Value) {
         let path = self.sessions.join(session);
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
         writeln!(file, "{}", json!({what: value})).unwrap();
     }
 
-    /// How often the session was prompted so far, in this process or in another.
+    /// How often the session was prompted, in any process.
     fn prompts_of(&self, session: &str) -> usize {
         let text = std::fs::read_to_string(self.sessions.join(session)).unwrap_or_default();
         text.lines().filter(|line| line.starts_with(r#"{"prompt""#)).count()
@@ -240,11 +240,11 @@ impl Agent {
     fn prompt(&mut self, id: &Value, params: &Value) {
         let session = params["sessionId"].as_str().unwrap().to_owned();
         let steps = self.steps_of(self.prompts_of(&session));
-        self.keep(&session, "prompt", &params["prompt"][0]["text"]);
+        self.record(&session, "prompt", &params["prompt"][0]["text"]);
         self.is_cancelled = false;
         let mut response = json!({"stopReason": "end_turn"});
         for step in steps {
-            self.look();
+            self.read_pending();
             if self.is_cancelled {
                 break;
             }
@@ -255,15 +255,15 @@ impl Agent {
                 step => self.play(&session, step),
             }
         }
-        self.look();
+        self.read_pending();
         if self.is_cancelled {
             response["stopReason"] = json!("cancelled");
         }
         say(&json!({"jsonrpc": "2.0", "id": id, "result": response}));
     }
 
-    /// Takes what has come in so far; what was not awaited can only be a cancel.
-    fn look(&mut self) {
+    /// Reads the pending input, which can only be a cancel.
+    fn read_pending(&mut self) {
         while let Ok(message) = self.incoming.try_recv() {
             self.is_cancelled |= message["method"] == "session/cancel";
         }
@@ -271,7 +271,7 @@ impl Agent {
 
     fn play(&mut self, session: &str, step: Step) {
         match step {
-            Step::Text(text) => tell(session, &text),
+            Step::Text(text) => send_text(session, &text),
             Step::Tool(title) => self.tool(session, &title),
             Step::Calls(count) => (0..count).for_each(|number| self.tool(session, &format!("call {number}"))),
             Step::SameId(count) => (0..count).for_each(|_| call(session, "one-for-all", "again")),
@@ -286,7 +286,7 @@ impl Agent {
                 let mut params = json!({"sessionId": session, "mode": "form"});
                 params.as_object_mut().unwrap().extend(form.as_object().unwrap().clone());
                 if let Some(answer) = self.ask("elicitation/create", &params) {
-                    tell(session, &format!("elicited: {answer}"));
+                    send_text(session, &format!("elicited: {answer}"));
                 }
             }
             Step::Cost(usd) => {
@@ -298,12 +298,15 @@ impl Agent {
             }
             Step::Mcp { tool, arguments } => {
                 self.tool(session, &format!("baton: {tool}"));
-                let said = self.mcp.as_mut().and_then(|mcp| mcp.call(&tool, &arguments));
-                tell(session, &format!("{tool}: {}\n", said.as_deref().unwrap_or("there is no such tool")));
+                let text = self.mcp.as_mut().and_then(|mcp| mcp.call(&tool, &arguments));
+                send_text(
+                    session,
+                    &format!("{tool}: {}\n", text.as_deref().unwrap_or("there is no such tool")),
+                );
             }
             Step::Write(text) => std::fs::write("work.txt", text).unwrap(),
             Step::Commit(message) => {
-                // One line more each time, so that there is always something to commit.
+                // Appends a line, so that there is always something to commit.
                 let mut file =
                     std::fs::OpenOptions::new().append(true).create(true).open("work.txt").unwrap();
                 writeln!(file, "{message}").unwrap();
@@ -323,7 +326,9 @@ impl Agent {
             Step::HangForever => park(),
             Step::Exit(code) => std::process::exit(code),
             Step::Raw(line) => println!("{line}"),
-            Step::Spawn => drop(Command::new("sh").args(["-c", "trap '' TERM; sleep 3600"]).spawn().unwrap()),
+            Step::Spawn => {
+                drop(Command::new("sh").args(["-c", "trap '' TERM; tail -f /dev/null"]).spawn().unwrap())
+            }
             Step::Usage(_) | Step::Stop(_) | Step::Error(_) => {}
         }
     }
@@ -346,7 +351,7 @@ impl Agent {
         options.push(json!({"optionId": "no", "name": "No", "kind": "reject_once"}));
         let params = json!({"sessionId": session, "toolCall": call, "options": options});
         let Some(answer) = self.ask("session/request_permission", &params) else { return };
-        tell(session, &format!("permission: {}", answer["outcome"]));
+        send_text(session, &format!("permission: {}", answer["outcome"]));
         let is_allowed = matches!(answer["outcome"]["optionId"].as_str(), Some("yes" | "always"));
         let status = if is_allowed { "completed" } else { "failed" };
         update(
@@ -355,7 +360,7 @@ impl Agent {
         );
     }
 
-    /// Asks the client and waits; None when the turn was cancelled meanwhile.
+    /// Asks the client and waits; none if the turn was cancelled meanwhile.
     fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
         self.requests += 1;
         let id = format!("ask-{}", self.requests);
@@ -382,7 +387,7 @@ fn call(session: &str, id: &str, title: &str) {
     update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
 }
 
-fn tell(session: &str, text: &str) {
+fn send_text(session: &str, text: &str) {
     update(
         session,
         &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),

@@ -1,4 +1,4 @@
-//! The agent's way to the tools it was told of: the server as a program, spoken to on its standard streams.
+//! A client for the agent's tools: an MCP server that is started as a program.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,13 +10,13 @@ pub(crate) struct Mcp {
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     requests: u64,
-    /// What it offers.
+    /// The names of its tools.
     pub tools: Vec<String>,
 }
 
 impl Mcp {
-    /// Starts the first server that is a program, and looks at its tools. None when that does not work out: many real
-    /// agents go on without.
+    /// Starts the first server that is a program and lists its tools. None if that fails: many real agents continue without
+    /// tools.
     pub(crate) fn connect(params: &Value) -> Option<Self> {
         let servers = params["mcpServers"].as_array()?;
         let server = servers.iter().find(|server| server["command"].is_string())?;
@@ -46,7 +46,7 @@ impl Mcp {
         Some(mcp)
     }
 
-    /// What the tool says.
+    /// The text of the tool's result.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Option<String> {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         Some(result["content"][0]["text"].as_str().unwrap_or_default().to_owned())

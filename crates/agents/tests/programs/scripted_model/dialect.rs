@@ -1,24 +1,24 @@
-//! The same words in the four dialects models are spoken to in.
+//! Replies in the formats of the four model APIs.
 
 use serde_json::{Value, json};
 
-use crate::script::{Said, Tool};
+use crate::script::{ModelOutput, Tool};
 
-/// What every reply is said to have cost.
+/// The usage of every reply.
 const INPUT_TOKENS: u64 = 100;
 const OUTPUT_TOKENS: u64 = 20;
 const MODEL: &str = "scripted";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ModelApi {
     Messages,
     Responses,
     Chat,
     Gemini,
 }
 
-impl Dialect {
-    pub(crate) fn of(path: &str) -> Option<Self> {
+impl ModelApi {
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         if path.ends_with("/messages") {
             Some(Self::Messages)
@@ -40,7 +40,7 @@ impl Dialect {
         }
     }
 
-    /// How often the model has spoken in this conversation.
+    /// The number of the model's turns in this conversation.
     pub(crate) fn turns(self, body: &Value) -> usize {
         let items = |key: &str| body[key].as_array().cloned().unwrap_or_default();
         match self {
@@ -75,46 +75,46 @@ impl Dialect {
         }
     }
 
-    /// One answer, not streamed.
-    pub(crate) fn whole(self, said: &Said, turn: usize) -> Value {
+    /// A complete response.
+    pub(crate) fn whole(self, output: &ModelOutput, turn: usize) -> Value {
         match self {
             Self::Messages => {
-                let block = match said {
-                    Said::Text(text) => json!({"type": "text", "text": text}),
-                    Said::Call { id, name, arguments, .. } => {
+                let block = match output {
+                    ModelOutput::Text(text) => json!({"type": "text", "text": text}),
+                    ModelOutput::Call { id, name, arguments, .. } => {
                         json!({"type": "tool_use", "id": id, "name": name, "input": arguments})
                     }
                 };
                 json!({"id": format!("msg_{turn}"), "type": "message", "role": "assistant", "model": MODEL, "content": [block],
-                    "stop_reason": messages_stop(said), "usage": messages_usage()})
+                    "stop_reason": messages_stop(output), "usage": messages_usage()})
             }
-            Self::Responses => responses_done(said, turn),
+            Self::Responses => responses_done(output, turn),
             Self::Chat => json!({"id": "chat_1", "object": "chat.completion", "created": 0, "model": MODEL,
-                "choices": [{"index": 0, "message": chat_message(said), "finish_reason": chat_finish(said)}],
+                "choices": [{"index": 0, "message": chat_message(output), "finish_reason": chat_finish(output)}],
                 "usage": chat_usage()}),
-            Self::Gemini => gemini(said),
+            Self::Gemini => gemini(output),
         }
     }
 
-    /// The same as server-sent events.
-    pub(crate) fn events(self, said: &Said, turn: usize) -> Vec<String> {
+    /// The same as a stream of server-sent events.
+    pub(crate) fn events(self, output: &ModelOutput, turn: usize) -> Vec<String> {
         match self {
-            Self::Messages => messages_events(said, turn),
-            Self::Responses => responses_events(said, turn),
-            Self::Chat => chat_events(said),
-            Self::Gemini => vec![data(&gemini(said))],
+            Self::Messages => messages_events(output, turn),
+            Self::Responses => responses_events(output, turn),
+            Self::Chat => chat_events(output),
+            Self::Gemini => vec![data(&gemini(output))],
         }
     }
 }
 
-/// Every tool the agent offers.
+/// All tools in the request.
 pub(crate) fn tools(body: &Value) -> Vec<Tool> {
     let mut found = Vec::new();
     collect(&body["tools"], None, &mut found);
     found
 }
 
-/// Tools are nested differently everywhere; a thing with a name and a schema is one.
+/// Every API nests tools differently; an object with a name and a schema is one.
 fn collect(value: &Value, space: Option<&str>, found: &mut Vec<Tool>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, space, found)),
@@ -147,10 +147,10 @@ fn event(value: &Value) -> String {
 
 // --- Anthropic Messages ---
 
-fn messages_stop(said: &Said) -> &'static str {
-    match said {
-        Said::Text(_) => "end_turn",
-        Said::Call { .. } => "tool_use",
+fn messages_stop(output: &ModelOutput) -> &'static str {
+    match output {
+        ModelOutput::Text(_) => "end_turn",
+        ModelOutput::Call { .. } => "tool_use",
     }
 }
 
@@ -158,13 +158,13 @@ fn messages_usage() -> Value {
     json!({"input_tokens": INPUT_TOKENS, "output_tokens": OUTPUT_TOKENS})
 }
 
-/// Each turn has an id of its own: Claude Code takes two messages of one id for one.
-fn messages_events(said: &Said, turn: usize) -> Vec<String> {
-    let (block, delta) = match said {
-        Said::Text(text) => {
+/// Each turn has its own id: Claude Code merges messages with the same id.
+fn messages_events(output: &ModelOutput, turn: usize) -> Vec<String> {
+    let (block, delta) = match output {
+        ModelOutput::Text(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
         }
-        Said::Call { id, name, arguments, .. } => (
+        ModelOutput::Call { id, name, arguments, .. } => (
             json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
@@ -176,7 +176,7 @@ fn messages_events(said: &Said, turn: usize) -> Vec<String> {
         json!({"type": "content_block_start", "index": 0, "content_block": block}),
         json!({"type": "content_block_delta", "index": 0, "delta": delta}),
         json!({"type": "content_block_stop", "index": 0}),
-        json!({"type": "message_delta", "delta": {"stop_reason": messages_stop(said), "stop_sequence": null},
+        json!({"type": "message_delta", "delta": {"stop_reason": messages_stop(output), "stop_sequence": null},
             "usage": {"output_tokens": OUTPUT_TOKENS}}),
         json!({"type": "message_stop"}),
     ]
@@ -187,13 +187,13 @@ fn messages_events(said: &Said, turn: usize) -> Vec<String> {
 
 // --- OpenAI Responses ---
 
-fn responses_item(said: &Said, turn: usize) -> Value {
-    match said {
-        Said::Text(text) => {
+fn responses_item(output: &ModelOutput, turn: usize) -> Value {
+    match output {
+        ModelOutput::Text(text) => {
             json!({"type": "message", "id": format!("item_{turn}"), "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
-        Said::Call { id, name, space, arguments } => {
+        ModelOutput::Call { id, name, space, arguments } => {
             let mut item = json!({"type": "function_call", "id": format!("item_{turn}"), "call_id": id, "name": name,
             "arguments": arguments.to_string(), "status": "completed"});
             if let Some(space) = space {
@@ -204,45 +204,45 @@ fn responses_item(said: &Said, turn: usize) -> Value {
     }
 }
 
-fn responses_done(said: &Said, turn: usize) -> Value {
-    json!({"id": format!("resp_{turn}"), "object": "response", "model": MODEL, "status": "completed", "output": [responses_item(said, turn)],
+fn responses_done(output: &ModelOutput, turn: usize) -> Value {
+    json!({"id": format!("resp_{turn}"), "object": "response", "model": MODEL, "status": "completed", "output": [responses_item(output, turn)],
         "usage": {"input_tokens": INPUT_TOKENS, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": OUTPUT_TOKENS,
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS}})
 }
 
-fn responses_events(said: &Said, turn: usize) -> Vec<String> {
-    let item = responses_item(said, turn);
+fn responses_events(output: &ModelOutput, turn: usize) -> Vec<String> {
+    let item = responses_item(output, turn);
     let mut events = vec![
         json!({"type": "response.created", "response": {"id": format!("resp_{turn}"), "status": "in_progress"}}),
         json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
     ];
-    if let Said::Text(text) = said {
+    if let ModelOutput::Text(text) = output {
         events.push(
             json!({"type": "response.output_text.delta", "item_id": format!("item_{turn}"), "output_index": 0,
             "content_index": 0, "delta": text}),
         );
     }
     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
-    events.push(json!({"type": "response.completed", "response": responses_done(said, turn)}));
+    events.push(json!({"type": "response.completed", "response": responses_done(output, turn)}));
     events.iter().map(event).collect()
 }
 
 // --- OpenAI Chat ---
 
-fn chat_message(said: &Said) -> Value {
-    match said {
-        Said::Text(text) => json!({"role": "assistant", "content": text}),
-        Said::Call { id, name, arguments, .. } => {
+fn chat_message(output: &ModelOutput) -> Value {
+    match output {
+        ModelOutput::Text(text) => json!({"role": "assistant", "content": text}),
+        ModelOutput::Call { id, name, arguments, .. } => {
             json!({"role": "assistant", "content": null, "tool_calls": [
             {"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}}]})
         }
     }
 }
 
-fn chat_finish(said: &Said) -> &'static str {
-    match said {
-        Said::Text(_) => "stop",
-        Said::Call { .. } => "tool_calls",
+fn chat_finish(output: &ModelOutput) -> &'static str {
+    match output {
+        ModelOutput::Text(_) => "stop",
+        ModelOutput::Call { .. } => "tool_calls",
     }
 }
 
@@ -250,15 +250,15 @@ fn chat_usage() -> Value {
     json!({"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS})
 }
 
-fn chat_events(said: &Said) -> Vec<String> {
+fn chat_events(output: &ModelOutput) -> Vec<String> {
     let chunk = |choices: Value| {
         json!({"id": "chat_1", "object": "chat.completion.chunk", "created": 0, "model": MODEL,
         "choices": choices})
     };
-    let mut end = chunk(json!([{"index": 0, "delta": {}, "finish_reason": chat_finish(said)}]));
+    let mut end = chunk(json!([{"index": 0, "delta": {}, "finish_reason": chat_finish(output)}]));
     end["usage"] = chat_usage();
     vec![
-        data(&chunk(json!([{"index": 0, "delta": chat_message(said), "finish_reason": null}]))),
+        data(&chunk(json!([{"index": 0, "delta": chat_message(output), "finish_reason": null}]))),
         data(&end),
         "data: [DONE]\n\n".to_owned(),
     ]
@@ -266,10 +266,12 @@ fn chat_events(said: &Said) -> Vec<String> {
 
 // --- Gemini ---
 
-fn gemini(said: &Said) -> Value {
-    let part = match said {
-        Said::Text(text) => json!({"text": text}),
-        Said::Call { name, arguments, .. } => json!({"functionCall": {"name": name, "args": arguments}}),
+fn gemini(output: &ModelOutput) -> Value {
+    let part = match output {
+        ModelOutput::Text(text) => json!({"text": text}),
+        ModelOutput::Call { name, arguments, .. } => {
+            json!({"functionCall": {"name": name, "args": arguments}})
+        }
     };
     json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": INPUT_TOKENS, "candidatesTokenCount": OUTPUT_TOKENS,

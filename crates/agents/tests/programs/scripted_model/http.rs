@@ -1,16 +1,16 @@
-//! As much of HTTP/1.1 as a client of a model needs.
+//! A small HTTP/1.1 server for clients of a model.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// Bodies beyond this are no prompt of a test.
+/// Larger than any prompt of a test.
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) struct Request {
-    /// With its query.
+    /// With the query.
     pub path: String,
     pub body: Value,
 }
@@ -95,7 +95,7 @@ pub(crate) fn answer(
     stream.flush()
 }
 
-/// One write for each event, as a model's words come.
+/// Writes the events one by one, like a model.
 pub(crate) fn stream(stream: &mut TcpStream, events: &[String]) -> io::Result<()> {
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
     for event in events {

@@ -1,12 +1,12 @@
-//! A model that follows a script, for real agents without an account: Anthropic Messages, `OpenAI` Responses and Chat,
-//! and Gemini, streaming or not, on loopback alone.
+//! A model that follows a script, so that real agents need no account: Anthropic Messages, `OpenAI` Responses and Chat,
+//! and Gemini, streaming or not, on loopback only.
 //!
 //! `scripted-model SCRIPT LOG` writes its port to standard output, a line for each request to the log, and ends when
-//! its standard input is closed. The script is `{"steps": [...]}`; which step is next is the number of turns the model
-//! has had in the conversation it is sent, so an agent that is resumed goes on where it was.
+//! its standard input is closed. The script is `{"steps": [...]}`; the next step is chosen by the number of the
+//! model's turns in the request, so a resumed agent continues where it was.
 
-#![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
-#![expect(clippy::print_stdout, reason = "its port is for whoever started it")]
+#![expect(clippy::unwrap_used, reason = "a test program fails by panicking")]
+#![expect(clippy::print_stdout, reason = "it prints its port")]
 
 mod dialect;
 mod http;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use dialect::Dialect;
+use dialect::ModelApi;
 use http::Request;
 use script::{Reply, Script};
 
@@ -31,7 +31,7 @@ fn main() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     println!("{}", listener.local_addr().unwrap().port());
     std::thread::spawn(|| {
-        // Whoever started us is gone, or done.
+        // The parent has ended or closed the pipe.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
@@ -39,7 +39,7 @@ fn main() {
         let script = script.clone();
         let log = log.clone();
         std::thread::spawn(move || {
-            // A client that goes away half-way is the client's business.
+            // A client may disconnect at any time.
             let _ = serve(stream, &script, &log);
         });
     }
@@ -47,8 +47,8 @@ fn main() {
 
 fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::File>) -> io::Result<()> {
     let request = Request::read(&mut stream)?;
-    let Some(dialect) = Dialect::of(&request.path) else {
-        // Lists of models, telemetry: whatever it is, it is not about the script.
+    let Some(dialect) = ModelApi::from_path(&request.path) else {
+        // Lists of models, telemetry and the like.
         return http::answer(&mut stream, 200, &[], &json!({"object": "list", "data": []}).to_string());
     };
     let body = &request.body;
@@ -65,13 +65,15 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
             http::answer(&mut stream, status, &headers, &dialect.error(status, &message).to_string())
         }
         Reply::Hang => {
-            // Until the client gives up.
+            // Until the client disconnects.
             let _ = stream.read(&mut [0]);
             Ok(())
         }
-        Reply::Said(said) if dialect.wants_stream(&request.path, body) => {
-            http::stream(&mut stream, &dialect.events(&said, turns))
+        Reply::Output(output) if dialect.wants_stream(&request.path, body) => {
+            http::stream(&mut stream, &dialect.events(&output, turns))
         }
-        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said, turns).to_string()),
+        Reply::Output(output) => {
+            http::answer(&mut stream, 200, &[], &dialect.whole(&output, turns).to_string())
+        }
     }
 }

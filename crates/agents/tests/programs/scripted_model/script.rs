@@ -1,4 +1,4 @@
-//! What the model says next, in no agent's words: which tool is the shell is found in what the agent offers.
+//! The model's next output, independent of the agent: its shell tool is found among the offered tools.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
     steps: Vec<Step>,
-    /// How often each step with a limit was taken.
+    /// How often each step was used.
     #[serde(skip)]
     taken: Vec<u32>,
 }
@@ -20,18 +20,17 @@ enum Step {
     Text(String),
     /// A command for the agent's shell.
     Shell(String),
-    /// A tool whose name ends so, and its arguments.
+    /// A tool whose name ends like this, and its arguments.
     Mcp {
         tool: String,
         arguments: Value,
     },
-    /// An answer of HTTP: for ever, so many times, or until a file is there; after that the next step is taken in its
-    /// place.
+    /// An HTTP status: always, a number of times, or until a file exists; afterwards the next step is used instead.
     Status {
         status: u16,
         #[serde(default)]
         headers: Vec<(String, String)>,
-        /// What it says of the error, beside its kind.
+        /// Added to the error message.
         #[serde(default)]
         message: String,
         #[serde(default)]
@@ -45,25 +44,25 @@ enum Step {
 /// A tool the agent offers.
 pub(crate) struct Tool {
     pub name: String,
-    /// The name space it is offered in, where it is in one; it is called by both.
+    /// Its namespace, if it has one; calls name both.
     pub space: Option<String>,
     pub schema: Value,
 }
 
 #[derive(Debug)]
 pub(crate) enum Reply {
-    Said(Said),
+    Output(ModelOutput),
     Status { status: u16, headers: Vec<(String, String)>, message: String },
     Hang,
 }
 
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum ModelOutput {
     Text(String),
     Call { id: String, name: String, space: Option<String>, arguments: Value },
 }
 
-/// What agents call their shell.
+/// The names of the agents' shell tools.
 const SHELLS: [&str; 7] = [
     "bash",
     "shell",
@@ -83,10 +82,10 @@ impl Script {
 
     pub(crate) fn reply(&mut self, turns: usize, tools: &[Tool]) -> Reply {
         if tools.is_empty() {
-            // A title, a summary: agents ask for those beside the conversation.
-            return Reply::Said(Said::Text("A scripted title".to_owned()));
+            // Agents also request titles and summaries.
+            return Reply::Output(ModelOutput::Text("A scripted title".to_owned()));
         }
-        // Steps that were used up made no turn, so those behind them move up.
+        // Used-up steps made no turn, so later steps move up.
         let mut number = 0;
         let mut left = turns;
         while number < self.steps.len() {
@@ -102,13 +101,13 @@ impl Script {
             }
         }
         let Some(step) = self.steps.get(number) else {
-            return Reply::Said(Said::Text("Nothing is left to do.".to_owned()));
+            return Reply::Output(ModelOutput::Text("Nothing is left to do.".to_owned()));
         };
         self.taken[number] += 1;
         match step {
-            Step::Text(text) => Reply::Said(Said::Text(text.clone())),
-            Step::Shell(command) => Reply::Said(shell(command, tools, turns)),
-            Step::Mcp { tool, arguments } => Reply::Said(mcp(tool, arguments, tools, turns)),
+            Step::Text(text) => Reply::Output(ModelOutput::Text(text.clone())),
+            Step::Shell(command) => Reply::Output(shell(command, tools, turns)),
+            Step::Mcp { tool, arguments } => Reply::Output(mcp(tool, arguments, tools, turns)),
             Step::Status { status, headers, message, .. } => {
                 Reply::Status { status: *status, headers: headers.clone(), message: message.clone() }
             }
@@ -117,9 +116,9 @@ impl Script {
     }
 }
 
-fn shell(command: &str, tools: &[Tool], turns: usize) -> Said {
+fn shell(command: &str, tools: &[Tool], turns: usize) -> ModelOutput {
     let found = SHELLS.iter().find_map(|name| tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(name)));
-    let Some(tool) = found else { return Said::Text(format!("There is no shell to run {command}")) };
+    let Some(tool) = found else { return ModelOutput::Text(format!("There is no shell to run {command}")) };
     let properties = &tool.schema["properties"];
     let mut arguments = Map::new();
     if properties["cmd"].is_object() {
@@ -129,7 +128,7 @@ fn shell(command: &str, tools: &[Tool], turns: usize) -> Said {
     } else {
         arguments.insert("command".to_owned(), json!(command));
     }
-    // Some insist on a description.
+    // Some require a description.
     for required in tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.contains_key(required) && properties[required]["type"] == "string" {
             arguments.insert(required.to_owned(), json!("scripted"));
@@ -138,14 +137,14 @@ fn shell(command: &str, tools: &[Tool], turns: usize) -> Said {
     call(tool, Value::Object(arguments), turns)
 }
 
-fn mcp(name: &str, arguments: &Value, tools: &[Tool], turns: usize) -> Said {
+fn mcp(name: &str, arguments: &Value, tools: &[Tool], turns: usize) -> ModelOutput {
     match tools.iter().find(|tool| tool.name.ends_with(name)) {
         Some(tool) => call(tool, arguments.clone(), turns),
-        None => Said::Text(format!("There is no tool {name}")),
+        None => ModelOutput::Text(format!("There is no tool {name}")),
     }
 }
 
-fn call(tool: &Tool, arguments: Value, turns: usize) -> Said {
+fn call(tool: &Tool, arguments: Value, turns: usize) -> ModelOutput {
     let Tool { name, space, .. } = tool;
-    Said::Call { id: format!("call_{turns}"), name: name.clone(), space: space.clone(), arguments }
+    ModelOutput::Call { id: format!("call_{turns}"), name: name.clone(), space: space.clone(), arguments }
 }

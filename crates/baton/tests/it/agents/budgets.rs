@@ -1,18 +1,18 @@
-//! Budgets: what is used up is a question or a hold, never silent, and never the task's fault.
+//! A used-up budget becomes a question or a hold and never fails the task silently.
 
 use serde_json::{Value, json};
 
 use super::fake::{self, outcome, turns};
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-fn pending(shop: &Shop) -> Value {
-    shop.json(&["questions"])["questions"][0].clone()
+fn pending(repo: &TestRepo) -> Value {
+    repo.json(&["questions"])["questions"][0].clone()
 }
 
-fn until_asked(shop: &Shop, about: &str) -> String {
+fn until_asked(repo: &TestRepo, about: &str) -> String {
     let mut found = Value::Null;
-    shop.until(about, || {
-        found = pending(shop);
+    repo.until(about, || {
+        found = pending(repo);
         found["text"].as_str().is_some_and(|text| text.contains(about))
     });
     found["id"].as_str().unwrap().to_owned()
@@ -20,83 +20,83 @@ fn until_asked(shop: &Shop, about: &str) -> String {
 
 #[test]
 fn a_task_that_used_up_its_turns_asks_and_a_yes_grants_as_much_again() {
-    // Each attempt goes on after its commit until its limit; four turns are used up by the second.
+    // Each attempt continues after its commit up to its limit; the second one uses up the four turns.
     let part = json!([{ "commit": "a part" }, { "calls": 9 }]);
     let done = json!([{ "commit": "the rest" }, outcome("complete")]);
     let script = turns(json!([part, part, done]));
-    let shop = fake::shop(&script, "max_turns = 3", "[budgets.task]\nturns = 4\n");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    let question = until_asked(&shop, "of 4 turns");
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
-    let used: u64 = shop
+    let repo = fake::repo(&script, "max_turns = 3", "[budgets.task]\nturns = 4\n");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    let question = until_asked(&repo, "of 4 turns");
+    repo.until("it waits", || repo.status(&task) == "AWAITING_RESPONSE");
+    let used: u64 = repo
         .attempts(&task)
         .iter()
         .map(|one| one["closing"]["end"]["verified"]["turns"].as_u64().unwrap())
         .sum();
     assert_eq!(used, 4, "the budget bounds what the last attempt may use");
-    shop.says(&["answer", &question, "YES"]);
-    shop.until_queue(&task, "provisional");
+    repo.stdout(&["answer", &question, "YES"]);
+    repo.until_queue(&task, "provisional");
     up.end();
 }
 
 #[test]
-fn a_no_ends_the_task_and_says_why() {
+fn answering_no_fails_the_task_with_the_reason() {
     let script = turns(json!([[{ "commit": "a part" }, { "calls": 9 }]]));
-    let shop = fake::shop(&script, "", "[budgets.task]\nturns = 2\n");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    let question = until_asked(&shop, "of 2 turns");
-    shop.says(&["answer", &question, "NO"]);
-    shop.until_queue(&task, "failed");
+    let repo = fake::repo(&script, "", "[budgets.task]\nturns = 2\n");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    let question = until_asked(&repo, "of 2 turns");
+    repo.stdout(&["answer", &question, "NO"]);
+    repo.until_queue(&task, "failed");
     up.end();
-    assert!(shop.says(&["task", "show", &task]).contains("its budget is used up"));
+    assert!(repo.stdout(&["task", "show", &task]).contains("its budget is used up"));
 }
 
 #[test]
-fn turns_without_anything_new_are_a_question_while_the_agent_is_at_it() {
+fn turns_without_progress_become_a_question_while_the_agent_runs() {
     let script = turns(json!([[{ "calls": 40 }, "hang"]]));
-    let shop = fake::shop(&script, "", "[budgets.task]\nidle_turns = 5\n");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    until_asked(&shop, "without a new commit");
+    let repo = fake::repo(&script, "", "[budgets.task]\nidle_turns = 5\n");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    until_asked(&repo, "without a new commit");
     up.end();
-    assert_eq!(shop.status(&task), "AWAITING_RESPONSE");
+    assert_eq!(repo.status(&task), "AWAITING_RESPONSE");
 }
 
 #[test]
-fn a_day_that_used_up_its_money_holds_every_agent_until_tomorrow() {
+fn a_used_up_daily_budget_holds_every_agent_until_tomorrow() {
     let script = turns(json!([[{ "cost": 1.5 }, { "commit": "done" }, outcome("complete")]]));
-    let shop = fake::shop(&script, "", "max_agents = 1\n[budgets.day]\nusd = 1\n");
-    let first = shop.add("First", &[]);
-    let second = shop.add("Second", &[]);
-    let up = shop.up();
-    shop.until_queue(&first, "provisional");
-    shop.until("a hold", || shop.json(&["hold", "list"])["holds"][0]["why"] == "budget");
-    assert_eq!(shop.queue(&second), "incoming");
-    let listed = shop.says(&["hold", "list"]);
+    let repo = fake::repo(&script, "", "max_agents = 1\n[budgets.day]\nusd = 1\n");
+    let first = repo.add("First", &[]);
+    let second = repo.add("Second", &[]);
+    let up = repo.up();
+    repo.until_queue(&first, "provisional");
+    repo.until("a hold", || repo.json(&["hold", "list"])["holds"][0]["why"] == "budget");
+    assert_eq!(repo.queue(&second), "incoming");
+    let listed = repo.stdout(&["hold", "list"]);
     assert!(listed.contains("1.50 of 1.00 dollars"), "{listed}");
-    // A person who lets it go on means it for the rest of the day.
-    shop.says(&["hold", "release", "fake"]);
-    shop.until_queue(&second, "provisional");
+    // A release is valid for the rest of the day.
+    repo.stdout(&["hold", "release", "fake"]);
+    repo.until_queue(&second, "provisional");
     up.end();
-    assert_eq!(shop.json(&["hold", "list"])["holds"], json!([]));
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
 }
 
 #[test]
-fn what_a_breakdown_used_is_on_the_days_account_too() {
+fn the_daily_budget_includes_breakdowns() {
     let plan = json!({ "mcp": { "tool": "submit_breakdown", "arguments": { "items": [{ "title": "The only part" }] } } });
     let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[[{ "cost": 1.5 }, plan]]] });
-    let shop = fake::shop(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n");
-    let task = shop.add("Too large", &[]);
-    shop.work_until(&[(&task, "recycled")]);
-    assert_eq!(shop.json(&["hold", "list"])["holds"], json!([]), "its own attempts cost nothing");
+    let repo = fake::repo(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n");
+    let task = repo.add("Too large", &[]);
+    repo.work_until(&[(&task, "recycled")]);
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]), "its own attempts cost nothing");
     let breakdown =
-        shop.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
-    shop.says(&["breakdown", "run", &breakdown]);
-    let up = shop.up();
-    shop.until_queue(&breakdown, "provisional");
-    shop.until("a hold", || shop.json(&["hold", "list"])["holds"][0]["why"] == "budget");
+        repo.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
+    repo.stdout(&["breakdown", "run", &breakdown]);
+    let up = repo.up();
+    repo.until_queue(&breakdown, "provisional");
+    repo.until("a hold", || repo.json(&["hold", "list"])["holds"][0]["why"] == "budget");
     up.end();
-    assert!(shop.says(&["hold", "list"]).contains("1.50 of 1.00 dollars"));
+    assert!(repo.stdout(&["hold", "list"]).contains("1.50 of 1.00 dollars"));
 }

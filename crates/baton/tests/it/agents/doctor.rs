@@ -1,4 +1,4 @@
-//! `baton doctor`: what is here, which agents work, and how to mend what does not.
+//! `baton doctor`: what is installed, which agents work, and how to fix what does not.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -6,11 +6,11 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::fake;
-use crate::engine::shop::Shop;
-use crate::terminal::AtTerminal;
+use crate::engine::test_repo::TestRepo;
+use crate::terminal::TerminalProcess;
 
-fn report(shop: &Shop) -> (bool, Value) {
-    let output = shop.output(&["--json", "doctor"]);
+fn report(repo: &TestRepo) -> (bool, Value) {
+    let output = repo.output(&["--json", "doctor"]);
     (output.status.success(), serde_json::from_slice(&output.stdout).unwrap())
 }
 
@@ -19,9 +19,9 @@ fn of<'a>(report: &'a Value, list: &str, key: &str, name: &str) -> &'a Value {
 }
 
 #[test]
-fn an_agent_that_greets_is_well_and_one_that_does_not_says_why() {
-    let shop = fake::shop(&json!({ "turns": [] }), "", "");
-    let (is_well, found) = report(&shop);
+fn an_agent_with_a_handshake_is_ok_and_a_broken_one_is_explained() {
+    let repo = fake::repo(&json!({ "turns": [] }), "", "");
+    let (is_well, found) = report(&repo);
     assert!(is_well, "{found:#}");
     let agent = of(&found, "agents", "name", "fake");
     assert_eq!((&agent["condition"], &agent["greeting"]), (&json!("ok"), &json!("fake 1")));
@@ -29,30 +29,30 @@ fn an_agent_that_greets_is_well_and_one_that_does_not_says_why() {
     assert_eq!(of(&found, "findings", "what", "store")["condition"], "ok");
 
     let script = json!({ "stderr": "error: libfoo.so.3 is missing", "exit": 127 });
-    std::fs::write(shop.home.join("acp.json"), script.to_string()).unwrap();
-    let (is_well, found) = report(&shop);
+    std::fs::write(repo.home.join("acp.json"), script.to_string()).unwrap();
+    let (is_well, found) = report(&repo);
     let agent = of(&found, "agents", "name", "fake");
     assert!(!is_well && agent["problem"].as_str().unwrap().contains("libfoo.so.3 is missing"), "{agent:#}");
     assert!(agent["mend"].is_string());
 }
 
 #[test]
-fn a_known_agent_that_is_not_here_is_named_with_what_to_do() {
-    let shop = Shop::of(|_| "default_agent = \"kimi\"\n".to_owned());
-    let output = shop.output(&["doctor"]);
+fn a_missing_agent_is_reported_with_how_to_install_it() {
+    let repo = TestRepo::of(|_| "default_agent = \"kimi\"\n".to_owned());
+    let output = repo.output(&["doctor"]);
     assert!(!output.status.success());
-    let said = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("✗ kimi") && said.contains("install kimi, and see that `kimi` is on PATH"),
-        "{said}"
+        printed.contains("✗ kimi") && printed.contains("install kimi, and see that `kimi` is on PATH"),
+        "{printed}"
     );
 }
 
 #[test]
-fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
-    let shop = Shop::of(|_| "max_agent = 3\n".to_owned());
-    std::fs::write(shop.folder.join(".agent/Taskfile.yml"), "version: '3'\ntasks: {}\n").unwrap();
-    let (is_well, found) = report(&shop);
+fn invalid_settings_and_a_trusted_taskfile_are_reported() {
+    let repo = TestRepo::of(|_| "max_agent = 3\n".to_owned());
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), "version: '3'\ntasks: {}\n").unwrap();
+    let (is_well, found) = report(&repo);
     assert!(!is_well);
     assert!(of(&found, "findings", "what", "settings")["detail"].as_str().unwrap().contains("max_agents"));
     assert!(
@@ -63,10 +63,10 @@ fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
     );
 }
 
-/// An agent that greets nobody before the test lets it go.
+/// The agent does not answer the handshake before the test opens the gate.
 #[test]
-fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
-    let shop = Shop::of(|home| {
+fn a_terminal_shows_progress_and_erases_it() {
+    let repo = TestRepo::of(|home| {
         let gate = home.join("gate");
         assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
         std::fs::write(home.join("agent.sh"), format!("read line < {}\n", gate.display())).unwrap();
@@ -74,42 +74,43 @@ fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
         let agent = format!("[agents.late]\nkind = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", script.display());
         format!("default_agent = \"late\"\n{agent}")
     });
-    let mut doctor = AtTerminal::start(shop.baton(&["doctor"]));
+    let mut doctor = TerminalProcess::start(repo.baton(&["doctor"]));
     doctor.until("Checking … ");
-    std::fs::write(shop.home.join("gate"), "go\n").unwrap();
+    std::fs::write(repo.home.join("gate"), "go\n").unwrap();
     let (_, shown) = doctor.end();
     let (before, after) = shown.split_once("✓ git").unwrap();
     assert!(before.ends_with("\r\x1b[K") && !after.contains("Checking"), "{shown:?}");
-    // Without a terminal there is no bar.
-    std::fs::write(shop.home.join("agent.sh"), "true\n").unwrap();
-    let output = shop.output(&["doctor"]);
+    // Without a terminal there is no progress bar.
+    std::fs::write(repo.home.join("agent.sh"), "true\n").unwrap();
+    let output = repo.output(&["doctor"]);
     assert!(!String::from_utf8(output.stderr).unwrap().contains("Checking"));
 }
 
 #[test]
-fn settings_that_are_not_there_are_not_said_to_be() {
-    let shop = Shop::of(|_| String::new());
-    let said = || of(&report(&shop).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
-    assert!(said().ends_with("/.agent/baton.toml"));
-    std::fs::remove_file(shop.folder.join(".agent/baton.toml")).unwrap();
-    assert!(said().starts_with("none at /") && said().ends_with("; baton init writes them down"));
+fn missing_settings_are_reported_as_missing() {
+    let repo = TestRepo::of(|_| String::new());
+    let detail =
+        || of(&report(&repo).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
+    assert!(detail().ends_with("/.agent/baton.toml"));
+    std::fs::remove_file(repo.folder.join(".agent/baton.toml")).unwrap();
+    assert!(detail().starts_with("none at /") && detail().ends_with("; baton init writes them down"));
 }
 
 #[test]
-fn a_password_that_others_can_read_is_told_and_a_kept_one_is_noted() {
+fn a_password_that_others_can_read_is_a_problem() {
     let store = "store = \"postgres://mia:secret@/no?host=/nowhere/at/all\"\n";
-    let shop = Shop::of(|_| store.to_owned());
-    let file = shop.folder.join(".agent/baton.toml");
+    let repo = TestRepo::of(|_| store.to_owned());
+    let file = repo.folder.join(".agent/baton.toml");
     let readable_by = |mode: u32| {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-        let (_, found) = report(&shop);
+        let (_, found) = report(&repo);
         assert!(!found.to_string().contains("secret"), "{found:#}");
         of(&found, "findings", "what", "password").clone()
     };
-    let told = readable_by(0o644);
-    assert_eq!(told["condition"], "broken");
-    assert!(told["mend"].as_str().unwrap().starts_with("chmod 600"), "{told:#}");
+    let found = readable_by(0o644);
+    assert_eq!(found["condition"], "broken");
+    assert!(found["mend"].as_str().unwrap().starts_with("chmod 600"), "{found:#}");
     assert_eq!(readable_by(0o600)["condition"], "note");
     std::fs::write(&file, store.replace(":secret", "")).unwrap();
-    assert_eq!(readable_by(0o644), Value::Null, "there is none in it");
+    assert_eq!(readable_by(0o644), Value::Null, "it contains no password");
 }

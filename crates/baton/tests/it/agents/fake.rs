@@ -1,4 +1,4 @@
-//! A repository whose agent is the fake one of the Agent Client Protocol, and what that agent was told.
+//! A repository with the fake agent of the Agent Client Protocol, and the sessions that agent recorded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-/// A repository where the fake agent plays `script`; `agent` is more of its own settings, `settings` of the rest.
-pub fn shop(script: &Value, agent: &str, settings: &str) -> Shop {
+/// A repository where the fake agent follows `script`. `agent` is added to the agent's settings, `settings` to the others.
+pub fn repo(script: &Value, agent: &str, settings: &str) -> TestRepo {
     let program = program("fake-acp-agent");
-    Shop::of(|home| {
+    TestRepo::of(|home| {
         let path = home.join("acp.json");
         std::fs::write(&path, script.to_string()).unwrap();
         format!(
@@ -22,7 +22,7 @@ pub fn shop(script: &Value, agent: &str, settings: &str) -> Shop {
     })
 }
 
-/// The script with tools, one list of steps for each prompt of a session.
+/// A script with tools: one list of steps for each prompt of a session.
 #[expect(clippy::needless_pass_by_value, reason = "scripts are written where they are used")]
 pub fn turns(turns: Value) -> Value {
     json!({ "mcp": true, "turns": turns })
@@ -32,9 +32,9 @@ pub fn outcome(name: &str) -> Value {
     json!({ "mcp": { "tool": "report_outcome", "arguments": { "outcome": name, "description": "as scripted" } } })
 }
 
-/// What the agent wrote down of its sessions: each line of each, oldest session first.
-pub fn sessions(shop: &Shop) -> Vec<Vec<Value>> {
-    let folder = shop.home.join("acp.sessions");
+/// The lines that the agent recorded of each session, oldest session first.
+pub fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
+    let folder = repo.home.join("acp.sessions");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|all| all.map(|entry| entry.unwrap().path()).collect())
         .unwrap_or_default();
@@ -46,12 +46,12 @@ pub fn sessions(shop: &Shop) -> Vec<Vec<Value>> {
     files.iter().map(lines).collect()
 }
 
-/// What a session was prompted with, in order.
+/// The prompts of a session, in order.
 pub fn prompts(session: &[Value]) -> Vec<String> {
     session.iter().filter_map(|line| line["prompt"].as_str().map(str::to_owned)).collect()
 }
 
-/// A test program of the agents' crate. It is built with all tests; where only this crate's are, it is built here.
+/// A test program of the agents crate. Building all tests builds it; when only this crate's tests are built, this does.
 pub fn program(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
     let path = folder.join(name);

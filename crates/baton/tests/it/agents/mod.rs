@@ -1,4 +1,4 @@
-//! Agents of every kind as `baton up` runs them: set up by the settings, asked about, resumed, held and measured.
+//! Agents of every kind under `baton up`: settings, questions, sessions, holds, budgets and results.
 
 mod asking;
 mod budgets;

@@ -1,4 +1,4 @@
-//! What an attempt is worth is what Baton saw: tools that were used, commits, files, refusals. Never the agent's word.
+//! An attempt is judged by what Baton measured (tool calls, commits, files, refusals), never by what the agent claims.
 
 use serde_json::{Value, json};
 
@@ -9,71 +9,71 @@ fn last_end(attempts: &[Value]) -> Value {
 }
 
 #[test]
-fn an_agent_that_never_looked_at_its_tools_is_an_error_and_not_the_tasks_fault() {
-    // It commits, and says that all is well; but it could not have asked.
+fn an_agent_that_never_listed_its_tools_is_a_systemic_error() {
+    // It commits and reports success, but without tools it could not have asked.
     let script = json!({ "mcp": false, "turns": [[{ "commit": "blind" }, { "text": "All is done." }]] });
-    let shop = fake::shop(&script, "", "");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    shop.until("it ended once", || shop.attempts(&task).iter().any(|attempt| !attempt["closing"].is_null()));
+    let repo = fake::repo(&script, "", "");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    repo.until("it ended once", || repo.attempts(&task).iter().any(|attempt| !attempt["closing"].is_null()));
     up.end();
-    let end = shop.attempts(&task)[0]["closing"]["end"].clone();
+    let end = repo.attempts(&task)[0]["closing"]["end"].clone();
     assert_eq!(
         (&end["reported"]["result"], &end["reported"]["cause"]),
         (&json!("ERROR"), &json!("systemic"))
     );
     assert!(end["reported"]["message"].as_str().unwrap().contains("never looked at Baton's tools"), "{end}");
-    assert_eq!(shop.show(&task)["queue"], "incoming");
+    assert_eq!(repo.show(&task)["queue"], "incoming");
 }
 
 #[test]
-fn work_that_was_not_committed_is_kept_and_is_not_burn_out() {
+fn uncommitted_work_is_kept_and_is_not_burn_out() {
     let script = turns(json!([[{ "calls": 3 }, { "write": "half done" }, outcome("complete")]]));
-    let shop = fake::shop(&script, "max_turns = 5", "");
-    let task = shop.add("Something", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let shown = shop.show(&task);
-    let verified = &last_end(&shop.attempts(&task))["verified"];
+    let repo = fake::repo(&script, "max_turns = 5", "");
+    let task = repo.add("Something", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let shown = repo.show(&task);
+    let verified = &last_end(&repo.attempts(&task))["verified"];
     assert_eq!((&verified["uncommitted_changes"], &verified["commits"]), (&json!(true), &json!(0)));
-    let text = shop.says(&["task", "show", &task]);
+    let text = repo.stdout(&["task", "show", &task]);
     assert!(!text.contains("burned"), "{text}\n{shown:#}");
-    let diff = shop.says(&["task", "diff", &task]);
+    let diff = repo.stdout(&["task", "diff", &task]);
     assert!(diff.contains("+half done"), "{diff}");
 }
 
 #[test]
-fn what_a_launcher_says_on_standard_error_is_on_the_task() {
+fn the_stderr_of_a_failing_launcher_is_shown_on_the_task() {
     let script = json!({ "stderr": "error: libfoo.so.3 is missing", "exit": 127 });
-    let shop = fake::shop(&script, "", "");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    shop.until("it ended once", || shop.attempts(&task).iter().any(|attempt| !attempt["closing"].is_null()));
+    let repo = fake::repo(&script, "", "");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    repo.until("it ended once", || repo.attempts(&task).iter().any(|attempt| !attempt["closing"].is_null()));
     up.end();
-    let end = shop.attempts(&task)[0]["closing"]["end"].clone();
+    let end = repo.attempts(&task)[0]["closing"]["end"].clone();
     assert_eq!(end["reported"]["cause"], "systemic");
     assert!(end["reported"]["message"].as_str().unwrap().contains("libfoo.so.3 is missing"), "{end}");
-    assert!(shop.says(&["task", "show", &task]).contains("libfoo.so.3 is missing"));
+    assert!(repo.stdout(&["task", "show", &task]).contains("libfoo.so.3 is missing"));
 }
 
 #[test]
-fn everything_refused_is_a_question_and_no_success() {
+fn an_agent_whose_every_call_was_refused_is_blocked() {
     let script = turns(json!([[{ "permission": { "command": "make" } }, { "text": "All is done." }]]));
-    let shop = fake::shop(&script, "permissions = \"deny\"", "");
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
+    let repo = fake::repo(&script, "permissions = \"deny\"", "");
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    repo.until("it waits", || repo.status(&task) == "AWAITING_RESPONSE");
     up.end();
-    assert_eq!(last_end(&shop.attempts(&task))["reported"]["result"], "BLOCKED");
+    assert_eq!(last_end(&repo.attempts(&task))["reported"]["result"], "BLOCKED");
 }
 
 #[test]
-fn the_turn_limit_ends_it_and_commits_are_gone_on_from() {
+fn after_the_turn_limit_the_next_attempt_continues_from_the_commits() {
     let script =
         turns(json!([[{ "commit": "a part" }, { "calls": 9 }, outcome("complete")], [outcome("complete")]]));
-    let shop = fake::shop(&script, "max_turns = 4", "");
-    let task = shop.add("Something", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let attempts = shop.attempts(&task);
+    let repo = fake::repo(&script, "max_turns = 4", "");
+    let task = repo.add("Something", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let attempts = repo.attempts(&task);
     assert_eq!(attempts[0]["closing"]["end"]["reported"]["result"], "TURN_LIMIT");
     assert_eq!(attempts[0]["closing"]["end"]["verified"]["turns"], 4);
     assert_eq!(attempts.len(), 2);

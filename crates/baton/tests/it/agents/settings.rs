@@ -1,20 +1,20 @@
-//! Agents in the settings: a known name alone, a mistake that is named, and what reaches the agent of what is set.
+//! Agents in the settings: known names, mistakes, and the settings that reach the agent.
 
 use serde_json::json;
 
 use super::fake::{self, outcome, sessions, turns};
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-/// What `baton up` says to these settings when it cannot use them.
+/// The error of `baton up` for invalid settings.
 fn complaint(settings: &str) -> String {
-    let shop = Shop::of(|_| settings.to_owned());
-    let output = shop.output(&["up", "--listen", "127.0.0.1:0"]);
+    let repo = TestRepo::of(|_| settings.to_owned());
+    let output = repo.output(&["up", "--listen", "127.0.0.1:0"]);
     assert!(!output.status.success());
-    String::from_utf8(output.stderr).unwrap().replace(shop.folder.to_str().unwrap(), "FOLDER")
+    String::from_utf8(output.stderr).unwrap().replace(repo.folder.to_str().unwrap(), "FOLDER")
 }
 
 #[test]
-fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
+fn a_mistake_in_the_settings_gets_a_suggestion() {
     insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @r#"
     error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither among [agents] nor known; did you mean "goose"?
 
@@ -64,8 +64,8 @@ fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
 
 #[test]
 fn the_name_of_a_known_agent_is_enough() {
-    let shop = Shop::of(|home| {
-        // A program of that name, found by its own name alone.
+    let repo = TestRepo::of(|home| {
+        // A program of that name on PATH.
         std::fs::create_dir(home.join("bin")).unwrap();
         std::os::unix::fs::symlink(fake::program("fake-acp-agent"), home.join("bin/fake")).unwrap();
         let script = home.join("acp.json");
@@ -78,28 +78,28 @@ fn the_name_of_a_known_agent_is_enough() {
         std::fs::set_permissions(home.join("bin/goose"), mode).unwrap();
         "default_agent = \"goose\"\n".to_owned()
     });
-    let mut shop = shop;
-    let path = format!("{}:{}", shop.home.join("bin").display(), std::env::var("PATH").unwrap());
-    shop.variables.push(("PATH".to_owned(), path));
-    let task = shop.add("Something", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    assert_eq!(shop.attempts(&task)[0]["attempt"]["agent"], "goose");
+    let mut repo = repo;
+    let path = format!("{}:{}", repo.home.join("bin").display(), std::env::var("PATH").unwrap());
+    repo.variables.push(("PATH".to_owned(), path));
+    let task = repo.add("Something", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    assert_eq!(repo.attempts(&task)[0]["attempt"]["agent"], "goose");
 }
 
 #[test]
 fn a_session_is_opened_with_the_tools_the_model_and_the_worktree() {
     let mut script = turns(json!([[{ "commit": "done" }, outcome("complete")]]));
     script["models"] = json!(true);
-    let shop = fake::shop(&script, "model = \"large\"\nmax_turns = 7", "");
-    let task = shop.add("Something", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let session = &sessions(&shop)[0];
+    let repo = fake::repo(&script, "model = \"large\"\nmax_turns = 7", "");
+    let task = repo.add("Something", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let session = &sessions(&repo)[0];
     let opened = &session[0]["opened"];
     assert!(opened["cwd"].as_str().unwrap().contains("/worktrees/"), "{opened}");
     let server = &opened["mcpServers"][0];
     assert_eq!((server["name"].as_str(), server["args"][0].as_str()), (Some("baton"), Some("mcp")));
     assert_eq!(session[1]["set"]["value"], "large");
-    let attempt = &shop.attempts(&task)[0];
+    let attempt = &repo.attempts(&task)[0];
     assert_eq!(attempt["closing"]["end"]["verified"]["turns_max"], 7);
     assert_eq!(attempt["attempt"]["agent_session"]["agent"], "fake");
 }

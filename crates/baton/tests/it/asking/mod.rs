@@ -1,4 +1,4 @@
-//! Questions through the real binary: they outlive everything, and each is answered once.
+//! Questions through the real binary: they survive kills, and each is answered once.
 
 mod answering;
 mod notices;
@@ -7,23 +7,23 @@ mod surviving;
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-/// Asks on the first attempt, and says the answer back on the next.
-fn asks_then_tells(question: &str) -> Value {
+/// Asks in its first attempt and reports the answer in the next.
+fn asks_then_reports(question: &str) -> Value {
     json!({ "scripts": [
         { "resumed": false, "steps": [{ "ask": { "question": question } }] },
         { "resumed": true, "steps": [
             { "read_answer": "The answer (" },
-            { "result": { "status": "COMPLETE", "output": "{{task}} heard {{answer}}." } },
+            { "result": { "status": "COMPLETE", "output": "{{task}} got {{answer}}." } },
         ] },
     ], "otherwise": [] })
 }
 
-fn add(shop: &Shop, title: &str) -> String {
-    shop.json(&["task", "add", title, "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned()
+fn add(repo: &TestRepo, title: &str) -> String {
+    repo.json(&["task", "add", title, "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned()
 }
 
-fn questions(shop: &Shop) -> Vec<Value> {
-    shop.json(&["questions"])["questions"].as_array().unwrap().clone()
+fn questions(repo: &TestRepo) -> Vec<Value> {
+    repo.json(&["questions"])["questions"].as_array().unwrap().clone()
 }

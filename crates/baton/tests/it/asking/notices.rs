@@ -1,4 +1,4 @@
-//! What a person who is not looking is told: every new question, and the end of every run. Until they take it.
+//! Notices by command and webhook: every new question and the end of every run, retried until they are accepted.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,51 +6,52 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use super::{add, asks_then_tells};
-use crate::engine::shop::{Shop, read};
+use super::{add, asks_then_reports};
+use crate::engine::test_repo::{TestRepo, read};
+use crate::gate::Gate;
 use crate::telemetry::receiver::{Authority, Receiver};
 
-/// With a command that keeps every notice of a kind in a file of its own, one line for each.
+/// Settings with a webhook and a command that appends each notice to a file for its kind.
 fn notify(webhook: &str) -> String {
     format!(
         "[notify]\nwebhook = \"http://{webhook}/hook\"\n\
-         command = [\"sh\", \"-c\", \"cat >> told-$BATON_NOTICE_KIND.json; echo >> told-$BATON_NOTICE_KIND.json\"]\n"
+         command = [\"sh\", \"-c\", \"cat >> notice-$BATON_NOTICE_KIND.json; echo >> notice-$BATON_NOTICE_KIND.json\"]\n"
     )
 }
 
-fn told(shop: &Shop, kind: &str) -> Vec<Value> {
-    let path = shop.folder.join(format!("told-{kind}.json"));
-    shop.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
+fn received(repo: &TestRepo, kind: &str) -> Vec<Value> {
+    let path = repo.folder.join(format!("notice-{kind}.json"));
+    repo.until(&format!("{} is written", path.display()), || path.exists() && read(&path).ends_with("}\n"));
     read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
-fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
+fn the_notice_of_a_question_is_retried_until_it_is_accepted() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let settings = notify(&receiver.local_addr().unwrap().to_string());
-    let shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
-    add(&shop, "Ask");
-    let up = shop.up();
-    // The first tries are refused, the last is taken; all carry the same id.
-    let tries = ["500 Busy", "503 Busy", "204 No Content"];
-    let ids: Vec<Value> = tries.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), &settings);
+    add(&repo, "Ask");
+    let up = repo.up();
+    // The first two are refused, the third is accepted; all carry the same id.
+    let statuses = ["500 Busy", "503 Busy", "204 No Content"];
+    let ids: Vec<Value> = statuses.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
-    let told = told(&shop, "question");
+    let notices = received(&repo, "question");
     up.end();
-    assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
-    assert_eq!(told[0]["id"], ids[0]);
-    assert!(told[0]["text"].as_str().unwrap().starts_with("Which port?"), "{told:?}");
+    assert_eq!(notices.len(), 1, "an accepted notice is not sent again: {notices:?}");
+    assert_eq!(notices[0]["id"], ids[0]);
+    assert!(notices[0]["text"].as_str().unwrap().starts_with("Which port?"), "{notices:?}");
 }
 
 #[test]
-fn an_https_webhook_is_told_when_its_authority_is_trusted() {
+fn an_https_webhook_is_notified_if_its_authority_is_trusted() {
     let authority = Authority::new();
     let receiver = Receiver::https(&authority);
     let settings = format!("[notify]\nwebhook = \"{}/hook\"\n", receiver.url);
-    let mut shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
-    shop.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
-    add(&shop, "Ask");
-    let up = shop.up();
+    let mut repo = TestRepo::scripted(&asks_then_reports("Which port?"), &settings);
+    repo.variables.push(("SSL_CERT_FILE".to_owned(), authority.root()));
+    add(&repo, "Ask");
+    let up = repo.up();
     let notice = receiver.next();
     up.end();
     assert_eq!(notice.line, "POST /hook HTTP/1.1");
@@ -61,56 +62,60 @@ fn an_https_webhook_is_told_when_its_authority_is_trusted() {
 }
 
 #[test]
-fn a_notice_on_its_way_when_baton_ends_arrives_and_is_not_told_again() {
-    let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; sleep 1; cat >> told-question.json; \
-                    echo >> told-question.json\"]\n";
-    let shop = Shop::scripted(&asks_then_tells("Which port?"), settings);
-    add(&shop, "Ask");
-    let up = shop.up();
-    shop.until("it is on its way", || shop.folder.join("begun").exists());
-    up.end();
-    let first = told(&shop, "question");
-    std::fs::remove_file(shop.folder.join("begun")).unwrap();
-    // Whatever were left of it would be told first, so a second question tells that nothing was.
-    add(&shop, "Ask again");
-    let up = shop.up();
-    shop.until("the second is told", || told(&shop, "question").len() > first.len());
+fn a_notice_in_flight_at_shutdown_arrives_once() {
+    let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; flock --shared gate true; \
+                    cat >> notice-question.json; echo >> notice-question.json\"]\n";
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), settings);
+    let gate = Gate::closed(repo.folder.join("gate"));
+    add(&repo, "Ask");
+    let up = repo.up();
+    repo.until("it is on its way", || repo.folder.join("begun").exists());
+    up.signal("-TERM");
+    up.wait_for_line("Stopping");
+    gate.open();
+    up.wait_for_exit();
+    let first = received(&repo, "question");
+    std::fs::remove_file(repo.folder.join("begun")).unwrap();
+    // A notice that was still queued would be sent before that of the second question.
+    add(&repo, "Ask again");
+    let up = repo.up();
+    repo.until("the second notice", || received(&repo, "question").len() > first.len());
     up.end();
     let ids: BTreeSet<String> =
-        told(&shop, "question").iter().map(|notice| notice["id"].to_string()).collect();
-    assert_eq!((told(&shop, "question").len(), ids.len()), (2, 2), "{ids:?}");
+        received(&repo, "question").iter().map(|notice| notice["id"].to_string()).collect();
+    assert_eq!((received(&repo, "question").len(), ids.len()), (2, 2), "{ids:?}");
 }
 
 #[test]
-fn the_end_of_every_run_is_told_however_it_ends() {
+fn every_end_of_a_run_sends_a_notice() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let script = json!({ "scripts": [
         { "when": "well", "steps": [{ "say": "{\"outcome\": \"stop\"}" }] },
         { "when": "badly", "steps": [{ "say": "I am done." }] },
     ], "otherwise": [] });
-    let shop = Shop::scripted(&script, &notify(&receiver.local_addr().unwrap().to_string()));
-    std::fs::create_dir(shop.folder.join(".agent/recipes")).unwrap();
+    let repo = TestRepo::scripted(&script, &notify(&receiver.local_addr().unwrap().to_string()));
+    std::fs::create_dir(repo.folder.join(".agent/recipes")).unwrap();
     std::fs::write(
-        shop.folder.join(".agent/recipes/one.yml"),
+        repo.folder.join(".agent/recipes/one.yml"),
         "id: one\nlabel: One\ndescription: One step\ninitial_step: one\nsteps:\n  one:\n    prompt: Go.\n    \
          outcomes: [stop]\n    on_outcome: { stop: { exit: stopped } }\n",
     )
     .unwrap();
-    // One ends well, one as an error, one because a person wants it, and a loop because there is nothing to do.
+    // One completes, one fails, one is stopped by a person, and a loop finds no tasks.
     for word in ["well", "badly", "soon"] {
         let message = format!("It ends {word}");
-        shop.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
+        repo.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
     }
-    shop.json(&["recipe", "exit", "--session", "soon"]);
-    shop.json(&["recipe", "start", "plan-execute-review", "--session", "loop"]);
-    let up = shop.up();
+    repo.json(&["recipe", "exit", "--session", "soon"]);
+    repo.json(&["recipe", "start", "plan-execute-review", "--session", "loop"]);
+    let up = repo.up();
     let mut ended = Vec::new();
     while ended.len() < 4 {
         let notice = take_post(&receiver, "200 OK");
-        // A task that failed is told of too.
+        // A failed task sends a notice, too.
         if notice["kind"] == "run_exited" {
-            let said = |key: &str| notice[key].as_str().unwrap().to_owned();
-            ended.push((said("session_id"), said("text")));
+            let field = |key: &str| notice[key].as_str().unwrap().to_owned();
+            ended.push((field("session_id"), field("text")));
         }
     }
     up.end();
@@ -124,7 +129,7 @@ fn the_end_of_every_run_is_told_however_it_ends() {
         ");
 }
 
-/// Takes one POST and answers it with this status.
+/// Receives one POST and responds with this status.
 fn take_post(receiver: &TcpListener, status: &str) -> Value {
     let (mut stream, _) = receiver.accept().unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());

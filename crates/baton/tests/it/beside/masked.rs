@@ -1,13 +1,13 @@
-//! Output with what differs from run to run made the same: ids by the order in which they first come, times, cursors.
+//! Replaces what differs between runs in the output of commands: ids by their order, times, cursors.
 
 use std::collections::BTreeMap;
 
 const PREFIXES: [(&str, usize); 5] = [("TASK-", 8), ("PROJ-", 8), ("RUN-", 8), ("ATT-", 16), ("Q-", 8)];
 
-/// What a state folder calls itself, which no two share.
+/// The name of a state folder, which is unique.
 const WORKER: &str = "\"worker\": \"";
 
-/// Knows the ids it has seen, so that a whole story is told alike.
+/// Remembers the ids it has seen, so that several outputs are masked alike.
 #[derive(Default)]
 pub struct Mask(BTreeMap<String, String>);
 
@@ -41,7 +41,7 @@ impl Mask {
     }
 }
 
-/// Numbers of processes and of milliseconds, which no two runs have in common.
+/// Process ids and durations.
 fn counted_at(text: &str) -> Option<(&'static str, &str)> {
     ["as process ", "\"duration_ms\": "]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Commands with and without a running server: the same words either way, and a server that is gone is no trouble.
+//! Commands with and without a running server print the same, also after a server was killed.
 
 mod masked;
 mod same;

@@ -6,54 +6,55 @@ use serde_json::{Value, json};
 
 use super::masked::Mask;
 use crate::postgres;
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
-/// What is typed, with the tasks there are as `$0`, `$1` in the order they were made, and questions as `?0`.
-struct Story<'a> {
-    place: &'a Place,
+/// Runs commands in which `$0`, `$1` stand for the tasks in the order they were added, and `?0` for a question.
+struct CommandLog<'a> {
+    server: &'a TestServer,
     mask: Mask,
 }
 
-impl<'a> Story<'a> {
-    fn new(place: &'a Place) -> Self {
-        Self { place, mask: Mask::default() }
+impl<'a> CommandLog<'a> {
+    fn new(server: &'a TestServer) -> Self {
+        Self { server, mask: Mask::default() }
     }
 
-    /// Output, what was said beside it, and the exit code.
-    fn says(&mut self, words: &[String]) -> String {
-        let mut command = self.place.command();
+    /// The command, its exit code and both output streams, masked.
+    fn run(&mut self, words: &[String]) -> String {
+        let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
-        let [said, talk] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        let shown = format!("$ {}\nexit {:?}\n{said}--\n{talk}", words.join(" "), output.status.code());
-        self.mask.over(&shown).replace(self.place.folder.parent().unwrap().to_str().unwrap(), "HOME")
+        let [printed, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let shown = format!("$ {}\nexit {:?}\n{printed}--\n{stderr}", words.join(" "), output.status.code());
+        self.mask.over(&shown).replace(self.server.folder.parent().unwrap().to_str().unwrap(), "HOME")
     }
 
     fn ids(&self, words: &[&str], list: &str, id: &str) -> Vec<String> {
-        let mut command = self.place.command();
+        let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let found = found[list].as_array().unwrap();
         found.iter().map(|one| one[id].as_str().unwrap().to_owned()).collect()
     }
 
-    fn tell(&mut self, commands: &[&str]) -> Vec<String> {
-        commands.iter().map(|line| self.line(line)).collect()
+    fn run_all(&mut self, commands: &[&str]) -> Vec<String> {
+        commands.iter().map(|line| self.run_line(line)).collect()
     }
 
-    fn line(&mut self, line: &str) -> String {
-        let tasks = self.ids(&["--json", "task", "list"], "tasks", "task_id");
-        let questions = self.ids(&["--json", "questions"], "questions", "id");
+    fn run_line(&mut self, line: &str) -> String {
+        let number = |word: &str, mark| word.strip_prefix(mark)?.parse::<usize>().ok();
         let words: Vec<String> = line
             .split(' ')
-            .map(|word| match (word.strip_prefix('$'), word.strip_prefix('?')) {
-                (Some(number), _) if number.parse::<usize>().is_ok() => {
-                    tasks[number.parse::<usize>().unwrap()].clone()
+            .map(|word| match (number(word, '$'), number(word, '?')) {
+                (Some(task), _) => {
+                    self.ids(&["--json", "task", "list"], "tasks", "task_id").swap_remove(task)
                 }
-                (_, Some(number)) => questions[number.parse::<usize>().unwrap()].clone(),
-                _ => word.replace('_', " "),
+                (_, Some(question)) => {
+                    self.ids(&["--json", "questions"], "questions", "id").swap_remove(question)
+                }
+                (None, None) => word.replace('_', " "),
             })
             .collect();
-        self.says(&words)
+        self.run(&words)
     }
 }
 
@@ -111,15 +112,15 @@ const WITHOUT_AGENTS: [&str; 49] = [
 
 /// Two repositories without agents; in the second, a server runs.
 #[test]
-fn every_command_says_the_same_with_and_without_a_server() {
-    let (alone, mut served) = (Place::without_agents(), Place::without_agents().start());
-    let without = Story::new(&alone).tell(&WITHOUT_AGENTS);
-    let with = Story::new(&served).tell(&WITHOUT_AGENTS);
+fn every_command_prints_the_same_with_and_without_a_server() {
+    let (alone, mut served) = (TestServer::without_agents(), TestServer::without_agents().start());
+    let without = CommandLog::new(&alone).run_all(&WITHOUT_AGENTS);
+    let with = CommandLog::new(&served).run_all(&WITHOUT_AGENTS);
     for (without, with) in without.iter().zip(&with) {
         assert_eq!(without, with);
     }
     assert!(without[0].contains("No tasks available"), "{}", without[0]);
-    // It was the server that answered.
+    // The commands used the server.
     let log = served.stop();
     for call in ["/api/tasks/ready", "/api/tasks/{id}/cancel", "/api/breakdowns", "/api/sessions/{id}/recipe"]
     {
@@ -127,9 +128,9 @@ fn every_command_says_the_same_with_and_without_a_server() {
     }
 }
 
-/// A repository in which agents have worked and are at rest again: one task is good, one burned out, one asks.
-fn worked() -> Place {
-    let mut place = Place::new(&json!([
+/// A repository with three tasks that agents worked on: one is finished, one burned out, one asks.
+fn finished_work() -> TestServer {
+    let mut server = TestServer::new(&json!([
         { "when": "Too much", "steps": [{ "turns": 50 }] },
         { "when": "Ask", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
         { "when": "Just right", "steps": [
@@ -139,22 +140,22 @@ fn worked() -> Place {
             { "result": { "status": "COMPLETE", "output": "It is done." } },
         ] },
     ]));
-    let settings = place.folder.join(".agent/baton.toml");
+    let settings = server.folder.join(".agent/baton.toml");
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(&settings, format!("recycle = \"manual\"\n{text}")).unwrap();
-    place.up(&["--listen", "127.0.0.1:0", "--agents", "1"]);
+    server.up(&["--listen", "127.0.0.1:0", "--agents", "1"]);
     for (title, queue) in [("Just right", "provisional"), ("Too much", "provisional"), ("Ask me", "claimed")]
     {
-        let output = place.command().args(["--json", "task", "add", title]).output().unwrap();
+        let output = server.command().args(["--json", "task", "add", title]).output().unwrap();
         let task: Value = serde_json::from_slice(&output.stdout).unwrap();
         let id = task["task_id"].as_str().unwrap();
-        place.task_when_in(id, queue);
+        server.wait_for_queue(id, queue);
         if title == "Ask me" {
-            place.task_when(id, "AWAITING_RESPONSE");
+            server.wait_for_status(id, "AWAITING_RESPONSE");
         }
     }
-    place.stop();
-    place
+    server.stop();
+    server
 }
 
 const WITH_WORK: [&str; 26] = [
@@ -192,7 +193,7 @@ fn plans(folder: &Path) {
     std::fs::write(folder.join("BAD"), "items:\n  - title: One\n    depends_on: [7]\n").unwrap();
 }
 
-/// The text without the paragraph that begins so.
+/// The text without the paragraphs that begin like this.
 fn without_paragraph(text: &str, begins: &str) -> String {
     let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with(begins));
     paragraphs.collect::<Vec<_>>().join("\n\n")
@@ -200,36 +201,39 @@ fn without_paragraph(text: &str, begins: &str) -> String {
 
 #[test]
 fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
-    let (alone, mut served) = (worked(), worked());
-    // Nobody works beside the commands, so that both see the same.
+    let (alone, mut served) = (finished_work(), finished_work());
+    // Without agents, so that nothing changes between the commands.
     served.up(&["--listen", "127.0.0.1:0", "--agents", "0"]);
     plans(&alone.folder);
     plans(&served.folder);
-    let without = Story::new(&alone).tell(&WITH_WORK);
-    let with = Story::new(&served).tell(&WITH_WORK);
-    // Only where no server is, somebody has to be told to start one; and only where one is, it knows of no agents.
+    let without = CommandLog::new(&alone).run_all(&WITH_WORK);
+    let with = CommandLog::new(&served).run_all(&WITH_WORK);
+    // Only without a server there is a hint to start one; only a server knows that it has no agents.
     let (hint, reason) = (" when agents run: baton up", "Ready, but not started: ");
-    assert!(without.iter().any(|told| told.contains(hint)) && !with.iter().any(|told| told.contains(hint)));
+    assert!(
+        without.iter().any(|outputs| outputs.contains(hint))
+            && !with.iter().any(|outputs| outputs.contains(hint))
+    );
     for (without, with) in without.iter().zip(&with) {
         assert_eq!(without.replace(hint, ""), without_paragraph(with, reason));
     }
-    let told = without.join("\n");
+    let outputs = without.join("\n");
     for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "Approved. New tasks"] {
-        assert!(told.contains(expected), "{expected}: {told}");
+        assert!(outputs.contains(expected), "{expected}: {outputs}");
     }
 }
 
 #[test]
-fn a_server_for_others_is_used_with_its_token() {
-    let mut place = Place::without_agents();
-    place.up(&["--listen", "0.0.0.0:0"]);
-    let told = Story::new(&place).tell(&["task add Fix_the_login", "task list"]);
-    assert!(told[0].contains("Added TASK-") && told[1].contains("Fix the login"), "{told:?}");
-    assert!(place.stop().contains("POST"), "the server was asked");
+fn commands_send_the_token_of_a_public_server() {
+    let mut server = TestServer::without_agents();
+    server.up(&["--listen", "0.0.0.0:0"]);
+    let outputs = CommandLog::new(&server).run_all(&["task add Fix_the_login", "task list"]);
+    assert!(outputs[0].contains("Added TASK-") && outputs[1].contains("Fix the login"), "{outputs:?}");
+    assert!(server.stop().contains("POST"), "the server was asked");
 }
 
 #[test]
-fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
+fn on_postgresql_commands_use_only_the_server_of_their_own_store() {
     if let Some(reason) = postgres::missing() {
         assert!(std::env::var_os("CI").is_none(), "{reason}");
         return;
@@ -242,12 +246,15 @@ fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
             ("BATON_NAMESPACE".to_owned(), format!("{namespace}_{name}")),
         ]
     };
-    let (mut alone, mut served) = (Place::without_agents(), Place::without_agents());
+    let (mut alone, mut served) = (TestServer::without_agents(), TestServer::without_agents());
     alone.variables = variables("alone");
     served.variables = variables("served");
     served.up(&["--listen", "127.0.0.1:0"]);
-    assert_eq!(Story::new(&alone).tell(&WITHOUT_AGENTS), Story::new(&served).tell(&WITHOUT_AGENTS));
-    // The same namespace in a file is not what the server has.
+    assert_eq!(
+        CommandLog::new(&alone).run_all(&WITHOUT_AGENTS),
+        CommandLog::new(&served).run_all(&WITHOUT_AGENTS)
+    );
+    // The namespace of the same name in a file is another store.
     let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks. Add one"));
 }

@@ -1,11 +1,11 @@
-//! `baton questions --follow`, with a server, without one, and across the end of one.
+//! `baton questions --follow` with a server, without one, and across a restart.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
 struct Inbox {
     child: Child,
@@ -13,8 +13,8 @@ struct Inbox {
 }
 
 impl Inbox {
-    fn of(place: &Place) -> Self {
-        let mut command = place.command();
+    fn of(server: &TestServer) -> Self {
+        let mut command = server.command();
         command.args(["--json", "questions", "--follow"]).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -33,29 +33,29 @@ impl Drop for Inbox {
     }
 }
 
-fn asking() -> Place {
-    Place::new(&json!([
+fn asking() -> TestServer {
+    TestServer::new(&json!([
         { "when": "First", "steps": [{ "ask": { "question": "Which first?" } }] },
         { "when": "Second", "steps": [{ "ask": { "question": "Which second?" } }] },
         { "when": "Third", "steps": [{ "ask": { "question": "Which third?" } }] },
     ]))
 }
 
-fn add(place: &Place, title: &str) {
-    assert!(place.command().args(["task", "add", title]).output().unwrap().status.success());
+fn add(server: &TestServer, title: &str) {
+    assert!(server.command().args(["task", "add", title]).output().unwrap().status.success());
 }
 
 #[test]
-fn new_questions_come_as_they_are_asked_also_when_the_server_is_another_one() {
-    let mut place = asking().start();
-    add(&place, "First");
-    let mut inbox = Inbox::of(&place);
+fn questions_are_followed_across_a_restart_of_the_server() {
+    let mut server = asking().start();
+    add(&server, "First");
+    let mut inbox = Inbox::of(&server);
     assert_eq!(inbox.next()["text"], "Which first?");
-    add(&place, "Second");
+    add(&server, "Second");
     assert_eq!(inbox.next()["text"], "Which second?");
-    // It is killed; the follower goes on with the store, which the next server works on too.
-    place.kill();
-    place.up(&["--listen", "127.0.0.1:0"]);
-    add(&place, "Third");
+    // After the kill the command follows the store, which the next server uses as well.
+    server.kill();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    add(&server, "Third");
     assert_eq!(inbox.next()["text"], "Which third?");
 }

@@ -1,60 +1,60 @@
-//! Every page: nothing on the console, and nothing that shuts people out.
+//! Every page: no errors on the console, and no serious accessibility violations.
 
 use serde_json::json;
 
 use super::axe;
 use super::driver::Browser;
-use super::pictures::exhibition;
+use super::showcase::showcase;
 
-/// What the other light changes.
+/// What the dark theme changes.
 const DARK: &str = "{ runOnly: ['color-contrast'] }";
-/// What the small screen changes: what has to be scrolled, and what has to be hit.
+/// What a small screen changes.
 const SMALL: &str = "{ runOnly: ['color-contrast', 'scrollable-region-focusable', 'target-size'] }";
 
-/// Each page is opened once and looked at in both lights and on both screens.
+/// Each page is opened once and checked in both themes and on both screens.
 #[test]
-fn no_page_complains_on_the_console_and_axe_finds_no_serious_violation() {
-    let exhibition = exhibition();
-    let Some(browser) = Browser::at(&exhibition.place.address) else { return };
+fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
+    let showcase = showcase();
+    let Some(browser) = Browser::at(&showcase.server.address) else { return };
     let axe = axe::script();
-    for (name, path) in exhibition.pages() {
+    for (name, path) in showcase.pages() {
         browser.size(1280, 860);
         browser.dark(false);
         browser.go(&path);
-        browser.is_live();
-        assert_eq!(browser.complaints(), Vec::<String>::new(), "{name} {path}");
+        browser.wait_until_live();
+        assert_eq!(browser.console_errors(), Vec::<String>::new(), "{name} {path}");
         let Some(axe) = &axe else { continue };
-        // What is folded away is looked at, too.
+        // Collapsed parts are checked, too.
         browser.js(&format!(
             "{axe}; document.querySelectorAll('details').forEach((each) => {{ each.open = true; }}); return 1"
         ));
-        looked_at(&browser, name, "{}");
+        check_with_axe(&browser, name, "{}");
         browser.dark(true);
-        looked_at(&browser, name, DARK);
+        check_with_axe(&browser, name, DARK);
         browser.size(390, 844);
-        looked_at(&browser, name, SMALL);
+        check_with_axe(&browser, name, SMALL);
     }
     if let Some(axe) = axe {
         sheets(&browser, &axe);
     }
 }
 
-/// What opens over a page.
+/// The dialogs of a page.
 fn sheets(browser: &Browser, axe: &str) {
     browser.size(1280, 860);
     browser.go("/board");
-    browser.is_live();
+    browser.wait_until_live();
     browser.js(&format!("{axe}; return 1"));
-    for deed in ["keys", "palette"] {
-        browser.click(&format!("#foot [data-do={deed}]"));
-        browser.until(&format!("document.querySelector('#{deed}[open]')"));
-        looked_at(browser, deed, "{}");
-        browser.js(&format!("document.getElementById('{deed}').close(); return 1"));
+    for sheet in ["keys", "palette"] {
+        browser.click(&format!("#foot [data-do={sheet}]"));
+        browser.until(&format!("document.querySelector('#{sheet}[open]')"));
+        check_with_axe(browser, sheet, "{}");
+        browser.js(&format!("document.getElementById('{sheet}').close(); return 1"));
     }
 }
 
-/// What fades in is looked at once it has come: half there, its contrast is nobody's business.
-fn looked_at(browser: &Browser, name: &str, rules: &str) {
+/// Waits for animations first: the contrast of a half-transparent element does not count.
+fn check_with_axe(browser: &Browser, name: &str, rules: &str) {
     browser.until(
         "document.getAnimations().every((each) => {
            return each.playState === 'finished' || each.effect.getComputedTiming().endTime === Infinity;

@@ -1,16 +1,16 @@
-//! Questions on the page: answered here, elsewhere, twice, and over a restart.
+//! Questions on the page: answered here, in another tab, twice, and after a restart.
 
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{asking, question_of, waiting};
-use crate::server::place::Place;
+use super::scene::{add_waiting_task, asking_script, question_id};
+use crate::server::test_server::TestServer;
 
 #[test]
 fn ac_6_awaiting_response_shows_the_reply_ui() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let Some(browser) = Browser::at(&server.address) else { return };
     for path in [format!("/tasks/{task}"), "/".to_owned()] {
         browser.go(&path);
         assert!(browser.text(".question .text").contains("Should the greeting be formal?"), "{path}");
@@ -21,27 +21,27 @@ fn ac_6_awaiting_response_shows_the_reply_ui() {
     browser.write(".question textarea", "as formal as can be");
     browser.click(".question button.primary");
     browser.until("document.querySelector('.question.closed')");
-    let done = place.task_when_in(&task, "provisional");
+    let done = server.wait_for_queue(&task, "provisional");
     assert_eq!(done["output"], "It is as formal as can be now.");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
-fn an_answer_in_one_tab_closes_it_in_the_other_and_says_who_gave_it() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let question = question_of(&place, &task);
-    let Some(browser) = Browser::at(&place.address) else { return };
+fn an_answer_in_one_tab_closes_the_question_in_the_other() {
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
+    let Some(browser) = Browser::at(&server.address) else { return };
     let first = browser.current_tab();
     browser.go("/");
-    browser.is_live();
-    // Half-typed there, so that it can be seen not to be lost.
+    browser.wait_until_live();
+    // A draft, which must not be lost.
     browser.write(".question textarea", "I was going to say");
     assert_eq!(browser.js("return document.title"), "(1) Inbox · Baton");
 
     browser.tab();
     browser.go("/");
-    browser.is_live();
+    browser.wait_until_live();
     browser.click("[data-option='2']");
     browser.until("document.querySelector('.question.closed')");
 
@@ -56,40 +56,40 @@ fn an_answer_in_one_tab_closes_it_in_the_other_and_says_who_gave_it() {
 
 #[test]
 fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
-    let mut place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let question = question_of(&place, &task);
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let mut server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
-    browser.is_live();
+    browser.wait_until_live();
     browser.write(".question textarea", "half a sen");
 
-    let address = place.address.clone();
-    place.stop();
+    let address = server.address.clone();
+    server.stop();
     browser.until("document.getElementById('line').textContent.startsWith('connection lost')");
-    // What happens before the page is back has to reach it all the same.
-    place.up(&["--listen", &address]);
-    let second = waiting(&place, "Add another greeting");
-    browser.is_live();
-    browser.until(&format!("document.querySelector('#q-{}')", question_of(&place, &second)));
+    // Events before the page reconnects have to reach it.
+    server.up(&["--listen", &address]);
+    let second = add_waiting_task(&server, "Add another greeting");
+    browser.wait_until_live();
+    browser.until(&format!("document.querySelector('#q-{}')", question_id(&server, &second)));
     assert_eq!(browser.text(&format!("#q-{question} .text")).trim(), "Should the greeting be formal?");
     let area = format!("#q-{question} textarea");
     assert_eq!(browser.value(&area), "half a sen");
     browser.write(&area, "tence");
     browser.click(&format!("#q-{question} button.primary"));
-    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is half a sentence now.");
+    assert_eq!(server.wait_for_queue(&task, "provisional")["output"], "It is half a sentence now.");
 }
 
 #[test]
-fn the_second_answerer_sees_who_won() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let question = question_of(&place, &task);
-    let Some(browser) = Browser::at(&place.address) else { return };
+fn the_second_answer_is_refused_and_the_first_is_shown() {
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let question = question_id(&server, &task);
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
-    let first = place.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": "casual" }));
+    let first = server.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": "casual" }));
     assert_eq!(first.status, 200, "{first:?}");
-    // The same form as on the page that showed the question a moment ago, sent by the script and without it.
+    // The form of a page that still shows the question, submitted with and without JavaScript.
     let late = |send: &str| {
         format!(
             "const form = document.createElement('form'); form.method = 'post'; form.action = '/questions/{question}/answer';
@@ -98,11 +98,11 @@ fn the_second_answerer_sees_who_won() {
         )
     };
     browser.js(&late("requestSubmit"));
-    let told = browser.until("document.querySelector('.toast.bad')?.innerText");
-    let told = told.as_str().unwrap();
+    let toast = browser.until("document.querySelector('.toast.bad')?.innerText");
+    let toast = toast.as_str().unwrap();
     assert!(
-        told.contains("This question was already answered") && told.contains("Answered by mia"),
-        "{told}"
+        toast.contains("This question was already answered") && toast.contains("Answered by mia"),
+        "{toast}"
     );
     browser.js(&late("submit"));
     browser.until("document.querySelector('.alert')");

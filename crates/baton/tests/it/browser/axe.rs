@@ -1,4 +1,4 @@
-//! axe-core, which looks for what shuts people out. It comes from the npm registry and is kept outside the repository.
+//! axe-core, which checks accessibility. It comes from the npm registry and is cached outside the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use super::driver::skipped;
 
 const VERSION: &str = "4.10.3";
 
-/// Its script; none where it cannot be had, which is said aloud.
+/// Its script; none, with a message, if it cannot be downloaded.
 pub fn script() -> Option<String> {
     let folder = cache();
     let file = folder.join(format!("axe-core-{VERSION}.min.js"));
     if !file.is_file() {
         fs::create_dir_all(&folder).ok()?;
-        if !fetched(&folder, &file) {
-            skipped("axe-core cannot be had: neither npm nor curl reaches the npm registry");
+        if !fetch(&folder, &file) {
+            skipped("axe-core cannot be downloaded: neither npm nor curl reaches the npm registry");
             return None;
         }
     }
@@ -28,8 +28,8 @@ fn cache() -> PathBuf {
     home.unwrap_or_else(std::env::temp_dir).join("baton-tests")
 }
 
-/// By npm where there is one, else as npm itself would.
-fn fetched(folder: &Path, file: &Path) -> bool {
+/// Downloads it with npm, or with curl if npm is missing.
+fn fetch(folder: &Path, file: &Path) -> bool {
     let scratch = tempfile::tempdir_in(folder).unwrap();
     let name = format!("axe-core-{VERSION}.tgz");
     let run = |program: &str, arguments: &[&str]| {

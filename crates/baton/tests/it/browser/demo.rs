@@ -1,4 +1,4 @@
-//! The demo as a person follows it: the guide says what to click, they click it, and the story comes to its end.
+//! The demo in a browser: the test clicks what the guide asks for until the demo ends.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::driver::Browser;
 
-/// Clicks after which the story would have to be over: a few more than it has.
+/// A few more clicks than the demo needs.
 const CLICKS_MAX: usize = 40;
 
 struct Demo {
@@ -29,35 +29,34 @@ impl Demo {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let said = lines.by_ref().find(|line| line.contains("Demo: http://")).unwrap();
-        let address = said.rsplit("http://").next().unwrap().to_owned();
+        let printed = lines.by_ref().find(|line| line.contains("Demo: http://")).unwrap();
+        let address = printed.rsplit("http://").next().unwrap().to_owned();
         Self { child, lines: Box::new(lines), address, _folder: folder }
     }
 
-    /// What it says until it ends, and its exit code.
+    /// Its exit code and the rest of its output.
     fn rest(mut self) -> (Option<i32>, String) {
-        let said: Vec<String> = self.lines.by_ref().collect();
-        (self.child.wait().unwrap().code(), said.join("\n"))
+        let printed: Vec<String> = self.lines.by_ref().collect();
+        (self.child.wait().unwrap().code(), printed.join("\n"))
     }
 }
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // Usually it has ended.
+        // It has usually ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Does what the guide asks for, and tells which part of the story that was.
+/// Does what the guide asks for and returns the guide's current part.
 fn follow(browser: &Browser) -> String {
-    // The part and the way it points in one look: the guide is drawn anew as the story goes on, and the way of the next
-    // part is not this one's.
+    // Part and link are read at once, because the guide may change between two reads.
     let look = "(() => { const guide = document.getElementById('guide');
         return guide && [guide.dataset.part, guide.querySelector('a.button')?.getAttribute('href')]; })()";
     let seen = browser.until(look);
     let part = seen[0].as_str().unwrap().to_owned();
-    // Where a person waits for agents, they watch the board until the guide says something else.
+    // While agents work, the person watches the board until the guide changes.
     if part == "work" {
         browser.until("document.getElementById('guide')?.dataset.part !== 'work'");
         return part;
@@ -65,7 +64,7 @@ fn follow(browser: &Browser) -> String {
     if part == "end" {
         return part;
     }
-    browser.go(seen[1].as_str().unwrap_or_else(|| panic!("{part} points nowhere")));
+    browser.go(seen[1].as_str().unwrap_or_else(|| panic!("{part} has no link")));
     match part.as_str() {
         "question" => {
             browser.click(".question:not(.closed) [data-option='1']");
@@ -96,8 +95,8 @@ fn gone(task: &Value) -> String {
 }
 
 #[test]
-fn a_person_who_follows_the_guide_sees_the_whole_story() {
-    // Nobody is so slow: every decision is the person's own.
+fn following_the_guide_completes_the_demo() {
+    // Long enough that the demo never decides by itself.
     let demo = Demo::start("600000");
     let Some(browser) = Browser::at(&demo.address) else { return };
     browser.go("/board");
@@ -111,40 +110,36 @@ fn a_person_who_follows_the_guide_sees_the_whole_story() {
     }
     let guide = browser.text("#guide");
     assert!(guide.contains("9 of 9 tasks finished") && guide.contains("baton init"), "{guide}");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
     browser.go("/");
-    assert_eq!(
-        browser.until("document.getElementById('guide').dataset.part"),
-        "end",
-        "it stands on every page"
-    );
+    assert_eq!(browser.until("document.getElementById('guide').dataset.part"), "end", "it is on every page");
 
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
     for wanted in ["! you: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    assert!(!said.contains("the demo:"), "nobody decided in the person's place: {said}");
+    assert!(!printed.contains("the demo:"), "the demo decided by itself: {printed}");
 }
 
 #[test]
-fn where_nobody_clicks_the_demo_goes_on_by_itself_and_ends() {
+fn without_clicks_the_demo_runs_to_its_end() {
     let demo = Demo::start("50");
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
     for wanted in ["! the demo: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
 }
 
 #[test]
-fn a_demo_that_is_broken_off_says_how_to_go_on() {
+fn an_interrupted_demo_says_how_to_continue() {
     let demo = Demo::start("600000");
     let pid = demo.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let (code, said) = demo.rest();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Continue it: baton demo --folder"), "{said}");
+    let (code, printed) = demo.rest();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("Continue it: baton demo --folder"), "{printed}");
 }

@@ -1,10 +1,10 @@
-//! The changes, and what a person says about a line of them.
+//! Comments on the lines of a diff.
 
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::added;
-use crate::server::place::Place;
+use super::scene::add_task;
+use crate::server::test_server::TestServer;
 
 #[test]
 fn a_comment_on_a_line_reaches_the_agent() {
@@ -12,7 +12,7 @@ fn a_comment_on_a_line_reaches_the_agent() {
         { "when": "Say ahoy instead", "steps": [
             { "turns": 1 },
             { "write": { "path": "greeting.txt", "text": "Ahoy!\nGood bye.\n" } },
-            { "commit": "Greet as told" },
+            { "commit": "Greet as requested" },
             { "result": { "status": "COMPLETE", "output": "Ahoy it is." } },
         ]},
         { "steps": [
@@ -22,12 +22,12 @@ fn a_comment_on_a_line_reaches_the_agent() {
             { "result": { "status": "COMPLETE", "output": "Hello it is." } },
         ]},
     ]);
-    let place = Place::new(&script).start();
-    let task = added(&place, "Add a greeting");
-    place.task_when_in(&task, "provisional");
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&script).start();
+    let task = add_task(&server, "Add a greeting");
+    server.wait_for_queue(&task, "provisional");
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go(&format!("/tasks/{task}/diff"));
-    browser.is_live();
+    browser.wait_until_live();
     browser.click("tr[data-line='1'] button");
     browser.press("Say ahoy instead");
     let reason = browser.value("#reject-reason");
@@ -37,7 +37,7 @@ fn a_comment_on_a_line_reaches_the_agent() {
     browser.until("document.querySelector('tr.comment textarea')?.value === 'Say ahoy instead'");
     browser.click("#reject button.primary");
     browser.until("document.body.innerText.includes('Ahoy it is.')");
-    let done = place.task_when_in(&task, "provisional");
+    let done = server.wait_for_queue(&task, "provisional");
     assert_eq!((&done["output"], done["attempts"].as_array().unwrap().len()), (&json!("Ahoy it is."), 2));
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
-//! The tests' hand on the browser: Chromium behind chromedriver, spoken to as the W3C says.
+//! Drives Chromium through chromedriver and the W3C WebDriver protocol.
 //!
-//! The protocol is one request and one answer in JSON; a library for it would bring more packages than this has lines.
+//! The protocol is one request and one response in JSON; a library for it would add many dependencies.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use crate::server::client::connect;
 
 /// The longest anything on a page may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// By this name the protocol calls an element.
+/// The protocol's key for an element id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 pub const ENTER: &str = "\u{e007}";
@@ -26,15 +26,14 @@ pub struct Browser {
     driver: Child,
     address: String,
     session: String,
-    /// What the browser keeps, gone with the test.
+    /// The browser's profile, removed after the test.
     _profile: TempDir,
-    /// Where pages are, such as `http://127.0.0.1:5678`.
+    /// The URL of the server, such as `http://127.0.0.1:5678`.
     pub home: String,
 }
 
 impl Browser {
-    /// A browser that looks at this server. None where there is none on this machine, which is said aloud; where CI
-    /// is true that is a failure.
+    /// A browser for this server. None, with a message, if no browser is installed; with `CI=true` that is a failure.
     pub fn at(server: &str) -> Option<Self> {
         let (driver, address) = started()?;
         let profile = tempfile::tempdir().unwrap();
@@ -42,7 +41,7 @@ impl Browser {
             "--headless=new".to_owned(),
             "--no-sandbox".to_owned(),
             "--disable-gpu".to_owned(),
-            // On a busy machine whoever draws may be late, which is no reason to be ended and begun anew.
+            // On a busy machine the GPU process may be slow and must not be restarted.
             "--disable-gpu-watchdog".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             "--disable-background-timer-throttling".to_owned(),
@@ -70,24 +69,24 @@ impl Browser {
         call(&self.address, method, &format!("/session/{}{path}", self.session), body)
     }
 
-    /// To a page of the server's, or to any other by its whole address.
+    /// Opens a path of the server, or a whole URL.
     pub fn go(&self, path: &str) {
         let url = if path.starts_with('/') { format!("{}{path}", self.home) } else { path.to_owned() };
         self.call("POST", "/url", &json!({ "url": url }));
     }
 
-    /// The path of the page it is at.
+    /// The path of the current page.
     pub fn path(&self) -> String {
         let url = self.call("GET", "/url", &Value::Null);
         url.as_str().unwrap().strip_prefix(&self.home).unwrap().to_owned()
     }
 
-    /// Runs a function's body in the page.
+    /// Runs the body of a function in the page.
     pub fn js(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// The value of an expression as soon as it is one that counts as true. The page may change under it.
+    /// Waits until the expression is truthy and returns its value. The page may change meanwhile.
     pub fn until(&self, expression: &str) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];
@@ -102,9 +101,11 @@ impl Browser {
         loop {
             match self.try_call("POST", "/execute/async", &json!({ "script": script, "args": [] })) {
                 Ok(value) => return value,
-                // It went to another page meanwhile, which the driver may well call a timeout; the question is the same.
+                // The page was left meanwhile, which the driver may report as a timeout: ask again.
                 Err(_) if began.elapsed() < PATIENCE => {}
-                Err(error) => panic!("it was never so: {expression}: {error}\n{}", self.text("body")),
+                Err(error) => {
+                    panic!("the condition was never true: {expression}: {error}\n{}", self.text("body"))
+                }
             }
         }
     }
@@ -115,14 +116,14 @@ impl Browser {
             self.until(&format!("document.querySelector({})", json!(css)));
             match self.try_call("POST", "/element", &json!({ "using": "css selector", "value": css })) {
                 Ok(found) => return found[ELEMENT].as_str().unwrap().to_owned(),
-                // It was there a moment ago.
+                // It was removed between the two calls.
                 Err(error) if error.contains("no such element") && began.elapsed() < PATIENCE => {}
                 Err(error) => panic!("{css} cannot be found: {error}"),
             }
         }
     }
 
-    /// What a person reads there.
+    /// The visible text.
     pub fn text(&self, css: &str) -> String {
         let text = self.js(&format!("return document.querySelector({})?.innerText ?? ''", json!(css)));
         text.as_str().unwrap_or_default().to_owned()
@@ -132,13 +133,12 @@ impl Browser {
         self.js(&format!("return document.querySelector({}).value", json!(css))).as_str().unwrap().to_owned()
     }
 
-    /// With the mouse. Where the page moved between aiming and clicking, the click goes elsewhere, and a person would
-    /// click again.
+    /// Clicks with the mouse, again if the page moved and the click missed.
     pub fn click(&self, css: &str) {
         let began = Instant::now();
         loop {
             let element = self.find(css);
-            // Without JavaScript nothing changes by itself, and nobody could tell.
+            // Without JavaScript this does nothing, and the page does not move either.
             self.js(&format!(
                 "window.wasHit = null;
                  addEventListener('aim', () => {{ window.wasHit = false; }}, {{ once: true }});
@@ -148,10 +148,10 @@ impl Browser {
                 json!(css)
             ));
             match self.try_call("POST", &format!("/element/{element}/click"), &json!({})) {
-                // On the page it led to, nobody knows of it any more.
+                // Undefined on the page that the click opened.
                 Ok(_) if self.js("return window.wasHit") != false => return,
                 Ok(_) if began.elapsed() < PATIENCE => {}
-                // It was drawn anew between finding and clicking it.
+                // It was replaced between finding and clicking it.
                 Err(error) if error.contains("stale element") && began.elapsed() < PATIENCE => {}
                 missed => panic!("{css} cannot be clicked: {missed:?}"),
             }
@@ -163,14 +163,14 @@ impl Browser {
         self.call("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
     }
 
-    /// Keys, to whatever has the focus.
+    /// Sends keys to the focused element.
     pub fn press(&self, keys: &str) {
         let active = self.call("GET", "/element/active", &Value::Null);
         let element = active[ELEMENT].as_str().unwrap();
         self.call("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
     }
 
-    /// A second tab, which is then the one looked at.
+    /// Opens a tab and switches to it.
     pub fn tab(&self) -> String {
         let tab = self.call("POST", "/window/new", &json!({ "type": "tab" }));
         let handle = tab["handle"].as_str().unwrap().to_owned();
@@ -186,12 +186,12 @@ impl Browser {
         self.call("POST", "/window", &json!({ "handle": handle }));
     }
 
-    /// A command of the browser's own protocol.
+    /// A command of the Chrome DevTools Protocol.
     pub fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
     }
 
-    /// Runs before the scripts of every page this tab goes to.
+    /// Adds a script that runs before those of every page in this tab.
     pub fn before_each_page(&self, script: &str) {
         self.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
     }
@@ -208,8 +208,8 @@ impl Browser {
         self.command("Emulation.setEmulatedMedia", &features);
     }
 
-    /// What the pages complained of since this was asked last.
-    pub fn complaints(&self) -> Vec<String> {
+    /// Warnings and errors on the console since the last call.
+    pub fn console_errors(&self) -> Vec<String> {
         let lines = self.call("POST", "/se/log", &json!({ "type": "browser" }));
         let bad = lines
             .as_array()
@@ -219,13 +219,13 @@ impl Browser {
         bad.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The picture of what is in sight, as base64 of a PNG.
+    /// A screenshot of the viewport, as a PNG in base64.
     pub fn picture(&self) -> String {
         self.call("GET", "/screenshot", &Value::Null).as_str().unwrap().to_owned()
     }
 
-    /// Until the page's script hears of events.
-    pub fn is_live(&self) {
+    /// Waits until the page receives events.
+    pub fn wait_until_live(&self) {
         self.until("document.getElementById('line')?.textContent === 'live'");
     }
 }
@@ -252,7 +252,7 @@ fn call(address: &str, method: &str, path: &str, body: &Value) -> Result<Value, 
     if status == 200 { Ok(object["value"].take()) } else { Err(object["value"].to_string()) }
 }
 
-/// chromedriver keeps every connection open, so the length says where the answer ends.
+/// chromedriver keeps connections open, so the length says where the response ends.
 fn answered(stream: &mut impl BufRead) -> (u16, String) {
     let mut line = String::new();
     stream.read_line(&mut line).unwrap();
@@ -270,7 +270,7 @@ fn answered(stream: &mut impl BufRead) -> (u16, String) {
     (status, String::from_utf8(body).unwrap())
 }
 
-/// chromedriver on a port of its own choice.
+/// chromedriver on a free port.
 fn started() -> Option<(Child, String)> {
     let is_here = |program: &str| {
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
@@ -285,14 +285,14 @@ fn started() -> Option<(Child, String)> {
     loop {
         match start() {
             Ok(started) => return Some(started),
-            // It chose a port that is free on IPv6 and in use on IPv4, and gives up; another time it chooses another.
-            Err(said) if said.contains("port not available") && began.elapsed() < PATIENCE => {}
-            Err(said) => panic!("chromedriver does not start: {said}"),
+            // It chose a port that is free on IPv6 and in use on IPv4: try again.
+            Err(printed) if printed.contains("port not available") && began.elapsed() < PATIENCE => {}
+            Err(printed) => panic!("chromedriver does not start: {printed}"),
         }
     }
 }
 
-/// The driver and its address, or what it said instead of starting.
+/// The driver and its address, or its output if it did not start.
 fn start() -> Result<(Child, String), String> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
@@ -300,19 +300,19 @@ fn start() -> Result<(Child, String), String> {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     for line in BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok) {
         if line.contains("started successfully on port") {
             let port = line.trim_end_matches('.').rsplit(' ').next().unwrap();
             return Ok((driver, format!("127.0.0.1:{port}")));
         }
-        said.push(line);
+        printed.push(line);
     }
     driver.wait().unwrap();
-    Err(said.join("\n"))
+    Err(printed.join("\n"))
 }
 
-/// A test that cannot be made here says so where nobody can overlook it, and fails where it has to run.
+/// Reports a test that cannot run here; with `CI=true` it fails.
 pub fn skipped(why: &str) {
     assert_ne!(env::var("CI").as_deref(), Ok("true"), "{why}");
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");

@@ -1,39 +1,39 @@
-//! The keys alone.
+//! The pages without a mouse.
 
 use super::driver::{Browser, CONTROL_ENTER, CONTROL_K, ENTER, ESCAPE};
-use super::scene::{asking, waiting};
-use crate::server::place::Place;
+use super::scene::{add_waiting_task, asking_script};
+use crate::server::test_server::TestServer;
 
 #[test]
 fn the_inbox_can_be_worked_by_keyboard_alone() {
-    let place = Place::new(&asking()).start();
-    let tasks =
-        ["Add one greeting", "Add two greetings", "Add a third greeting"].map(|title| waiting(&place, title));
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking_script()).start();
+    let tasks = ["Add one greeting", "Add two greetings", "Add a third greeting"]
+        .map(|title| add_waiting_task(&server, title));
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
-    browser.is_live();
+    browser.wait_until_live();
     browser.press("gi");
     browser.until("document.querySelectorAll('.question').length === 3");
-    browser.is_live();
+    browser.wait_until_live();
 
     // The second option of the first question.
     browser.press("j");
     browser.press("2");
     browser.until("document.querySelectorAll('.question.closed').length === 1");
-    // The next one has the focus already; an answer in one's own words.
+    // The next question has the focus; it is answered with free text.
     browser.press("r");
     browser.press("neither");
     browser.press(CONTROL_ENTER);
     browser.until("document.querySelectorAll('.question.closed').length === 2");
     browser.press("1");
     browser.until("document.querySelectorAll('.question.closed').length === 3");
-    let outputs = tasks.each_ref().map(|task| place.task_when_in(task, "provisional")["output"].clone());
+    let outputs = tasks.each_ref().map(|task| server.wait_for_queue(task, "provisional")["output"].clone());
     assert_eq!(
         outputs.map(|text| text.as_str().unwrap().to_owned()),
         ["It is casual now.", "It is neither now.", "It is formal now."]
     );
 
-    // The sheet of keys, the filter, the palette.
+    // The list of keys, the filter, the command palette.
     browser.press("?");
     browser.until("document.querySelector('#keys[open]')");
     browser.press(ESCAPE);
@@ -49,5 +49,5 @@ fn the_inbox_can_be_worked_by_keyboard_alone() {
     browser.until("[...document.querySelectorAll('#palette [role=option]')].some((each) => each.innerText.includes('third'))");
     browser.press(ENTER);
     browser.until(&format!("location.pathname === '/tasks/{}'", tasks[2]));
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }

@@ -1,17 +1,17 @@
 //! The pages as a person sees them: a real browser, a real server, real agents.
 
 mod accessible;
+mod actions;
 mod answering;
 mod axe;
 mod demo;
 mod diff;
-mod doing;
 mod driver;
-mod following;
 mod keyboard;
 mod large;
+mod limited_clients;
+mod live_updates;
 mod log;
-mod pictures;
+mod notifications;
 mod scene;
-mod told;
-mod without;
+mod showcase;

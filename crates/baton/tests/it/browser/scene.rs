@@ -1,4 +1,4 @@
-//! Places with something going on in them, for the browser to look at.
+//! Scripts and tasks for the tests of the pages.
 
 use baton_core::base::id::TaskId;
 use baton_core::base::task_type::TaskType;
@@ -8,14 +8,14 @@ use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::{Task, TaskSpec};
 use baton_engine::base::ids::Ids;
-use baton_engine::settings::place::{Place as Ground, PlaceOptions};
+use baton_engine::settings::place::{Place as EnginePlace, PlaceOptions};
 use baton_engine::tasks::service::TaskService;
 use serde_json::{Value, json};
 
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
-/// An agent that asks how to greet, and greets as it was told.
-pub fn asking() -> Value {
+/// An agent that asks how to greet, and greets accordingly.
+pub fn asking_script() -> Value {
     json!([
         { "when": "greeting", "resumed": false, "steps": [
             { "turns": 2 },
@@ -30,49 +30,49 @@ pub fn asking() -> Value {
     ])
 }
 
-/// A task that waits for an answer.
-pub fn waiting(place: &Place, title: &str) -> String {
-    let id = added(place, title);
-    place.task_when(&id, "AWAITING_RESPONSE");
+/// Adds a task and waits until it asks.
+pub fn add_waiting_task(server: &TestServer, title: &str) -> String {
+    let id = add_task(server, title);
+    server.wait_for_status(&id, "AWAITING_RESPONSE");
     id
 }
 
-pub fn added(place: &Place, title: &str) -> String {
-    added_after(place, title, &[])
+pub fn add_task(server: &TestServer, title: &str) -> String {
+    add_task_after(server, title, &[])
 }
 
-pub fn added_after(place: &Place, title: &str, depends_on: &[&str]) -> String {
+pub fn add_task_after(server: &TestServer, title: &str, depends_on: &[&str]) -> String {
     let task = json!({ "title": title, "task_type": "IMPLEMENTATION", "depends_on": depends_on });
-    let answer = place.post("/api/tasks", &task);
+    let answer = server.post("/api/tasks", &task);
     assert_eq!(answer.status, 201, "{answer:?}");
     answer.json()["task_id"].as_str().unwrap().to_owned()
 }
 
-/// The id of the question a task waits on.
-pub fn question_of(place: &Place, task: &str) -> String {
-    place.task(task)["question"]["id"].as_str().unwrap().to_owned()
+/// The id of a task's pending question.
+pub fn question_id(server: &TestServer, task: &str) -> String {
+    server.task(task)["question"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Tasks by the thousand, written straight into the store before the server is up. Every tenth is open.
-pub fn crowded(place: &Place, count: u32) {
+/// Writes tasks directly into the store before the server starts. Every tenth is open.
+pub fn fill_store(server: &TestServer, count: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
-        let ground = Ground::find(&place.folder, &options).unwrap();
-        let desk = TaskService::new(ground.open_store().await.unwrap(), Ids::random());
-        let context = desk.context(Actor::human("mia")).await.unwrap();
+        let place = EnginePlace::find(&server.folder, &options).unwrap();
+        let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
+        let context = tasks.context(Actor::human("mia")).await.unwrap();
         for numbers in (0..count).collect::<Vec<_>>().chunks(500) {
             let mut change = Change::new();
             for number in numbers {
-                change = change.and(written(*number, &context));
+                change = change.and(create(*number, &context));
             }
-            desk.write(change).await.unwrap();
+            tasks.write(change).await.unwrap();
         }
-        desk.close().await.unwrap();
+        tasks.close().await.unwrap();
     });
 }
 
-fn written(number: u32, context: &baton_core::transition::command::CommandContext) -> Change {
+fn create(number: u32, context: &baton_core::transition::command::CommandContext) -> Change {
     let spec = TaskSpec {
         description: "Something to do.".to_owned(),
         ..TaskSpec::new(

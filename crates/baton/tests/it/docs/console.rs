@@ -1,8 +1,8 @@
-//! Plays the `console` blocks of a page: what stands behind `$ ` is run, and what stands below is what it says.
+//! Runs the `console` blocks of a page: lines after `$ ` are commands, and the lines below are their output.
 //!
-//! The page shows one run of many. Ids, times, ports and the home folder of the page stand for those of this run: the
-//! first time an id of the page meets an output it is bound to the id there, and from then on means it, also in
-//! commands. A line `...` stands for any lines, and `...` at the end of one for the rest of it.
+//! Ids, times, ports and the home folder on the page stand for those of this run: an id of the page is bound to the first
+//! id it is compared with, and replaced by it in later commands. A line `...` stands for any lines, and `...` at the end
+//! of a line for the rest of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,34 +12,36 @@ use std::time::Duration;
 
 use crate::wait;
 
-/// The longest a command may take to say what it should, on a busy machine.
+/// The longest a command may take to print the expected output on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What a page calls the home folder.
+/// The home folder on the page.
 const HOME: &str = "/home/you";
 const IDS: [(&str, usize); 4] = [("TASK-", 8), ("PROJ-", 8), ("Q-", 8), ("ATT-", 16)];
 
-/// One command of a page, and what it says there.
+/// One command of a page and its expected output.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct ConsoleCommand {
     pub line: usize,
     pub command: String,
-    pub said: Vec<String>,
+    pub expected: Vec<String>,
 }
 
 /// The commands of all `console` blocks, in order.
-pub fn deeds(page: &str) -> Vec<Deed> {
-    let mut found: Vec<Deed> = Vec::new();
+pub fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
+    let mut found: Vec<ConsoleCommand> = Vec::new();
     let mut is_inside = false;
     for (line, text) in (1..).zip(page.lines()) {
         if text.starts_with("```") {
             is_inside = !is_inside && text == "```console";
         } else if is_inside {
             match text.strip_prefix("$ ") {
-                Some(command) => found.push(Deed { line, command: command.to_owned(), said: Vec::new() }),
+                Some(command) => {
+                    found.push(ConsoleCommand { line, command: command.to_owned(), expected: Vec::new() })
+                }
                 None => found
                     .last_mut()
                     .unwrap_or_else(|| panic!("line {line} comes before any command"))
-                    .said
+                    .expected
                     .push(text.to_owned()),
             }
         }
@@ -47,7 +49,7 @@ pub fn deeds(page: &str) -> Vec<Deed> {
     found
 }
 
-/// A person's shell: a home, a folder, and programs.
+/// A shell: home, current folder and programs.
 pub struct Console {
     home: PathBuf,
     folder: PathBuf,
@@ -69,64 +71,64 @@ impl Console {
 
     pub fn play(&mut self, page: &Path) {
         let text = std::fs::read_to_string(page).unwrap();
-        let deeds = deeds(&text);
-        assert!(!deeds.is_empty(), "{} has no console blocks", page.display());
-        for deed in deeds {
-            self.carry_out(&deed)
-                .unwrap_or_else(|why| panic!("{}:{}: $ {}\n{why}", page.display(), deed.line, deed.command));
+        let parse_commands = parse_commands(&text);
+        assert!(!parse_commands.is_empty(), "{} has no console blocks", page.display());
+        for step in parse_commands {
+            self.run_step(&step)
+                .unwrap_or_else(|why| panic!("{}:{}: $ {}\n{why}", page.display(), step.line, step.command));
         }
     }
 
-    fn carry_out(&mut self, deed: &Deed) -> Result<(), String> {
-        let command = self.meant(&deed.command);
+    fn run_step(&mut self, step: &ConsoleCommand) -> Result<(), String> {
+        let command = self.substitute_ids(&step.command);
         if let Some(folder) = command.strip_prefix("cd ") {
             self.folder = self.folder.join(folder).canonicalize().map_err(|error| error.to_string())?;
             return Ok(());
         }
         if let Some(command) = command.strip_suffix(" &") {
-            return self.start(command, deed);
+            return self.start(command, step);
         }
-        // A look at how things stand is repeated until they stand so.
-        let is_a_look = ["baton task show", "baton task list", "baton questions"]
+        // Commands that show a state are repeated until it is the expected one.
+        let shows_state = ["baton task show", "baton task list", "baton questions"]
             .iter()
             .any(|look| command.starts_with(look));
-        let patience = if is_a_look { PATIENCE } else { Duration::ZERO };
+        let patience = if shows_state { PATIENCE } else { Duration::ZERO };
         wait::retry(patience, || {
             let output = self.shell(&command).output().map_err(|error| error.to_string())?;
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
             if output.status.success() {
-                self.fits(&deed.said, &said)
+                self.compare(&step.expected, &printed)
             } else {
-                Err(format!("it failed: {said}"))
+                Err(format!("it failed: {printed}"))
             }
         })
     }
 
-    /// It goes on behind what follows; what it says first is waited for.
-    fn start(&mut self, command: &str, deed: &Deed) -> Result<(), String> {
+    /// Starts a command in the background and waits for its first output.
+    fn start(&mut self, command: &str, step: &ConsoleCommand) -> Result<(), String> {
         let log = self.home.join(format!("background-{}", self.background.len()));
         let file = File::create(&log).map_err(|error| error.to_string())?;
         let spawned =
             self.shell(&format!("exec {command}")).stdout(file).spawn().map_err(|error| error.to_string())?;
         self.background.push(spawned);
         wait::retry(PATIENCE, || {
-            let said = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
-            self.fits(&deed.said, &said)
+            let printed = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
+            self.compare(&step.expected, &printed)
         })
     }
 
-    /// Both streams as one, as a terminal shows them.
+    /// With both streams combined, as in a terminal.
     fn shell(&self, command: &str) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(format!("exec 2>&1; {command}")).current_dir(&self.folder).stdin(Stdio::null());
         shell.env_clear().env("HOME", &self.home).env("PATH", &self.path).env("USER", "you");
-        // Nothing of this machine's git, and a port nobody has.
+        // Without this machine's git configuration, and on a free port.
         shell.env("GIT_CONFIG_NOSYSTEM", "1").env("BATON_LISTEN", "127.0.0.1:0").env("LANG", "C.UTF-8");
         shell
     }
 
-    /// A command with the ids of this run.
-    fn meant(&self, command: &str) -> String {
+    /// The command with the ids of this run.
+    fn substitute_ids(&self, command: &str) -> String {
         let mut command = command.to_owned();
         for (id, real) in &self.bound {
             command = command.replace(id, real);
@@ -134,19 +136,24 @@ impl Console {
         command
     }
 
-    fn fits(&mut self, wanted: &[String], said: &str) -> Result<(), String> {
-        let said: Vec<String> = said.trim_end().lines().map(|line| self.shown(line.trim_end())).collect();
+    fn compare(&mut self, wanted: &[String], printed: &str) -> Result<(), String> {
+        let printed: Vec<String> =
+            printed.trim_end().lines().map(|line| self.mask_home(line.trim_end())).collect();
         let wanted: Vec<&str> = wanted.iter().map(|line| line.trim_end()).collect();
         let mut bound = self.bound.clone();
-        if matches(&wanted, &said, &mut bound) {
+        if matches(&wanted, &printed, &mut bound) {
             self.bound = bound;
             return Ok(());
         }
-        Err(format!("says\n\n{}\n\nand not what the page shows:\n\n{}", said.join("\n"), wanted.join("\n")))
+        Err(format!(
+            "prints\n\n{}\n\ninstead of what the page shows:\n\n{}",
+            printed.join("\n"),
+            wanted.join("\n")
+        ))
     }
 
-    /// A line as a page would show it.
-    fn shown(&self, line: &str) -> String {
+    /// The line with the home folder of the page.
+    fn mask_home(&self, line: &str) -> String {
         line.replace(&self.home.display().to_string(), HOME)
     }
 }
@@ -154,24 +161,24 @@ impl Console {
 impl Drop for Console {
     fn drop(&mut self) {
         for child in &mut self.background {
-            // Gone already, where this fails.
+            // Fails if it has already ended.
             let _ = Command::new("kill").arg(child.id().to_string()).status();
             let _ = child.wait();
         }
     }
 }
 
-/// Whether the lines are those of the page, binding its ids on the way.
-fn matches(wanted: &[&str], said: &[String], bound: &mut BTreeMap<String, String>) -> bool {
-    match (wanted.split_first(), said.split_first()) {
+/// Whether the lines match those of the page. Binds the ids of the page.
+fn matches(wanted: &[&str], printed: &[String], bound: &mut BTreeMap<String, String>) -> bool {
+    match (wanted.split_first(), printed.split_first()) {
         (None, None) => true,
-        (Some((&"...", rest)), _) => (0..=said.len()).any(|skipped| {
+        (Some((&"...", rest)), _) => (0..=printed.len()).any(|skipped| {
             let mut tried = bound.clone();
-            let fits = matches(rest, &said[skipped..], &mut tried);
-            if fits {
+            let compare = matches(rest, &printed[skipped..], &mut tried);
+            if compare {
                 *bound = tried;
             }
-            fits
+            compare
         }),
         (Some((line, rest)), Some((first, others))) => {
             same(line, first, bound) && matches(rest, others, bound)
@@ -180,21 +187,21 @@ fn matches(wanted: &[&str], said: &[String], bound: &mut BTreeMap<String, String
     }
 }
 
-/// A line that ends in ` ...` is the beginning of what is said.
-fn same(wanted: &str, said: &str, bound: &mut BTreeMap<String, String>) -> bool {
+/// A line that ends in ` ...` matches any line that starts with it.
+fn same(wanted: &str, printed: &str, bound: &mut BTreeMap<String, String>) -> bool {
     let (wanted, is_open) = wanted.strip_suffix(" ...").map_or((wanted, false), |begins| (begins, true));
-    let (wanted, said) = (pieces(wanted), pieces(said));
-    let is_one = |(wanted, said): (&Piece, &Piece)| match (wanted, said) {
-        (Piece::Id(wanted), Piece::Id(said)) => {
-            *bound.entry(wanted.clone()).or_insert_with(|| said.clone()) == *said
+    let (wanted, printed) = (pieces(wanted), pieces(printed));
+    let is_one = |(wanted, printed): (&Piece, &Piece)| match (wanted, printed) {
+        (Piece::Id(wanted), Piece::Id(printed)) => {
+            *bound.entry(wanted.clone()).or_insert_with(|| printed.clone()) == *printed
         }
-        (wanted, said) => wanted == said,
+        (wanted, printed) => wanted == printed,
     };
-    let is_long_enough = wanted.len() == said.len() || (is_open && wanted.len() < said.len());
-    is_long_enough && wanted.iter().zip(&said).all(is_one)
+    let is_long_enough = wanted.len() == printed.len() || (is_open && wanted.len() < printed.len());
+    is_long_enough && wanted.iter().zip(&printed).all(is_one)
 }
 
-/// A part of a line: text that has to be the same, or something that differs from run to run.
+/// A part of a line: fixed text, or something that differs between runs.
 #[derive(Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
@@ -203,12 +210,12 @@ enum Piece {
     Varying,
 }
 
-/// Words are compared one by one, so columns may be wider or narrower.
+/// Compared word by word, because columns may be wider or narrower.
 fn pieces(line: &str) -> Vec<Piece> {
-    line.split_whitespace().flat_map(of_word).collect()
+    line.split_whitespace().flat_map(split_word).collect()
 }
 
-fn of_word(word: &str) -> Vec<Piece> {
+fn split_word(word: &str) -> Vec<Piece> {
     for (prefix, digits) in IDS {
         if let Some((before, rest)) = word.split_once(prefix) {
             let count = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
@@ -244,30 +251,31 @@ fn of_word(word: &str) -> Vec<Piece> {
 }
 
 #[test]
-fn a_page_is_held_against_what_is_said_and_its_ids_are_bound() {
-    let fits = |wanted: &[&str], said: &[&str]| {
-        let said: Vec<String> = said.iter().map(|&line| line.to_owned()).collect();
-        matches(wanted, &said, &mut BTreeMap::new())
+fn a_page_is_compared_with_the_output_and_its_ids_are_bound() {
+    let compare = |wanted: &[&str], printed: &[&str]| {
+        let printed: Vec<String> = printed.iter().map(|&line| line.to_owned()).collect();
+        matches(wanted, &printed, &mut BTreeMap::new())
     };
-    assert!(fits(
+    assert!(compare(
         &["TASK-00000001 is here", "...", "the end"],
         &["TASK-abcdef12 is here", "x", "y", "the end"]
     ));
-    assert!(fits(
+    assert!(compare(
         &["at http://127.0.0.1:5678", "took 1.5 s."],
         &["at http://127.0.0.1:40001", "took 0.3 s."]
     ));
     assert!(
-        !fits(&["TASK-00000001", "TASK-00000001"], &["TASK-abcdef12", "TASK-abcdef13"]),
+        !compare(&["TASK-00000001", "TASK-00000001"], &["TASK-abcdef12", "TASK-abcdef13"]),
         "one id is one task"
     );
     assert!(
-        fits(&["greeted as ..."], &["greeted as fake 1"]) && !fits(&["greeted as ..."], &["greeted by fake"])
+        compare(&["greeted as ..."], &["greeted as fake 1"])
+            && !compare(&["greeted as ..."], &["greeted by fake"])
     );
-    assert!(!fits(&["a"], &["a", "b"]));
-    assert!(!fits(&["a", "...", "c"], &["a", "b"]));
-    let page = "text\n```console\n$ one\nsaid\n$ two\n```\n```toml\n$ no\n```\n";
+    assert!(!compare(&["a"], &["a", "b"]));
+    assert!(!compare(&["a", "...", "c"], &["a", "b"]));
+    let page = "text\n```console\n$ one\nprinted\n$ two\n```\n```toml\n$ no\n```\n";
     let found: Vec<(String, Vec<String>)> =
-        deeds(page).into_iter().map(|deed| (deed.command, deed.said)).collect();
-    assert_eq!(found, [("one".to_owned(), vec!["said".to_owned()]), ("two".to_owned(), vec![])]);
+        parse_commands(page).into_iter().map(|step| (step.command, step.expected)).collect();
+    assert_eq!(found, [("one".to_owned(), vec!["printed".to_owned()]), ("two".to_owned(), vec![])]);
 }

@@ -1,11 +1,11 @@
-//! Every link of the book, of the README and of the other pages at the root leads to a file, and to a heading in it.
+//! Every link in the book, the README and the other pages at the root has an existing file and heading as its target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{pages, root};
 
-/// A page as far as links go.
+/// The links and anchors of a page.
 struct Page {
     anchors: BTreeSet<String>,
     links: Vec<String>,
@@ -34,7 +34,7 @@ impl Page {
     }
 }
 
-/// What a heading is called in a link; the second of the same name has a number.
+/// The anchor of a heading; a repeated one gets a number.
 fn anchor(heading: &str, taken: &BTreeSet<String>) -> String {
     let words = heading.to_lowercase().replace(' ', "-");
     let name: String = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect();

@@ -1,4 +1,4 @@
-//! The book: every page is in its contents, every link leads somewhere, and the tutorial does what it says.
+//! The book: every page is in the contents, every link has a target, and the tutorial works as written.
 
 mod console;
 mod links;

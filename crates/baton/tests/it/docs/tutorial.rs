@@ -1,5 +1,5 @@
-//! The tutorial, played as it is written: an empty home, and nothing on the path but git and Baton, and in the second
-//! part an agent that stands where the real one would.
+//! Runs the tutorial as written: with an empty home, only git and Baton on PATH, and a scripted agent in place of the
+//! real one.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::console::Console;
 use super::root;
 use crate::agents::fake;
 
-/// An empty home, and a folder with the programs there are.
+/// An empty home and a folder with the programs on PATH.
 struct Newcomer {
     _scratch: TempDir,
     home: PathBuf,
@@ -30,7 +30,7 @@ impl Newcomer {
         Self { _scratch: scratch, home, path }
     }
 
-    /// Puts the scripted agent where Claude Code's would be.
+    /// Installs a scripted agent under the name of Claude Code's.
     fn with_claude(self) -> Self {
         let tool = |name: &str, arguments| json!({ "mcp": { "tool": name, "arguments": arguments } });
         let done =

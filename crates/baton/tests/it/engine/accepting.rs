@@ -1,92 +1,92 @@
-//! Acceptance: what is merged, what conflicts, what would start, and what never can.
+//! Acceptance: merges, conflicts, previews and dependencies that can never be met.
 
-use super::shop::Shop;
+use super::test_repo::TestRepo;
 
-/// Writes a line of its own into the same file as everybody else; told of a conflict, merges when it is willing.
-fn clashing(is_willing: bool) -> Shop {
-    let mending =
-        if is_willing { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
+/// Every task writes another line to the same file. After a conflict, the agent merges or does nothing.
+fn conflicting_agent(resolves: bool) -> TestRepo {
+    let resolution =
+        if resolves { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
     let agent = format!(
         "case \"$prompt\" in
-        *'could not be merged'*) {mending} ;;
+        *'could not be merged'*) {resolution} ;;
         *) echo \"$BATON_TASK_ID\" > same.txt && git add -A && git commit -q -m \"Write as $BATON_TASK_ID\" ;;
         esac"
     );
-    Shop::with_agent(&agent, "")
+    TestRepo::with_agent(&agent, "")
 }
 
 #[test]
 fn a_merge_conflict_becomes_a_rebase_attempt_and_then_merges() {
-    let shop = clashing(true);
-    let tasks = [shop.add("One", &[]), shop.add("Two", &[])];
-    shop.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
-    shop.says(&["accept", &tasks[0]]);
-    let said = shop.says(&["accept", &tasks[1]]);
-    assert!(said.contains("conflicts in same.txt"), "{said}");
-    assert_eq!(shop.queue(&tasks[1]), "incoming");
-    shop.work_until(&[(&tasks[1], "provisional")]);
-    assert_eq!(shop.attempts(&tasks[1]).len(), 2);
-    shop.says(&["accept", &tasks[1]]);
-    assert_eq!(shop.git(&["show", "baton/next:same.txt"]), tasks[1]);
-    let subjects = shop.git(&["log", "--format=%s", "baton/next"]);
+    let repo = conflicting_agent(true);
+    let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
+    repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
+    repo.stdout(&["accept", &tasks[0]]);
+    let printed = repo.stdout(&["accept", &tasks[1]]);
+    assert!(printed.contains("conflicts in same.txt"), "{printed}");
+    assert_eq!(repo.queue(&tasks[1]), "incoming");
+    repo.work_until(&[(&tasks[1], "provisional")]);
+    assert_eq!(repo.attempts(&tasks[1]).len(), 2);
+    repo.stdout(&["accept", &tasks[1]]);
+    assert_eq!(repo.git(&["show", "baton/next:same.txt"]), tasks[1]);
+    let subjects = repo.git(&["log", "--format=%s", "baton/next"]);
     assert!(tasks.iter().all(|task| subjects.contains(&format!("Write as {task}"))), "{subjects}");
 }
 
 #[test]
-fn a_conflict_an_attempt_could_not_mend_becomes_a_question_and_no_commit_is_lost() {
-    let shop = clashing(false);
-    let tasks = [shop.add("One", &[]), shop.add("Two", &[])];
-    shop.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
-    shop.says(&["accept", &tasks[0]]);
-    shop.says(&["accept", &tasks[1]]);
-    let tip = shop.git(&["rev-parse", &format!("baton/{}", tasks[1])]);
-    shop.work_until(&[(&tasks[1], "provisional")]);
-    let next = shop.git(&["rev-parse", "baton/next"]);
-    shop.says(&["accept", &tasks[1]]);
-    assert_eq!(shop.status(&tasks[1]), "AWAITING_RESPONSE");
-    let question = shop.json(&["questions"])["questions"][0]["text"].to_string();
+fn a_conflict_that_an_attempt_did_not_resolve_becomes_a_question_and_no_commit_is_lost() {
+    let repo = conflicting_agent(false);
+    let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
+    repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
+    repo.stdout(&["accept", &tasks[0]]);
+    repo.stdout(&["accept", &tasks[1]]);
+    let tip = repo.git(&["rev-parse", &format!("baton/{}", tasks[1])]);
+    repo.work_until(&[(&tasks[1], "provisional")]);
+    let next = repo.git(&["rev-parse", "baton/next"]);
+    repo.stdout(&["accept", &tasks[1]]);
+    assert_eq!(repo.status(&tasks[1]), "AWAITING_RESPONSE");
+    let question = repo.json(&["questions"])["questions"][0]["text"].to_string();
     assert!(
         question.contains("How should the agent resolve it?") && question.contains("same.txt"),
         "{question}"
     );
     assert!(question.contains("baton/next"), "the target is named: {question}");
-    assert_eq!(shop.git(&["rev-parse", "baton/next"]), next, "a conflict changes nothing");
-    shop.git(&["merge-base", "--is-ancestor", &tip, &format!("baton/{}", tasks[1])]);
+    assert_eq!(repo.git(&["rev-parse", "baton/next"]), next, "a conflict changes nothing");
+    repo.git(&["merge-base", "--is-ancestor", &tip, &format!("baton/{}", tasks[1])]);
 }
 
 #[test]
 fn a_preview_shows_what_accepting_them_together_would_start_and_changes_nothing() {
-    let shop = Shop::diligent("");
-    let (one, two) = (shop.add("One", &[]), shop.add("Two", &[]));
-    let both = shop.add("After both", &[&one, &two]);
-    let after = shop.add("After the one after both", &[&both]);
-    let up = shop.up_with(&["--agents", "1"]);
-    shop.until_queue(&one, "provisional");
-    shop.until_queue(&two, "provisional");
+    let repo = TestRepo::with_working_agent("");
+    let (one, two) = (repo.add("One", &[]), repo.add("Two", &[]));
+    let both = repo.add("After both", &[&one, &two]);
+    let after = repo.add("After the one after both", &[&both]);
+    let up = repo.up_with(&["--agents", "1"]);
+    repo.until_queue(&one, "provisional");
+    repo.until_queue(&two, "provisional");
     up.end();
-    let alone = shop.json(&["accept", &one, "--dry-run"]);
+    let alone = repo.json(&["accept", &one, "--dry-run"]);
     assert_eq!(alone["preview"][0]["would_start"], serde_json::json!([]), "{after} and {both} wait for more");
-    let all = shop.json(&["accept", "--all", "--dry-run"]);
+    let all = repo.json(&["accept", "--all", "--dry-run"]);
     assert_eq!(all["preview"][1]["would_start"], serde_json::json!([both]));
-    assert_eq!((shop.queue(&one), shop.queue(&two)), ("provisional".to_owned(), "provisional".to_owned()));
-    let said = shop.says(&["accept", "--all", "--dry-run"]);
-    assert!(said.contains(&format!("would be accepted and start {both}")), "{said}");
+    assert_eq!((repo.queue(&one), repo.queue(&two)), ("provisional".to_owned(), "provisional".to_owned()));
+    let printed = repo.stdout(&["accept", "--all", "--dry-run"]);
+    assert!(printed.contains(&format!("would be accepted and start {both}")), "{printed}");
 }
 
 #[test]
 fn a_dependency_that_can_never_be_met_is_shown_with_the_reason() {
-    let shop = Shop::diligent("");
-    let first = shop.add("First", &[]);
-    let second = shop.add("Second", &[&first]);
-    let third = shop.add("Third", &[&second]);
-    assert!(!shop.says(&["task", "show", &second]).contains("never"));
-    shop.says(&["task", "cancel", &first]);
-    let said = shop.says(&["task", "show", &second]);
+    let repo = TestRepo::with_working_agent("");
+    let first = repo.add("First", &[]);
+    let second = repo.add("Second", &[&first]);
+    let third = repo.add("Third", &[&second]);
+    assert!(!repo.stdout(&["task", "show", &second]).contains("never"));
+    repo.stdout(&["task", "cancel", &first]);
+    let printed = repo.stdout(&["task", "show", &second]);
     assert!(
-        said.contains("It can never start") && said.contains(&format!("{first} was cancelled")),
-        "{said}"
+        printed.contains("It can never start") && printed.contains(&format!("{first} was cancelled")),
+        "{printed}"
     );
-    let edges = shop.show(&third)["dead_edges"].clone();
+    let edges = repo.show(&third)["dead_edges"].clone();
     assert_eq!(edges[0]["on"], serde_json::json!(second));
     assert!(edges[0]["reason"].as_str().unwrap().contains(&first), "{edges}");
 }

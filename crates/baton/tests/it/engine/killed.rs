@@ -1,18 +1,19 @@
-//! An agent does not outlive a Baton that was killed, also when no other Baton is started.
+//! Agents end with a killed Baton, also if Baton is not started again.
 
-use super::shop::{Shop, processes};
+use super::test_repo::{TestRepo, processes};
 
 #[test]
 fn the_tree_of_an_agent_ends_with_a_killed_baton() {
-    let shop = Shop::with_agent("", "");
-    shop.agent_does("trap '' TERM; setsid --fork sleep 76551; touch ready.scratch; sleep 76552");
-    let task = shop.add("Wait", &[]);
-    let up = shop.up();
-    shop.until("the agent is started", || !shop.attempts(&task).is_empty());
-    let attempt = shop.last_attempt(&task);
-    let folder = shop.state().join("worktrees").join(&attempt);
-    shop.until("the agent waits", || folder.join("ready.scratch").exists());
-    assert!(processes(&attempt).iter().any(|line| line.contains("76551")), "{:?}", processes(&attempt));
+    let repo = TestRepo::with_agent("", "");
+    repo.set_agent("trap '' TERM; setsid --fork tail -f /dev/null; touch ready.scratch; hang");
+    let task = repo.add("Wait", &[]);
+    let up = repo.up();
+    repo.until("the agent is started", || !repo.attempts(&task).is_empty());
+    let attempt = repo.last_attempt(&task);
+    let folder = repo.state().join("worktrees").join(&attempt);
+    repo.until("the agent waits", || folder.join("ready.scratch").exists());
+    let running = processes(&attempt);
+    assert_eq!(running.iter().filter(|line| line.starts_with("tail ")).count(), 2, "{running:?}");
     up.kill();
-    shop.until("nothing of the attempt runs", || processes(&attempt).is_empty());
+    repo.until("nothing of the attempt runs", || processes(&attempt).is_empty());
 }

@@ -1,14 +1,14 @@
-//! The engine as a person runs it: the whole binary, real agents, real git, real stores.
+//! Tasks from start to end, through the whole binary with real git and real stores.
 
 mod accepting;
 mod breaking_down;
 mod checks;
-mod keeping;
 mod killed;
 mod recycling;
 mod retention;
-pub mod shop;
-mod sleeping;
+mod snapshots;
 pub mod store_choice;
+mod suspend;
+pub mod test_repo;
 mod user_tasks;
 mod worktrees;

@@ -1,6 +1,6 @@
 //! User tasks as checks and as a worktree's set-up, and `baton` called from inside a worktree.
 
-use super::shop::{Shop, read};
+use super::test_repo::{TestRepo, read};
 
 const TASKS: &str = r#"version: '3'
 tasks:
@@ -10,12 +10,12 @@ tasks:
   broken: {cmds: ['echo no network today; exit 5'], silent: true}
 "#;
 
-fn with_tasks(shop: Shop) -> Shop {
-    std::fs::write(shop.folder.join(".agent/Taskfile.yml"), TASKS).unwrap();
-    shop
+fn with_tasks(repo: TestRepo) -> TestRepo {
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), TASKS).unwrap();
+    repo
 }
 
-/// Gets the sum wrong until it is told. It also rewrites its own copy of the Taskfile, which counts for nothing.
+/// Writes a wrong sum until a prompt says so. It also rewrites its own copy of the Taskfile, which must have no effect.
 const SUMS: &str = r#"
 mkdir -p .agent; printf "version: '3'\ntasks: {sum: {cmds: ['true']}}\n" > .agent/Taskfile.yml
 case "$prompt" in *"The sum is wrong"*) echo 4 > sum.txt;; *) echo 5 > sum.txt;; esac
@@ -23,58 +23,58 @@ turns 1; git add sum.txt; git commit -q -m "Add the sum""#;
 
 #[test]
 fn checks_named_as_user_tasks_are_evidence_and_a_failing_one_sends_the_task_back_with_its_output() {
-    let shop = with_tasks(Shop::with_agent(SUMS, "checks = [\"sum\", \"lint\"]"));
-    let task = shop.add("Add two and two", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let attempts = shop.attempts(&task);
+    let repo = with_tasks(TestRepo::with_agent(SUMS, "checks = [\"sum\", \"lint\"]"));
+    let task = repo.add("Add two and two", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let attempts = repo.attempts(&task);
     assert_eq!(attempts.len(), 2, "{attempts:#?}");
     let checks = |number: usize| attempts[number]["closing"]["end"]["verified"]["checks"].clone();
     assert_eq!((&checks(0)[0]["name"], &checks(0)[0]["exit_code"]), (&"sum".into(), &3.into()));
     assert_eq!(checks(0)[0]["output_tail"], "The sum is wrong: 5\n");
     assert_eq!((&checks(0)[1]["exit_code"], &checks(0)[1]["output_tail"]), (&0.into(), &"linted\n".into()));
     assert_eq!(checks(1)[0]["exit_code"], 0);
-    assert!(shop.show(&task)["notes"].to_string().contains("The sum is wrong: 5"));
+    assert!(repo.show(&task)["notes"].to_string().contains("The sum is wrong: 5"));
 }
 
 #[test]
-fn a_check_that_is_not_in_the_taskfile_is_said_before_an_agent_starts_and_blames_no_task() {
-    let shop = with_tasks(Shop::with_agent("touch ../../../../started", "checks = [\"tets\"]"));
-    let task = shop.add("Anything", &[]);
-    let up = shop.up();
-    up.hears("there is no user task 'tets'");
+fn a_check_missing_from_the_taskfile_is_reported_before_an_agent_starts() {
+    let repo = with_tasks(TestRepo::with_agent("touch ../../../../started", "checks = [\"tets\"]"));
+    let task = repo.add("Anything", &[]);
+    let up = repo.up();
+    up.wait_for_line("there is no user task 'tets'");
     up.end();
-    let view = shop.show(&task);
+    let view = repo.show(&task);
     assert_eq!(view["queue"], "incoming", "{view}");
-    assert!(!shop.folder.join("started").exists());
+    assert!(!repo.folder.join("started").exists());
 }
 
 #[test]
-fn a_fresh_worktree_is_set_up_by_a_user_task_and_what_it_makes_is_nobodys_work() {
+fn a_user_task_sets_up_a_new_worktree_and_its_files_are_not_committed() {
     let agent = "cat prepared.txt tools/one; turns 1; echo work > work.txt";
-    let shop = with_tasks(Shop::with_agent(agent, "[worktree]\nsetup = \"prepare\""));
-    let task = shop.add("Look around", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let view = shop.show(&task);
+    let repo = with_tasks(TestRepo::with_agent(agent, "[worktree]\nsetup = \"prepare\""));
+    let task = repo.add("Look around", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let view = repo.show(&task);
     assert!(view["output"].as_str().unwrap().starts_with("made\n1"), "{view}");
-    let files = shop.git(&["show", "--name-only", "--format=", &format!("baton/{task}")]);
+    let files = repo.git(&["show", "--name-only", "--format=", &format!("baton/{task}")]);
     assert_eq!(files, "work.txt");
 }
 
 #[test]
-fn a_set_up_that_fails_is_an_error_of_the_attempt_with_its_output_and_blames_no_task() {
-    let shop = with_tasks(Shop::diligent("[worktree]\nsetup = \"broken\""));
-    let task = shop.add("Anything", &[]);
-    let up = shop.up();
-    shop.until("an attempt that ended", || {
-        shop.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
+fn a_failing_set_up_fails_the_attempt_and_not_the_task() {
+    let repo = with_tasks(TestRepo::with_working_agent("[worktree]\nsetup = \"broken\""));
+    let task = repo.add("Anything", &[]);
+    let up = repo.up();
+    repo.until("an attempt that ended", || {
+        repo.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
     });
     up.end();
-    let attempt = shop.attempts(&task)[0].clone();
-    let said = attempt["closing"]["end"]["reported"].to_string();
-    assert!(said.contains("cannot set up the worktree"), "{said}");
-    assert!(said.contains("no network today") && said.contains("Exit Code: 5"), "{said}");
-    assert!(said.contains("systemic"), "{said}");
-    assert_ne!(shop.queue(&task), "failed");
+    let attempt = repo.attempts(&task)[0].clone();
+    let printed = attempt["closing"]["end"]["reported"].to_string();
+    assert!(printed.contains("cannot set up the worktree"), "{printed}");
+    assert!(printed.contains("no network today") && printed.contains("Exit Code: 5"), "{printed}");
+    assert!(printed.contains("systemic"), "{printed}");
+    assert_ne!(repo.queue(&task), "failed");
 }
 
 #[test]
@@ -85,20 +85,20 @@ fn baton_called_in_an_agents_worktree_finds_the_same_store() {
 (cd / && "$BATON_BIN" --json task list > "$OLDPWD/list.json")
 git add -A; git commit -q -m "Look""#;
     for more in [&[][..], &["--namespace", "elsewhere"]] {
-        let mut shop = with_tasks(Shop::with_agent(agent, "max_agents = 1"));
+        let mut repo = with_tasks(TestRepo::with_agent(agent, "max_agents = 1"));
         if let [_, name] = more {
-            shop.variables.push(("BATON_NAMESPACE".to_owned(), (*name).to_owned()));
+            repo.variables.push(("BATON_NAMESPACE".to_owned(), (*name).to_owned()));
         }
-        let task = shop.add("Look around", &[]);
-        shop.work_until(&[(&task, "provisional")]);
-        let list = shop.json(&["task", "list"]);
+        let task = repo.add("Look around", &[]);
+        repo.work_until(&[(&task, "provisional")]);
+        let list = repo.json(&["task", "list"]);
         assert!(list.to_string().contains("Found on the way"), "{list}");
         let branch = format!("baton/{task}");
-        assert!(shop.git(&["show", &format!("{branch}:list.json")]).contains("Found on the way"));
-        assert_eq!(shop.git(&["show", &format!("{branch}:lint.txt")]), "linted");
-        // Nothing of Baton's was begun in the worktree.
-        let files = shop.git(&["ls-tree", "-r", "--name-only", &branch]);
+        assert!(repo.git(&["show", &format!("{branch}:list.json")]).contains("Found on the way"));
+        assert_eq!(repo.git(&["show", &format!("{branch}:lint.txt")]), "linted");
+        // Baton created no state in the worktree.
+        let files = repo.git(&["ls-tree", "-r", "--name-only", &branch]);
         assert!(!files.contains("state"), "{files}");
-        assert!(!read(shop.state().join(".gitignore")).is_empty());
+        assert!(!read(repo.state().join(".gitignore")).is_empty());
     }
 }

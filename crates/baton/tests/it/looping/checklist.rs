@@ -1,37 +1,37 @@
-//! The list every change of phase is held against, point by point.
+//! The checklist for every change of phase, point by point.
 
 use std::fs;
 
 use serde_json::Value;
 
-use super::round::{ONE_ROUND, Round, one_round, talk};
+use super::fixture::{LoopFixture, ONE_ROUND, one_round, stderr};
 
-/// Two rounds and a NO: everything the checklist of a phase's end is about.
-fn two_rounds() -> (Round, String) {
-    let round = Round::new();
-    round.add("Ask first");
-    round.add("Build it");
+/// Two iterations, ended by NO.
+fn two_rounds() -> (LoopFixture, String) {
+    let fixture = LoopFixture::new();
+    fixture.add("Ask first");
+    fixture.add("Build it");
     let mut answers = vec!["Teal"];
     answers.extend(one_round("YES"));
-    // Everything the second review comes upon is open already, so nobody is asked about it.
+    // Everything the second review discovers exists already, so there is no question about it.
     answers.extend(&ONE_ROUND[..6]);
     answers.push("NO");
-    let output = round.answered(&[], &answers);
-    assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
-    (round, talk(&output))
+    let output = fixture.run_with_answers(&[], &answers);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (fixture, stderr(&output))
 }
 
-/// What was said, without what is not a question, an answer or a hand-off.
-fn steps(said: &str) -> Vec<&str> {
+/// The questions, answers and hand-offs of the output.
+fn steps(printed: &str) -> Vec<&str> {
     let is_step = |line: &&str| line.contains(" ← ") || line.starts_with("— ") || line.contains("? [YES/NO");
-    said.lines().filter(is_step).map(str::trim).collect()
+    printed.lines().filter(is_step).map(str::trim).collect()
 }
 
 #[test]
 fn checklist_01_the_gate_is_the_last_question_before_a_hand_off() {
-    let (_round, said) = two_rounds();
-    let steps = steps(&said);
-    // The first is the start, which nobody was asked about.
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
+    // The first hand-off is the start, which needs no answer.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let gates = ["Ready to execute? [YES/NO]", "Ready for review? [YES/NO]", "Continue loop? [YES/NO]"];
         assert!(gates.contains(&steps[index - 2]), "{steps:?}");
@@ -39,20 +39,20 @@ fn checklist_01_the_gate_is_the_last_question_before_a_hand_off() {
 }
 
 #[test]
-fn checklist_02_a_gate_takes_yes_or_no_and_nothing_else() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.answered(&[], &["perhaps", "y"]);
-    let said = talk(&output);
-    assert!(said.contains("\"perhaps\"") && said.contains("YES, NO"), "{said}");
-    assert!(said.contains("— iteration 1: execute —"), "{said}");
+fn checklist_02_a_gate_accepts_only_yes_or_no() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &["perhaps", "y"]);
+    let printed = stderr(&output);
+    assert!(printed.contains("\"perhaps\"") && printed.contains("YES, NO"), "{printed}");
+    assert!(printed.contains("— iteration 1: execute —"), "{printed}");
 }
 
 #[test]
 fn checklist_03_a_phase_asks_nothing_after_its_decision() {
-    let (_round, said) = two_rounds();
-    let steps = steps(&said);
-    // The first is the start, which nobody was asked about.
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
+    // The first hand-off is the start, which needs no answer.
     for (index, _) in steps.iter().enumerate().skip(1).filter(|(_, step)| step.starts_with("— ")) {
         let decision = if steps[index].contains("hub") { "← NO" } else { "← YES" };
         assert!(steps[index - 1].ends_with(decision), "{steps:?}");
@@ -61,17 +61,17 @@ fn checklist_03_a_phase_asks_nothing_after_its_decision() {
 
 #[test]
 fn checklist_04_the_hand_off_carries_the_decision_and_the_results() {
-    let (round, _said) = two_rounds();
-    let review = &round.prompts("Review: iteration 1")[0];
+    let (fixture, _said) = two_rounds();
+    let review = &fixture.prompts("Review: iteration 1")[0];
     assert!(review.contains("Execution is done.") && review.contains("Completed: 2"), "{review}");
-    assert!(round.prompts("Plan: Build it")[0].contains("The review is done."));
+    assert!(fixture.prompts("Plan: Build it")[0].contains("The review is done."));
 }
 
 #[test]
 fn checklist_05_the_next_agent_gets_no_question_and_no_answer_of_the_phase_before() {
-    let (round, _said) = two_rounds();
+    let (fixture, _said) = two_rounds();
     let later = ["First part", "Second part", "Review:", "Plan: Build it"];
-    for prompt in later.iter().flat_map(|title| round.prompts(title)) {
+    for prompt in later.iter().flat_map(|title| fixture.prompts(title)) {
         for kept in ["secret colour", "Teal", "The answer (", "Q-"] {
             assert!(!prompt.contains(kept), "{kept}: {prompt}");
         }
@@ -79,9 +79,9 @@ fn checklist_05_the_next_agent_gets_no_question_and_no_answer_of_the_phase_befor
 }
 
 #[test]
-fn checklist_06_the_next_agent_finds_its_context_as_it_is_now() {
-    let (round, _said) = two_rounds();
-    let prompts = round.prompts("Plan: Build it");
+fn checklist_06_the_next_agent_gets_the_current_context() {
+    let (fixture, _said) = two_rounds();
+    let prompts = fixture.prompts("Plan: Build it");
     assert!(
         prompts[0].contains("Iteration 2, plan phase.") && prompts[0].contains("Build it"),
         "{prompts:?}"
@@ -91,31 +91,31 @@ fn checklist_06_the_next_agent_finds_its_context_as_it_is_now() {
 
 #[test]
 fn checklist_07_each_phase_asks_its_own_questions() {
-    let (_round, said) = two_rounds();
-    let phases: Vec<&str> = said.split("— iteration ").skip(1).collect();
-    assert_eq!(phases.len(), 7, "{said}");
+    let (_fixture, printed) = two_rounds();
+    let phases: Vec<&str> = printed.split("— iteration ").skip(1).collect();
+    assert_eq!(phases.len(), 7, "{printed}");
     for (phase, asks) in
         phases.iter().zip(["Ready to execute?", "Execute: ", "Add discovered", "Ready to execute?"])
     {
         assert!(phase.contains(asks), "{asks}: {phase}");
     }
-    assert!(!phases[1].contains("Ready to execute?") && !phases[2].contains("Execute: "), "{said}");
+    assert!(!phases[1].contains("Ready to execute?") && !phases[2].contains("Execute: "), "{printed}");
 }
 
 #[test]
 fn checklist_08_never_more_than_one_question_of_a_loop_is_pending() {
-    let round = Round::new();
-    round.add("Build it");
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
     for answer in ["YES", "YES", "YES", "YES"] {
-        assert_eq!(round.answered(&[], &[answer]).status.code(), Some(10));
-        assert_eq!(round.questions().len(), 1);
+        assert_eq!(fixture.run_with_answers(&[], &[answer]).status.code(), Some(10));
+        assert_eq!(fixture.questions().len(), 1);
     }
 }
 
 #[test]
-fn checklist_09_going_round_and_breaking_off_are_two_ways() {
-    let (_round, said) = two_rounds();
-    let steps = steps(&said);
+fn checklist_09_continuing_and_stopping_are_distinct() {
+    let (_fixture, printed) = two_rounds();
+    let steps = steps(&printed);
     let ends: Vec<&&str> = steps.iter().skip_while(|step| **step != "Continue loop? [YES/NO]").collect();
     assert!(ends[1].ends_with("← YES") && *ends[2] == "— iteration 2: plan —", "{ends:?}");
     let last: Vec<&&str> = steps.iter().rev().take(2).collect();
@@ -124,12 +124,12 @@ fn checklist_09_going_round_and_breaking_off_are_two_ways() {
 
 #[test]
 fn checklist_10_each_iteration_is_counted() {
-    let (round, said) = two_rounds();
-    assert!(said.contains("— iteration 2: review —"), "{said}");
-    assert_eq!(round.prompts("Review: iteration 2").len(), 1);
+    let (fixture, printed) = two_rounds();
+    assert!(printed.contains("— iteration 2: review —"), "{printed}");
+    assert_eq!(fixture.prompts("Review: iteration 2").len(), 1);
 }
 
-/// An agent that keeps its token where others find it, and plans one part.
+/// An agent that writes its token to a file and plans one part.
 const SHELL_AGENT: &str = r#"
 printf '%s' "$BATON_TOKEN" > "$KEEP/token-$BATON_TASK_ID"
 echo '{"baton":"vagueness","goal":{"clarity":"clear","reason":"x"},"scope":{"clarity":"clear","reason":"x"},"acceptance":{"clarity":"clear","reason":"x"},"constraints":{"clarity":"clear","reason":"x"}}'
@@ -139,29 +139,29 @@ echo '{"baton":"result","status":"COMPLETE","output":"Planned."}'
 
 #[test]
 fn checklist_11_an_agent_that_asks_after_its_hand_off_is_refused() {
-    let round = Round::new();
-    fs::write(round.shop.folder.join("agent.sh"), SHELL_AGENT).unwrap();
+    let fixture = LoopFixture::new();
+    fs::write(fixture.repo.folder.join("agent.sh"), SHELL_AGENT).unwrap();
     let settings = format!(
         "default_agent = \"shell\"\n[agents.shell]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = [\"KEEP\"]\n",
-        round.shop.folder.join("agent.sh").display()
+        fixture.repo.folder.join("agent.sh").display()
     );
-    fs::write(round.shop.folder.join(".agent/baton.toml"), settings).unwrap();
-    round.add("Build it");
-    let answers = round.shop.folder.join(".agent/answers.txt");
+    fs::write(fixture.repo.folder.join(".agent/baton.toml"), settings).unwrap();
+    fixture.add("Build it");
+    let answers = fixture.repo.folder.join(".agent/answers.txt");
     fs::write(&answers, "YES\n").unwrap();
-    let mut running = round.shop.baton(&["loop", "--answers"]);
-    let output = running.env("KEEP", &round.shop.folder).arg(&answers).output().unwrap();
-    assert!(talk(&output).contains("— iteration 1: execute —"), "{}", talk(&output));
-    let planner = round.titled("Plan: Build it")["task_id"].as_str().unwrap().to_owned();
-    let token = fs::read_to_string(round.shop.folder.join(format!("token-{planner}"))).unwrap();
+    let mut running = fixture.repo.baton(&["loop", "--answers"]);
+    let output = running.env("KEEP", &fixture.repo.folder).arg(&answers).output().unwrap();
+    assert!(stderr(&output).contains("— iteration 1: execute —"), "{}", stderr(&output));
+    let planner = fixture.task_titled("Plan: Build it")["task_id"].as_str().unwrap().to_owned();
+    let token = fs::read_to_string(fixture.repo.folder.join(format!("token-{planner}"))).unwrap();
     for (token, code) in [(token.clone(), "cycle_closed"), (token.replace(['0', '1', '2'], "3"), "not_owner")]
     {
         let refused =
-            round.shop.baton(&["ask", "Any final notes?"]).env("BATON_TOKEN", &token).output().unwrap();
-        assert_eq!(refused.status.code(), Some(4), "{}", talk(&refused));
-        let said: Value = serde_json::from_slice(&refused.stdout).unwrap();
-        assert_eq!(said["refused"]["code"], code, "{said}");
-        assert!(said["refused"]["next"].as_str().unwrap().contains("turn"), "{said}");
+            fixture.repo.baton(&["ask", "Any final notes?"]).env("BATON_TOKEN", &token).output().unwrap();
+        assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
+        let printed: Value = serde_json::from_slice(&refused.stdout).unwrap();
+        assert_eq!(printed["refused"]["code"], code, "{printed}");
+        assert!(printed["refused"]["next"].as_str().unwrap().contains("turn"), "{printed}");
     }
-    assert_eq!(round.questions().len(), 1);
+    assert_eq!(fixture.questions().len(), 1);
 }

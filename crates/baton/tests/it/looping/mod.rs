@@ -1,11 +1,11 @@
 //! The Plan → Execute → Review loop through the real binary, with the scripted agent in every phase.
 
-mod breaking_off;
 mod checklist;
-mod racing;
-pub mod round;
-mod speaking;
-mod staying;
+mod dependencies;
+mod entry_points;
+pub mod fixture;
+mod interrupts;
+mod messages;
 mod terminal;
 mod transitions;
-mod ways;
+mod within_a_phase;

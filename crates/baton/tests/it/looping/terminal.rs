@@ -1,89 +1,89 @@
-//! The loop where nobody is there to type, and in a terminal where somebody is.
+//! The loop without a terminal, with answers from a file, and inside tmux.
 
 use std::fs;
 use std::process::Command;
 
 use serde_json::json;
 
-use super::round::{ONE_ROUND, Round, talk};
+use super::fixture::{LoopFixture, ONE_ROUND, stderr};
 
 #[test]
-fn answers_are_taken_from_the_file_in_order_and_then_nobody_is_there() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.answered(&[], &["NO", "Three parts.", "YES"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    let said = talk(&output);
+fn answers_are_read_from_the_file_in_order_and_then_the_loop_waits() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &["NO", "Three parts.", "YES"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let printed = stderr(&output);
     let answers: Vec<&str> =
-        said.lines().filter_map(|line| line.split_once(" ← ")).map(|(_, said)| said).collect();
-    assert_eq!(answers, ["NO", "Three parts.", "YES"], "{said}");
-    assert!(said.contains("waits for an answer, and there is no terminal to give one"), "{said}");
-    assert!(said.contains("Hint: answer it, then continue: baton answer Q-"), "{said}");
+        printed.lines().filter_map(|line| line.split_once(" ← ")).map(|(_, printed)| printed).collect();
+    assert_eq!(answers, ["NO", "Three parts.", "YES"], "{printed}");
+    assert!(printed.contains("waits for an answer, and there is no terminal to give one"), "{printed}");
+    assert!(printed.contains("Hint: answer it, then continue: baton answer Q-"), "{printed}");
 }
 
 #[test]
-fn a_file_that_is_not_there_is_wrong_usage_and_starts_nothing() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.shop.output(&["loop", "--answers", "nowhere.txt"]);
-    assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
-    assert!(talk(&output).contains("cannot read nowhere.txt"), "{}", talk(&output));
-    assert_eq!(round.tasks().len(), 1);
+fn a_missing_answer_file_is_a_usage_error_and_starts_nothing() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.repo.output(&["loop", "--answers", "nowhere.txt"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot read nowhere.txt"), "{}", stderr(&output));
+    assert_eq!(fixture.tasks().len(), 1);
 }
 
 #[test]
-fn unattended_fail_goes_back_to_the_hub_at_the_first_question() {
-    let round = Round::new();
-    let task = round.add("Build it");
-    let output = round.shop.output(&["loop", "--unattended", "fail"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    assert!(talk(&output).contains("— iteration 1: hub —"), "{}", talk(&output));
-    assert!(talk(&output).contains("nobody answered, so the loop was stopped"), "{}", talk(&output));
-    assert!(round.questions().is_empty());
-    assert_eq!(round.shop.queue(&task), "incoming", "nothing was created and nothing is lost");
+fn unattended_fail_returns_to_the_hub_at_the_first_question() {
+    let fixture = LoopFixture::new();
+    let task = fixture.add("Build it");
+    let output = fixture.repo.output(&["loop", "--unattended", "fail"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    assert!(stderr(&output).contains("— iteration 1: hub —"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nobody answered, so the loop was stopped"), "{}", stderr(&output));
+    assert!(fixture.questions().is_empty());
+    assert_eq!(fixture.repo.queue(&task), "incoming", "nothing was created and nothing is lost");
 }
 
 #[test]
-fn unattended_default_leaves_a_question_without_a_default_to_the_human() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.shop.output(&["loop", "--unattended", "default"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    assert_eq!(round.questions().len(), 1, "a gate is the human's");
+fn unattended_default_leaves_a_question_without_a_default_to_a_person() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.repo.output(&["loop", "--unattended", "default"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    assert_eq!(fixture.questions().len(), 1, "a person decides a gate");
 }
 
 #[test]
-fn unattended_escalate_calls_the_human_and_waits() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.shop.output(&["loop", "--unattended", "escalate"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    assert_eq!(round.questions().len(), 1);
+fn unattended_escalate_notifies_a_person_and_waits() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.repo.output(&["loop", "--unattended", "escalate"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    assert_eq!(fixture.questions().len(), 1);
 }
 
 #[test]
-fn without_an_agent_it_says_so_instead_of_waiting() {
-    let round = Round::new();
-    round.add("Build it");
-    fs::write(round.shop.folder.join(".agent/baton.toml"), "").unwrap();
-    let output = round.shop.output(&["loop"]);
-    assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
-    assert!(talk(&output).contains("no agent is set up for the role plan"), "{}", talk(&output));
+fn without_an_agent_the_loop_fails_instead_of_waiting() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    fs::write(fixture.repo.folder.join(".agent/baton.toml"), "").unwrap();
+    let output = fixture.repo.output(&["loop"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no agent is set up for the role plan"), "{}", stderr(&output));
 }
 
 #[test]
-fn agents_that_hand_in_no_plan_end_the_loop_as_a_failure() {
+fn agents_that_submit_no_plan_fail_the_loop() {
     let script = json!({ "scripts": [], "otherwise": [{ "say": "I would rather not." }] });
-    let round = Round::with(&script, "");
-    let task = round.add("Build it");
-    let output = round.shop.output(&["loop"]);
-    assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
-    assert!(talk(&output).contains("submitted no rubric or no plan"), "{}", talk(&output));
-    assert_eq!(round.tasks().iter().filter(|task| task["title"] == "Plan: Build it").count(), 3);
-    assert_eq!(round.shop.queue(&task), "incoming");
+    let fixture = LoopFixture::with(&script, "");
+    let task = fixture.add("Build it");
+    let output = fixture.repo.output(&["loop"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("submitted no rubric or no plan"), "{}", stderr(&output));
+    assert_eq!(fixture.tasks().iter().filter(|task| task["title"] == "Plan: Build it").count(), 3);
+    assert_eq!(fixture.repo.queue(&task), "incoming");
 }
 
-/// A terminal with a person at it, in a server of tmux's own.
+/// A terminal in a separate tmux server.
 struct Tmux(String);
 
 impl Tmux {
@@ -94,9 +94,9 @@ impl Tmux {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn shows(&self, round: &Round, what: &str) {
+    fn shows(&self, fixture: &LoopFixture, what: &str) {
         let mut screen = String::new();
-        round.shop.until(&format!("tmux shows {what:?}"), || {
+        fixture.repo.until(&format!("tmux shows {what:?}"), || {
             screen = self.run(&["capture-pane", "-p", "-J", "-S", "-2000", "-t", "loop"]);
             screen.contains(what)
         });
@@ -114,14 +114,14 @@ impl Drop for Tmux {
 }
 
 #[test]
-fn the_loop_runs_inside_tmux_and_ctrl_c_breaks_it_off() {
-    let round = Round::new();
-    round.add("Build it");
+fn the_loop_runs_inside_tmux_and_ctrl_c_interrupts_it() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
     let tmux = Tmux(format!("baton-test-{}", std::process::id()));
-    let ended = round.shop.home.join("ended");
+    let ended = fixture.repo.home.join("ended");
     let line = format!(
         "cd '{}' && BATON_USER=mia '{}' loop; echo $? > '{}'; cat",
-        round.shop.folder.display(),
+        fixture.repo.folder.display(),
         env!("CARGO_BIN_EXE_baton"),
         ended.display()
     );
@@ -129,13 +129,13 @@ fn the_loop_runs_inside_tmux_and_ctrl_c_breaks_it_off() {
     for (question, answer) in
         ["Ready to execute?", "Execute: First part?", "Done: First part?"].iter().zip(ONE_ROUND)
     {
-        tmux.shows(&round, question);
+        tmux.shows(&fixture, question);
         tmux.types(answer);
     }
-    tmux.shows(&round, "Execute: Second part?");
+    tmux.shows(&fixture, "Execute: Second part?");
     tmux.run(&["send-keys", "-t", "loop", "C-c"]);
-    round.shop.until("the loop ends", || ended.exists());
-    round.shop.until("its code is written", || fs::read_to_string(&ended).unwrap().trim() == "130");
-    tmux.shows(&round, "no work is lost");
-    assert_eq!(round.titled("First part")["queue"], "done");
+    fixture.repo.until("the loop ends", || ended.exists());
+    fixture.repo.until("its code is written", || fs::read_to_string(&ended).unwrap().trim() == "130");
+    tmux.shows(&fixture, "no work is lost");
+    assert_eq!(fixture.task_titled("First part")["queue"], "done");
 }

@@ -1,24 +1,24 @@
-//! From phase to phase: the four ways a phase hands off.
+//! The four transitions between phases.
 
-use super::round::{Round, one_round, talk};
+use super::fixture::{LoopFixture, one_round, stderr};
 
 #[test]
 fn test_1_plan_hands_off_to_execute() {
-    let round = Round::new();
-    let subject = round.add("Ask first");
-    let output = round.answered(&[], &["Teal", "YES"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    let said = talk(&output);
-    assert!(said.contains("Ready to execute? [YES/NO]") && said.contains("1. First part"), "{said}");
-    assert!(said.contains("— iteration 1: execute —"), "{said}");
+    let fixture = LoopFixture::new();
+    let subject = fixture.add("Ask first");
+    let output = fixture.run_with_answers(&[], &["Teal", "YES"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let printed = stderr(&output);
+    assert!(printed.contains("Ready to execute? [YES/NO]") && printed.contains("1. First part"), "{printed}");
+    assert!(printed.contains("— iteration 1: execute —"), "{printed}");
     // No more questions from the plan phase, and the execute phase asks for each subtask.
-    assert!(said.contains("Execute: First part? [YES/NO/HELP]"), "{said}");
-    // The subtasks were created after YES and stand in for what was planned.
-    assert_eq!(round.shop.json(&["task", "show", &subject])["queue"], "recycled");
-    round.titled("First part");
-    // Going on: the agents of the next phase know nothing of what was asked in this one.
-    round.answered(&[], &["YES"]);
-    let prompts = round.prompts("First part");
+    assert!(printed.contains("Execute: First part? [YES/NO/HELP]"), "{printed}");
+    // The subtasks were created after YES and replace the task.
+    assert_eq!(fixture.repo.json(&["task", "show", &subject])["queue"], "recycled");
+    fixture.task_titled("First part");
+    // The agents of the next phase get nothing of this phase's questions.
+    fixture.run_with_answers(&[], &["YES"]);
+    let prompts = fixture.prompts("First part");
     assert!(!prompts.is_empty());
     for prompt in prompts {
         assert!(
@@ -29,20 +29,23 @@ fn test_1_plan_hands_off_to_execute() {
 
 #[test]
 fn test_2_execute_hands_off_to_review() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.answered(&[], &["YES", "HELP", "YES", "YES", "YES", "FAILED", "YES"]);
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    let said = talk(&output);
-    // HELP shows help and asks the same again.
-    assert_eq!(said.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{said}");
-    assert!(said.contains("Write the first file."), "{said}");
-    assert!(said.contains("Ready for review? [YES/NO]"), "{said}");
-    assert!(said.contains("— iteration 1: review —"), "{said}");
-    assert!(said.contains("Add discovered tasks? [YES/NO/EDIT]") && said.contains("Two parts, one pattern."));
-    assert_eq!(round.titled("First part")["queue"], "done");
-    assert_eq!(round.titled("Second part")["queue"], "failed");
-    for prompt in round.prompts("Review:") {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &["YES", "HELP", "YES", "YES", "YES", "FAILED", "YES"]);
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let printed = stderr(&output);
+    // HELP shows help and repeats the question.
+    assert_eq!(printed.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{printed}");
+    assert!(printed.contains("Write the first file."), "{printed}");
+    assert!(printed.contains("Ready for review? [YES/NO]"), "{printed}");
+    assert!(printed.contains("— iteration 1: review —"), "{printed}");
+    assert!(
+        printed.contains("Add discovered tasks? [YES/NO/EDIT]")
+            && printed.contains("Two parts, one pattern.")
+    );
+    assert_eq!(fixture.task_titled("First part")["queue"], "done");
+    assert_eq!(fixture.task_titled("Second part")["queue"], "failed");
+    for prompt in fixture.prompts("Review:") {
         assert!(prompt.contains("Completed: 1") && prompt.contains("Failed: 1"), "{prompt}");
         for asked in ["Execute: ", "Done: ", "Ready for review", "HELP"] {
             assert!(!prompt.split("You are in the review phase").next().unwrap().contains(asked), "{prompt}");
@@ -51,19 +54,22 @@ fn test_2_execute_hands_off_to_review() {
 }
 
 #[test]
-fn test_3_review_goes_round_to_plan() {
-    let round = Round::new();
-    round.add("Build it");
-    round.add("Wash the dishes");
-    let output = round.answered(&[], &one_round("YES"));
-    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
-    let said = talk(&output);
-    assert!(said.contains("New: 1. Duplicates skipped: 2."), "{said}");
-    assert!(said.contains("— iteration 2: plan —"), "{said}");
-    // Another task than before, from the queue.
-    assert!(said.contains("The plan for") && said.contains("Wash the dishes has 2 subtasks"), "{said}");
-    round.titled("Add docs");
-    let second = &round.prompts("Plan: Wash")[0];
+fn test_3_review_continues_with_plan() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    fixture.add("Wash the dishes");
+    let output = fixture.run_with_answers(&[], &one_round("YES"));
+    assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+    let printed = stderr(&output);
+    assert!(printed.contains("New: 1. Duplicates skipped: 2."), "{printed}");
+    assert!(printed.contains("— iteration 2: plan —"), "{printed}");
+    // The next task of the queue.
+    assert!(
+        printed.contains("The plan for") && printed.contains("Wash the dishes has 2 subtasks"),
+        "{printed}"
+    );
+    fixture.task_titled("Add docs");
+    let second = &fixture.prompts("Plan: Wash")[0];
     assert!(
         second.contains("Iteration 2, plan phase.") && second.contains("Discovered tasks added: 1"),
         "{second}"
@@ -72,11 +78,11 @@ fn test_3_review_goes_round_to_plan() {
 }
 
 #[test]
-fn test_4_review_breaks_to_the_hub_with_a_summary() {
-    let round = Round::new();
-    round.add("Build it");
-    let output = round.answered(&[], &one_round("NO"));
-    assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
+fn test_4_review_returns_to_the_hub_with_a_summary() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let output = fixture.run_with_answers(&[], &one_round("NO"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let summary = String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         summary,
@@ -84,5 +90,5 @@ fn test_4_review_breaks_to_the_hub_with_a_summary() {
          Duplicates skipped: 1\n\nNew loop:     baton loop\nView results: baton task list\nEdit tasks:   baton task \
          add|cancel\n"
     );
-    assert!(round.questions().is_empty());
+    assert!(fixture.questions().is_empty());
 }

@@ -1,5 +1,5 @@
-//! A fleet for a test: a bare repository everyone pushes to, a namespace on the tests' PostgreSQL, and machines that
-//! have nothing in common but these.
+//! A fleet for one test: a bare repository as the remote, a namespace on the tests' PostgreSQL, and machines that share
+//! nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::engine::shop::{Up, WORDS, listened};
+use crate::engine::test_repo::{BatonProcess, SHELL_FUNCTIONS, spawn_logged};
 use crate::wait;
 
 /// The longest anything may take on a busy machine before it counts as stuck.
@@ -20,7 +20,7 @@ pub struct Fleet {
     pub remote: PathBuf,
     pub store: String,
     pub namespace: String,
-    /// The agent of every machine, in the shell's language.
+    /// The agent of every machine, a shell script.
     program: PathBuf,
 }
 
@@ -45,16 +45,17 @@ impl Fleet {
         let program = home.join("agent.sh");
         let namespace = format!("{name}_{}", std::process::id());
         let fleet = Self { _scratch: scratch, home, remote, store, namespace, program };
-        fleet.agent_does(agent);
+        fleet.set_agent(agent);
         fleet
     }
 
-    /// Replaces what the agent does, on every machine.
-    pub fn agent_does(&self, agent: &str) {
-        std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{WORDS}\n{agent}\n")).unwrap();
+    /// Replaces the script of the agent.
+    pub fn set_agent(&self, agent: &str) {
+        std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{agent}\n"))
+            .unwrap();
     }
 
-    /// A machine with a folder of its own that is no repository, and these settings beside the fleet's agent.
+    /// A machine with its own folder, which is no repository, and these settings in addition to the agent's.
     pub fn machine(&self, name: &str, settings: &str) -> Machine {
         let folder = self.home.join(name);
         std::fs::create_dir_all(folder.join(".agent")).unwrap();
@@ -74,7 +75,7 @@ impl Fleet {
         }
     }
 
-    /// The same with tables behind the settings.
+    /// The same with tables at the end of the settings.
     pub fn machine_with(&self, name: &str, tables: &str) -> Machine {
         let machine = self.machine(name, "");
         let file = machine.folder.join(".agent/baton.toml");
@@ -98,7 +99,7 @@ impl Fleet {
 /// One machine of the fleet.
 pub struct Machine {
     pub folder: PathBuf,
-    /// What every program of it is started by: in a network namespace, with a clock of its own.
+    /// The words before every command, such as those that enter a network namespace.
     pub prefix: Vec<String>,
     pub variables: Vec<(String, String)>,
 }
@@ -113,32 +114,32 @@ impl Machine {
         command
     }
 
-    pub fn up(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
+    pub fn up(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
-    pub fn worker(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["worker"]).args(more))
+    pub fn worker(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["worker"]).args(more))
     }
 
-    pub fn says(&self, words: &[&str]) -> String {
+    pub fn stdout(&self, words: &[&str]) -> String {
         let done = self.baton(words).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     }
 
     pub fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.says(&[&["--json"], words].concat())).unwrap()
+        serde_json::from_str(&self.stdout(&[&["--json"], words].concat())).unwrap()
     }
 
-    /// Whether it ended well, and what it printed.
-    pub fn says_or_not(&self, words: &[&str]) -> (bool, String) {
+    /// Whether it succeeded, and its standard output.
+    pub fn try_stdout(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
-    /// Whether it ended well, and what it said.
-    pub fn tries(&self, words: &[&str]) -> (bool, String) {
+    /// Whether it succeeded, and its standard error.
+    pub fn try_run(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
     }

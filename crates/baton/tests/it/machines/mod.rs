@@ -1,12 +1,12 @@
-//! Many machines on one PostgreSQL and one git remote: each a folder and processes of its own.
+//! Several machines, each with its own folder and processes, on one PostgreSQL and one git remote.
 
-mod away;
-mod cut;
+mod clone_affinity;
 mod fencing;
 mod fleet;
 mod limits;
 mod network;
+mod network_cuts;
+mod notices;
+mod remote_outage;
 mod secrets;
 pub mod sharing;
-mod told;
-mod warmth;

@@ -1,10 +1,10 @@
-//! A network for a test: namespaces joined by a bridge in one more of them, which is where the servers stand.
+//! A network for one test: network namespaces connected by a bridge in a namespace for the servers.
 
 use std::process::Command;
 
-/// Where the servers stand in every test's network.
+/// The address of the servers.
 pub const HUB: &str = "10.77.0.1";
-/// Everyone who may come in.
+/// The addresses that may connect.
 pub const HOSTS: &str = "10.77.0.0/24";
 
 pub struct Network {
@@ -12,7 +12,7 @@ pub struct Network {
     machines: u8,
 }
 
-/// Why there can be none here.
+/// Why network namespaces cannot be used here, if so.
 pub fn missing() -> Option<String> {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,7 @@ pub fn missing() -> Option<String> {
             None
         }
         Ok(made) => {
-            Some(format!("no network namespace could be made: {}", String::from_utf8_lossy(&made.stderr)))
+            Some(format!("cannot create a network namespace: {}", String::from_utf8_lossy(&made.stderr)))
         }
         Err(error) => Some(format!("the program ip (iproute2) cannot be started: {error}")),
     }
@@ -72,17 +72,17 @@ impl Network {
         format!("{}m{number}", self.name)
     }
 
-    /// What a program is started by to run there.
+    /// The words before a command that run it there.
     pub fn inside(namespace: &str) -> Vec<String> {
         ["ip", "netns", "exec", namespace].map(str::to_owned).to_vec()
     }
 
-    /// Pulls the machine's cable out.
+    /// Disconnects the machine.
     pub fn cut(&self, number: u8) {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "down"]);
     }
 
-    pub fn mend(&self, number: u8) {
+    pub fn reconnect(&self, number: u8) {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "up"]);
     }
 }
@@ -94,7 +94,7 @@ fn cable(number: u8) -> String {
 impl Drop for Network {
     fn drop(&mut self) {
         for name in (0..self.machines).map(|number| self.machine(number)).chain([self.hub()]) {
-            // Some may not have been made; the test's own failure says more.
+            // Some may not exist if the test failed early.
             let _ = Command::new("ip").args(["netns", "del", &name]).output();
         }
     }

@@ -1,24 +1,24 @@
-//! How to get into the store is not handed to agents, whichever way their Baton was told.
+//! Agents do not get the credentials of the store, wherever Baton got them from.
 
 use super::fleet::Fleet;
-use crate::engine::shop::read;
-use crate::engine::store_choice::{address, eprintln_skipped};
+use crate::engine::store_choice::{address, report_skipped};
+use crate::engine::test_repo::read;
 use crate::postgres;
 
 const IN_ADDRESS: &str = "word-in-the-address";
 const IN_VARIABLE: &str = "word-in-a-variable";
 
 #[test]
-fn agents_are_not_given_the_way_into_the_store() {
+fn agents_do_not_get_the_credentials_of_the_store() {
     if let Some(reason) = postgres::missing() {
-        return eprintln_skipped(&reason);
+        return report_skipped(&reason);
     }
-    // The tests' server asks for no password, so any will do.
+    // The tests' server needs no password and accepts any.
     let store = address().replacen('@', &format!(":{IN_ADDRESS}@"), 1);
     let fleet = Fleet::new(store, "secrets", "");
     let home = fleet.home.display();
-    // Its own environment, and the command lines of everything that belongs to its attempt.
-    fleet.agent_does(&format!(
+    // Records its environment and the command lines of its attempt's processes.
+    fleet.set_agent(&format!(
         "turns 1; work; env > {home}/environment\n\
          for process in /proc/[0-9]*; do\n\
          if grep -qsz \"^BATON_ATTEMPT_ID=$BATON_ATTEMPT_ID\\$\" $process/environ; then\n\
@@ -27,7 +27,7 @@ fn agents_are_not_given_the_way_into_the_store() {
     let mut machine = fleet.machine("lab", "");
     machine.variables.push(("PGPASSWORD".to_owned(), IN_VARIABLE.to_owned()));
     let up = machine.up(&["--agents", "1"]);
-    up.hears("Listening");
+    up.wait_for_line("Listening");
     let project = machine.project(&fleet);
     let task = machine.add(&project, "Look around", &[]);
     machine.until_queue(&task, "provisional");

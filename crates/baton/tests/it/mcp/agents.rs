@@ -1,12 +1,12 @@
-//! The tools as an attempt's agent has them: through the real binary, by its token.
+//! The tools of an attempt's agent, through the real binary and with its token.
 
 use serde_json::Value;
 
-use super::Place;
+use super::McpRepo;
 use crate::wait;
 
-/// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
-const SPEAKS: &str = r#"
+/// An agent in Python that speaks MCP to `baton mcp`. `tool(name, arguments)` calls a tool.
+const MCP_CLIENT: &str = r#"
 import json, os, subprocess, sys
 prompt = sys.stdin.read()
 mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -27,45 +27,45 @@ ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientI
 send({"method": "notifications/initialized"})
 "#;
 
-/// The settings: whose the work is, and what else is said.
-fn set_up(place: &Place, settings: &str) {
-    let agent = place.folder.join("agent.py");
+/// Writes the settings: the agent, and these.
+fn set_up(repo: &McpRepo, settings: &str) {
+    let agent = repo.folder.join("agent.py");
     let command = format!("command = [\"python3\", \"{}\"]", agent.display());
     let mine = format!("default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\n{command}\n{settings}");
-    place.write(".agent/baton.toml", &mine);
+    repo.write(".agent/baton.toml", &mine);
 }
 
-/// A place whose agent does this, and one task for it.
-struct Stage {
-    place: Place,
+/// A repository whose agent runs this script, and one task for it.
+struct AgentFixture {
+    repo: McpRepo,
     task: String,
 }
 
-impl Stage {
+impl AgentFixture {
     fn new(agent: &str, settings: &str) -> Self {
-        let place = Place::new("");
-        place.write("agent.py", &format!("{SPEAKS}{agent}"));
-        place.write(
+        let repo = McpRepo::new("");
+        repo.write("agent.py", &format!("{MCP_CLIENT}{agent}"));
+        repo.write(
             ".agent/Taskfile.yml",
             "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
         );
-        set_up(&place, settings);
-        let added = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
+        set_up(&repo, settings);
+        let added = repo.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
         let task = added["task_id"].as_str().unwrap().to_owned();
-        Self { place, task }
+        Self { repo, task }
     }
 
     fn show(&self) -> Value {
-        self.place.json(&["task", "show", &self.task])
+        self.repo.json(&["task", "show", &self.task])
     }
 
     fn wait(&self, what: &str, is_so: &dyn Fn() -> bool) {
         wait::until(super::PATIENCE, is_so, || format!("{what}: {}", self.show()));
     }
 
-    /// The one question that waits, once there is one.
+    /// Waits for the only pending question.
     fn question(&self) -> Value {
-        let questions = || self.place.json(&["questions"])["questions"].as_array().unwrap().clone();
+        let questions = || self.repo.json(&["questions"])["questions"].as_array().unwrap().clone();
         self.wait("the question", &|| !questions().is_empty());
         let all = questions();
         assert_eq!(all.len(), 1, "{all:?}");
@@ -73,14 +73,14 @@ impl Stage {
     }
 
     fn answer(&self, question: &Value, text: &str) {
-        self.place.json(&["answer", question["id"].as_str().unwrap(), text]);
+        self.repo.json(&["answer", question["id"].as_str().unwrap(), text]);
     }
 
-    /// What the agent printed, as JSON, once its task is done.
-    fn told(&self) -> Value {
+    /// The JSON that the agent printed, once its task is done.
+    fn printed_json(&self) -> Value {
         self.wait("the end", &|| self.show()["queue"] == "done");
         let output = self.show()["output"].as_str().unwrap().to_owned();
-        // The agent's own words come first; what else is told of the attempt follows.
+        // The agent's output comes first; notes about the attempt follow.
         let mut documents = serde_json::Deserializer::from_str(&output).into_iter();
         documents.next().unwrap().unwrap()
     }
@@ -88,63 +88,63 @@ impl Stage {
 
 #[test]
 fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 names = [tool["name"] for tool in ask("tools/list", {})["tools"]]
 answer = tool("ask_user", {"question": "Which port?"})
 where = tool("run_user_task", {"task_name": "where"})
 wrong = tool("report_outcome", {"outcome": "splendid"})
-said = tool("report_outcome", {"outcome": "complete", "description": "Done."})
-print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "said": said}))
+reported = tool("report_outcome", {"outcome": "complete", "description": "Done."})
+print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "reported": reported}))
 "#,
         "",
     );
-    let (_up, _) = stage.place.up();
-    stage.answer(&stage.question(), "8080");
-    let told = stage.told();
-    assert_eq!(told["answer"], "8080");
-    assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
-    // The attempt's token is the agent's, not its commands'.
-    assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
-    assert!(told["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{told}");
-    assert_eq!(told["said"], "Recorded. End your turn now.");
+    let (_up, _) = fixture.repo.up();
+    fixture.answer(&fixture.question(), "8080");
+    let printed = fixture.printed_json();
+    assert_eq!(printed["answer"], "8080");
+    assert!(printed["where"].as_str().unwrap().contains(".agent/state/"), "{printed}");
+    // User tasks do not get the attempt's token.
+    assert!(printed["where"].as_str().unwrap().contains("\n[]\n"), "{printed}");
+    assert!(printed["wrong"].as_str().unwrap().contains("Valid outcomes: "), "{printed}");
+    assert_eq!(printed["reported"], "Recorded. End your turn now.");
     let names: Vec<&str> =
-        told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        printed["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
-    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_question_nobody_answers_in_time_sends_the_agent_home_and_the_answer_brings_it_back() {
-    // It says the question again at its end, as models do, and leaves with an error; neither counts.
-    let stage = Stage::new(
+fn an_unanswered_question_ends_the_agent_and_the_answer_resumes_it() {
+    // At its end it repeats the question, as models do, and fails; neither has an effect.
+    let fixture = AgentFixture::new(
         r#"
 answer = tool("ask_human", {"question": "Which port?", "options": ["80", "8080"], "kind": "confirmation"})
 if "end your turn now" in answer:
     print(json.dumps({"baton": "ask", "question": "Which port?"}))
     sys.exit(1)
-print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "told": "8080" in prompt}))
+print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "has_answer": "8080" in prompt}))
 "#,
         "[asking]\npatience = 1\n",
     );
-    let (up, _) = stage.place.up();
-    let question = stage.question();
-    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
-    assert_eq!(stage.question()["id"], question["id"], "asked once");
+    let (up, _) = fixture.repo.up();
+    let question = fixture.question();
+    fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
+    assert_eq!(fixture.question()["id"], question["id"], "asked once");
     drop(up);
-    // A decision is asked for again by whoever needs it; this time there is time enough to answer.
-    set_up(&stage.place, "");
-    let (_up, _) = stage.place.up();
-    stage.answer(&question, "8080");
-    stage.wait("the agent to be back", &|| stage.show()["attempts"].as_array().unwrap().len() == 2);
-    stage.answer(&stage.question(), "8080");
-    let told = stage.told();
-    assert_eq!((&told["resumed"], &told["told"]), (&"1".into(), &true.into()), "{told}");
+    // The resumed agent asks again; this time the patience suffices to answer.
+    set_up(&fixture.repo, "");
+    let (_up, _) = fixture.repo.up();
+    fixture.answer(&question, "8080");
+    fixture.wait("the agent to be back", &|| fixture.show()["attempts"].as_array().unwrap().len() == 2);
+    fixture.answer(&fixture.question(), "8080");
+    let printed = fixture.printed_json();
+    assert_eq!((&printed["resumed"], &printed["has_answer"]), (&"1".into(), &true.into()), "{printed}");
 }
 
 #[test]
 fn the_same_question_asked_again_by_the_resumed_agent_returns_the_stored_answer() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 answer = tool("ask_user", {"question": "Which port?"})
 if "end your turn now" not in answer:
@@ -152,18 +152,18 @@ if "end your turn now" not in answer:
 "#,
         "[asking]\npatience = 1\n",
     );
-    let (_up, _) = stage.place.up();
-    let question = stage.question();
-    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
-    stage.answer(&question, "8080");
-    let told = stage.told();
-    assert_eq!((&told["answer"], &told["resumed"]), (&"8080".into(), &"1".into()), "{told}");
-    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 2);
+    let (_up, _) = fixture.repo.up();
+    let question = fixture.question();
+    fixture.wait("its turn to end", &|| fixture.show()["status"] == "AWAITING_RESPONSE");
+    fixture.answer(&question, "8080");
+    let printed = fixture.printed_json();
+    assert_eq!((&printed["answer"], &printed["resumed"]), (&"8080".into(), &"1".into()), "{printed}");
+    assert_eq!(fixture.show()["attempts"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn with_trust_prompt_an_agents_run_becomes_a_question_in_the_inbox() {
-    let stage = Stage::new(
+    let fixture = AgentFixture::new(
         r#"
 where = tool("run_user_task", {"task_name": "where"})
 again = tool("run_user_task", {"task_name": "where"})
@@ -171,22 +171,22 @@ print(json.dumps({"where": where, "again": again}))
 "#,
         "[user_tasks]\ntrust = \"prompt\"\n",
     );
-    let (_up, _) = stage.place.up();
-    let question = stage.question();
+    let (_up, _) = fixture.repo.up();
+    let question = fixture.question();
     assert!(question.to_string().contains("fingerprint"), "{question}");
-    stage.answer(&question, "YES");
-    let told = stage.told();
+    fixture.answer(&question, "YES");
+    let printed = fixture.printed_json();
     for run in ["where", "again"] {
-        assert!(told[run].as_str().unwrap().starts_with("Task 'where' completed"), "{told}");
+        assert!(printed[run].as_str().unwrap().starts_with("Task 'where' completed"), "{printed}");
     }
 }
 
 #[test]
-fn an_agent_may_put_right_and_take_back_what_it_added_and_nothing_else() {
-    let stage = Stage::new(
+fn an_agent_may_change_and_cancel_only_tasks_it_added() {
+    let fixture = AgentFixture::new(
         r#"
 mine = json.loads(tool("add_task", {"title": "Found on the way", "priority": "P3"}))["task_id"]
-others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of the human"}))["tasks"]][0]
+others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of a person"}))["tasks"]][0]
 print(json.dumps({
     "better": tool("update_task", {"id": mine, "title": "Found and named"}),
     "back": tool("set_task_status", {"id": mine, "status": "CANCELLED"}),
@@ -197,15 +197,15 @@ print(json.dumps({
 "#,
         "max = 1\n",
     );
-    let other = stage.place.json(&["task", "add", "A task of the human's", "--after", &stage.task]);
-    let (_up, _) = stage.place.up();
-    let told = stage.told();
-    assert!(told["better"].as_str().unwrap().contains("Found and named"), "{told}");
-    assert!(told["back"].as_str().unwrap().contains("\"CANCELLED\""), "{told}");
+    let other = fixture.repo.json(&["task", "add", "A task of a person", "--after", &fixture.task]);
+    let (_up, _) = fixture.repo.up();
+    let printed = fixture.printed_json();
+    assert!(printed["better"].as_str().unwrap().contains("Found and named"), "{printed}");
+    assert!(printed["back"].as_str().unwrap().contains("\"CANCELLED\""), "{printed}");
     for refused in ["others", "cancelled"] {
-        assert!(told[refused].as_str().unwrap().contains("was not added by an agent"), "{told}");
+        assert!(printed[refused].as_str().unwrap().contains("was not added by an agent"), "{printed}");
     }
-    assert!(told["own"].as_str().unwrap().contains("your own task"), "{told}");
-    let other = stage.place.json(&["task", "show", other["task_id"].as_str().unwrap()]);
-    assert_eq!(other["title"], "A task of the human's");
+    assert!(printed["own"].as_str().unwrap().contains("your own task"), "{printed}");
+    let other = fixture.repo.json(&["task", "show", other["task_id"].as_str().unwrap()]);
+    assert_eq!(other["title"], "A task of a person");
 }

@@ -1,103 +1,103 @@
-//! `baton task edit`: by flags and in an editor, and nothing a person wrote is lost.
+//! `baton task edit` by flags and in an editor loses nothing that a person wrote.
 
 use std::process::{Command, Stdio};
 
-use crate::engine::shop::{Shop, read};
+use crate::engine::test_repo::{TestRepo, read};
 
-/// Where an editor finds the text of a task, and a terminal to open it in.
-struct Desk {
-    shop: Shop,
+/// A task, and an editor that the test scripts.
+struct EditFixture {
+    repo: TestRepo,
     task: String,
 }
 
-impl Desk {
+impl EditFixture {
     fn new() -> Self {
-        let mut shop = Shop::diligent("");
-        let editor = shop.home.join("editor.sh");
-        shop.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
-        shop.variables.push(("VISUAL".to_owned(), String::new()));
-        let task = shop.add("Fix the login", &[]);
-        Self { shop, task }
+        let mut repo = TestRepo::with_working_agent("");
+        let editor = repo.home.join("editor.sh");
+        repo.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
+        repo.variables.push(("VISUAL".to_owned(), String::new()));
+        let task = repo.add("Fix the login", &[]);
+        Self { repo, task }
     }
 
-    /// Edits with an editor that does this with the file `$1`.
+    /// Edits the task; the editor is this shell script, with the file as `$1`.
     fn edit(&self, does: &str) -> (Option<i32>, String) {
-        std::fs::write(self.shop.home.join("editor.sh"), does).unwrap();
+        std::fs::write(self.repo.home.join("editor.sh"), does).unwrap();
         let edit = format!("{} task edit {}", env!("CARGO_BIN_EXE_baton"), self.task);
         let mut command = Command::new("script");
         command
             .args(["-qec", &edit, "/dev/null"])
-            .current_dir(&self.shop.folder)
-            .envs(self.shop.variables.clone());
+            .current_dir(&self.repo.folder)
+            .envs(self.repo.variables.clone());
         let output = command.stdin(Stdio::null()).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     fn kept(&self) -> std::path::PathBuf {
-        self.shop.state().join(format!("edits/{}.md", self.task))
+        self.repo.state().join(format!("edits/{}.md", self.task))
     }
 }
 
 #[test]
 fn flags_change_what_they_name_and_nothing_else() {
-    let desk = Desk::new();
-    let (shop, task) = (&desk.shop, desk.task.as_str());
-    let told =
-        shop.says(&["task", "edit", task, "--priority", "P0", "--instruction", "It fails on Mondays."]);
-    assert_eq!(told, format!("Changed description and priority of {task}.\n"));
-    let shown = shop.show(task);
+    let fixture = EditFixture::new();
+    let (repo, task) = (&fixture.repo, fixture.task.as_str());
+    let printed =
+        repo.stdout(&["task", "edit", task, "--priority", "P0", "--instruction", "It fails on Mondays."]);
+    assert_eq!(printed, format!("Changed description and priority of {task}.\n"));
+    let shown = repo.show(task);
     assert_eq!((shown["priority"].as_str(), shown["title"].as_str()), (Some("P0"), Some("Fix the login")));
     assert_eq!(shown["description"], "It fails on Mondays.");
-    assert!(shop.says(&["task", "edit", task, "--priority", "P0"]).contains("is unchanged"));
-    let first = shop.add("Understand the login", &[]);
-    shop.says(&["task", "edit", task, "--after", &first]);
-    assert_eq!(shop.show(task)["waiting_on"], serde_json::json!([first]));
-    let circle = shop.output(&["task", "edit", &first, "--after", task]);
-    assert!(!circle.status.success(), "they would wait for one another");
-    assert_eq!(shop.output(&["task", "edit", task, "--title", " "]).status.code(), Some(2));
-    // Nobody can type here, so no editor is opened, and nothing is left lying about.
-    let output = shop.output(&["task", "edit", task]);
+    assert!(repo.stdout(&["task", "edit", task, "--priority", "P0"]).contains("is unchanged"));
+    let first = repo.add("Understand the login", &[]);
+    repo.stdout(&["task", "edit", task, "--after", &first]);
+    assert_eq!(repo.show(task)["waiting_on"], serde_json::json!([first]));
+    let circle = repo.output(&["task", "edit", &first, "--after", task]);
+    assert!(!circle.status.success(), "a dependency cycle is refused");
+    assert_eq!(repo.output(&["task", "edit", task, "--title", " "]).status.code(), Some(2));
+    // Without a terminal no editor is opened and no file is left.
+    let output = repo.output(&["task", "edit", task]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("use flags"));
-    assert!(!desk.kept().exists());
+    assert!(!fixture.kept().exists());
 }
 
 #[test]
-fn an_editor_shows_the_task_and_what_was_written_is_taken_or_kept() {
-    let desk = Desk::new();
-    let (code, said) =
-        desk.edit("grep -q 'title: Fix the login' \"$1\" && printf 'titel: Fix it\\n\\nNow.\\n' > \"$1\"");
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:1: unknown field \"titel\"", desk.kept().display())), "{said}");
-    let (code, said) = desk.edit("sed -i 's/titel/title/' \"$1\"");
-    assert_eq!(code, Some(0), "{said}");
-    let shown = desk.shop.show(&desk.task);
-    assert_eq!((shown["title"].as_str(), shown["description"].as_str()), (Some("Fix it"), Some("Now.")));
-    assert!(!desk.kept().exists(), "nothing is kept of what was taken");
-    assert!(desk.edit("true").1.contains("is unchanged"));
-}
-
-#[test]
-fn two_who_edit_at_once_lose_nothing() {
-    let desk = Desk::new();
-    let baton = env!("CARGO_BIN_EXE_baton");
-    // While this editor is open, somebody else is faster.
-    let other = format!("{baton} task edit {} --description 'Theirs.'", desk.task);
-    let (code, said) = desk.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
-    assert_eq!(code, Some(4), "{said}");
-    assert!(said.contains("somebody else changed the text of"), "{said}");
-    assert_eq!(desk.shop.show(&desk.task)["description"], "Theirs.");
-    assert!(read(desk.kept()).ends_with("Mine.\n"), "the edit is kept");
+fn a_task_from_an_editor_is_saved_or_kept() {
+    let fixture = EditFixture::new();
+    let (code, printed) =
+        fixture.edit("grep -q 'title: Fix the login' \"$1\" && printf 'titel: Fix it\\n\\nNow.\\n' > \"$1\"");
+    assert_eq!(code, Some(2), "{printed}");
     assert!(
-        read(desk.kept().with_extension("theirs.md")).ends_with("Theirs.\n"),
-        "and so is theirs, to look at"
+        printed.contains(&format!("{}:1: unknown field \"titel\"", fixture.kept().display())),
+        "{printed}"
     );
-    // Another part of it is another matter: both changes stand.
-    std::fs::remove_file(desk.kept()).unwrap();
-    let other = format!("{baton} task edit {} --priority P0", desk.task);
-    let (code, said) = desk.edit(&format!("{other} >/dev/null && printf 'And mine.\\n' >> \"$1\""));
-    assert_eq!(code, Some(0), "{said}");
-    let shown = desk.shop.show(&desk.task);
+    let (code, printed) = fixture.edit("sed -i 's/titel/title/' \"$1\"");
+    assert_eq!(code, Some(0), "{printed}");
+    let shown = fixture.repo.show(&fixture.task);
+    assert_eq!((shown["title"].as_str(), shown["description"].as_str()), (Some("Fix it"), Some("Now.")));
+    assert!(!fixture.kept().exists(), "nothing is kept of a saved edit");
+    assert!(fixture.edit("true").1.contains("is unchanged"));
+}
+
+#[test]
+fn concurrent_edits_lose_nothing() {
+    let fixture = EditFixture::new();
+    let baton = env!("CARGO_BIN_EXE_baton");
+    // While this editor is open, another edit is saved.
+    let other = format!("{baton} task edit {} --description 'Theirs.'", fixture.task);
+    let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'Mine.\\n' >> \"$1\""));
+    assert_eq!(code, Some(4), "{printed}");
+    assert!(printed.contains("somebody else changed the text of"), "{printed}");
+    assert_eq!(fixture.repo.show(&fixture.task)["description"], "Theirs.");
+    assert!(read(fixture.kept()).ends_with("Mine.\n"), "the edit is kept");
+    assert!(read(fixture.kept().with_extension("theirs.md")).ends_with("Theirs.\n"), "so is the other one");
+    // Edits of different fields do not conflict.
+    std::fs::remove_file(fixture.kept()).unwrap();
+    let other = format!("{baton} task edit {} --priority P0", fixture.task);
+    let (code, printed) = fixture.edit(&format!("{other} >/dev/null && printf 'And mine.\\n' >> \"$1\""));
+    assert_eq!(code, Some(0), "{printed}");
+    let shown = fixture.repo.show(&fixture.task);
     assert_eq!(
         (shown["priority"].as_str(), shown["description"].as_str()),
         (Some("P0"), Some("Theirs.\nAnd mine."))
@@ -105,15 +105,18 @@ fn two_who_edit_at_once_lose_nothing() {
 }
 
 #[test]
-fn what_has_been_worked_on_cannot_be_told_to_wait() {
-    let shop = Shop::diligent("");
-    let task = shop.add("Fix the login", &[]);
-    shop.work_until(&[(&task, "provisional")]);
-    let other = shop.add("Understand the login", &[]);
-    let output = shop.output(&["task", "edit", &task, "--after", &other]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("has been worked on") && said.contains("add it again with --after"), "{said}");
-    shop.says(&["task", "edit", &task, "--priority", "P0"]);
-    assert_eq!(shop.show(&task)["priority"], "P0", "its words may still change");
+fn a_task_with_attempts_gets_no_new_dependencies() {
+    let repo = TestRepo::with_working_agent("");
+    let task = repo.add("Fix the login", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let other = repo.add("Understand the login", &[]);
+    let output = repo.output(&["task", "edit", &task, "--after", &other]);
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{printed}");
+    assert!(
+        printed.contains("has been worked on") && printed.contains("add it again with --after"),
+        "{printed}"
+    );
+    repo.stdout(&["task", "edit", &task, "--priority", "P0"]);
+    assert_eq!(repo.show(&task)["priority"], "P0", "its text may still change");
 }

@@ -1,4 +1,4 @@
-//! Baton at home: in a repository that never saw it, in the shell, and in a copy of its store.
+//! First use in a repository, completions, manual pages, backups and `baton watch`.
 
 use std::fs;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-/// A repository that has no set-up, with nothing but git around it.
-fn newcomer(files: &[(&str, &str)]) -> TempDir {
+/// A repository without settings.
+fn new_repository(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
@@ -19,7 +19,7 @@ fn newcomer(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn says(folder: &TempDir, arguments: &[&str]) -> String {
+fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_baton"))
         .args(arguments)
         .current_dir(folder.path())
@@ -37,63 +37,64 @@ fn says(folder: &TempDir, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
-    let folder = newcomer(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
-    let told = says(&folder, &["init"]);
-    for said in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
-        assert!(told.contains(said), "{said}: {told}");
+fn init_fits_the_repository_and_overwrites_nothing() {
+    let folder =
+        new_repository(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
+    let printed = stdout(&folder, &["init"]);
+    for expected in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
     }
-    let tasks = says(&folder, &["tasks"]);
-    for said in ["test", "lint", "docs", "Build the book"] {
-        assert!(tasks.contains(said), "{said}: {tasks}");
+    let tasks = stdout(&folder, &["tasks"]);
+    for expected in ["test", "lint", "docs", "Build the book"] {
+        assert!(tasks.contains(expected), "{expected}: {tasks}");
     }
     let settings = fs::read_to_string(folder.path().join(".agent/baton.toml")).unwrap();
     assert!(settings.contains("checks = [\"test\", \"lint\"]"), "{settings}");
-    says(&folder, &["config"]);
+    stdout(&folder, &["config"]);
 
     fs::write(folder.path().join(".agent/baton.toml"), "max_agents = 2\n").unwrap();
-    assert!(says(&folder, &["init"]).contains("exists, left alone"));
-    says(&folder, &["init", "--force"]);
+    assert!(stdout(&folder, &["init"]).contains("exists, left alone"));
+    stdout(&folder, &["init", "--force"]);
     let kept = fs::read_to_string(folder.path().join(".agent/baton.toml.before")).unwrap();
     assert_eq!(kept, "max_agents = 2\n");
 }
 
 #[test]
-fn a_copy_made_beside_a_running_server_is_put_back() {
-    let shop = Shop::diligent("");
-    let up = shop.up();
-    let task = shop.add("Build it", &[]);
-    let copy = shop.home.join("copy.db");
+fn a_backup_made_beside_a_running_server_is_restored() {
+    let repo = TestRepo::with_working_agent("");
+    let up = repo.up();
+    let task = repo.add("Build it", &[]);
+    let copy = repo.home.join("copy.db");
     let copy = copy.to_str().unwrap();
-    shop.says(&["backup", copy]);
-    assert_eq!(shop.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
-    shop.until_queue(&task, "provisional");
-    let in_use = shop.output(&["restore", copy, "--replace"]);
+    repo.stdout(&["backup", copy]);
+    assert_eq!(repo.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
+    repo.until_queue(&task, "provisional");
+    let in_use = repo.output(&["restore", copy, "--replace"]);
     let error = String::from_utf8_lossy(&in_use.stderr).into_owned();
     assert!(!in_use.status.success() && error.contains("is in use"), "{error}");
-    // A look back beside the work: another namespace.
-    shop.says(&["restore", copy, "--namespace", "before"]);
-    assert_eq!(shop.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
+    // A backup can be restored into another namespace.
+    repo.stdout(&["restore", copy, "--namespace", "before"]);
+    assert_eq!(repo.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
     up.end();
-    assert_eq!(shop.output(&["restore", copy]).status.code(), Some(4), "there is a store");
-    let told = shop.says(&["restore", copy, "--replace"]);
-    assert!(told.contains(".db.before"), "{told}");
-    assert_ne!(shop.queue(&task), "provisional", "it is as it was");
-    fs::write(shop.home.join("not-a-store"), "words").unwrap();
-    let bad = shop.home.join("not-a-store");
-    assert!(!shop.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
-    assert_eq!(shop.show(&task)["task_id"], task.as_str(), "what is there stays");
+    assert_eq!(repo.output(&["restore", copy]).status.code(), Some(4), "a store exists");
+    let printed = repo.stdout(&["restore", copy, "--replace"]);
+    assert!(printed.contains(".db.before"), "{printed}");
+    assert_ne!(repo.queue(&task), "provisional", "the state of the backup");
+    fs::write(repo.home.join("not-a-store"), "words").unwrap();
+    let bad = repo.home.join("not-a-store");
+    assert!(!repo.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
+    assert_eq!(repo.show(&task)["task_id"], task.as_str(), "the store is unchanged");
 }
 
 #[test]
-fn the_shell_is_offered_real_ids_and_words() {
-    let shop = Shop::diligent("");
-    let task = shop.add("Build it", &[]);
+fn the_shell_completes_ids_and_words() {
+    let repo = TestRepo::with_working_agent("");
+    let task = repo.add("Build it", &[]);
     let offered = |words: &[&str]| {
         let mut arguments = vec!["--", "baton"];
         arguments.extend(words);
         let last = words.len().to_string();
-        let output = shop
+        let output = repo
             .baton(&arguments)
             .env("COMPLETE", "bash")
             .env("_CLAP_COMPLETE_INDEX", last)
@@ -108,22 +109,25 @@ fn the_shell_is_offered_real_ids_and_words() {
     assert!(offered(&["recipe", "show", "pl"]).contains("plan-execute-review"));
     assert!(offered(&["imp"]).contains("import"));
     for shell in ["bash", "zsh", "fish", "elvish"] {
-        assert!(shop.says(&["completions", shell]).contains("COMPLETE"), "{shell}");
+        assert!(repo.stdout(&["completions", shell]).contains("COMPLETE"), "{shell}");
     }
 }
 
 #[test]
-fn completions_are_installed_once_and_for_the_shell_a_person_has() {
-    let folder = newcomer(&[]);
+fn completions_are_installed_once_for_the_users_shell() {
+    let folder = new_repository(&[]);
     for (shell, place) in [
         ("bash", ".local/share/bash-completion/completions/baton"),
         ("zsh", ".zshrc"),
         ("fish", ".config/fish/completions/baton.fish"),
         ("elvish", ".config/elvish/rc.elv"),
     ] {
-        assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
+        assert!(stdout(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
         let installed = fs::read_to_string(folder.path().join(place)).unwrap();
-        assert!(says(&folder, &["completions", shell, "--install"]).contains("already installed"), "{shell}");
+        assert!(
+            stdout(&folder, &["completions", shell, "--install"]).contains("already installed"),
+            "{shell}"
+        );
         assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
     }
     let own = |shell: &str| {
@@ -140,32 +144,32 @@ fn completions_are_installed_once_and_for_the_shell_a_person_has() {
 
 #[test]
 fn there_is_a_manual_page_for_every_command() {
-    let folder = newcomer(&[]);
-    assert!(says(&folder, &["man"]).contains(".TH baton"));
-    says(&folder, &["man", "--into", "pages"]);
+    let folder = new_repository(&[]);
+    assert!(stdout(&folder, &["man"]).contains(".TH baton"));
+    stdout(&folder, &["man", "--into", "pages"]);
     for page in ["baton.1", "baton-task-add.1", "baton-import.1", "baton-doctor.1"] {
         assert!(folder.path().join("pages").join(page).is_file(), "{page}");
     }
 }
 
 #[test]
-fn watch_tells_the_state_of_things_and_again_after_a_change() {
+fn watch_prints_the_state_again_after_a_change() {
     use std::io::{BufRead, BufReader};
-    let shop = Shop::diligent("");
-    let mut watching = shop.baton(&["watch", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let repo = TestRepo::with_working_agent("");
+    let mut watching = repo.baton(&["watch", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["ready"].as_array().unwrap().len(), 0);
-    shop.add("Build it", &[]);
+    repo.add("Build it", &[]);
     assert_eq!(next()["ready"][0]["title"], "Build it");
     watching.kill().unwrap();
     watching.wait().unwrap();
 }
 
 #[test]
-fn up_without_any_set_up_says_what_it_assumes_and_works() {
+fn up_without_settings_lists_its_assumptions() {
     use std::io::{BufRead, BufReader};
-    let folder = newcomer(&[("go.mod", "module x\n")]);
+    let folder = new_repository(&[("go.mod", "module x\n")]);
     let git = [
         "-c",
         "user.name=mia",
@@ -178,7 +182,7 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
         "Begin",
     ];
     assert!(Command::new("git").args(git).current_dir(folder.path()).status().unwrap().success());
-    // An agent that is installed, as far as anybody can tell from its name.
+    // A program with the name of an agent.
     let programs = folder.path().join("programs");
     fs::create_dir(&programs).unwrap();
     fs::write(programs.join("goose"), "#!/bin/sh\nexit 1\n").unwrap();
@@ -193,11 +197,11 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
+    let mut printed = String::new();
     for line in BufReader::new(up.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
         let is_last = line.contains("Listening on");
-        said += &(line + "\n");
+        printed += &(line + "\n");
         if is_last {
             break;
         }
@@ -212,9 +216,9 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
         ".agent/state (ignored by git)",
         "baton init",
     ] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    // Once it is set up, it is as the settings say, and nothing is assumed.
-    says(&folder, &["init"]);
+    // `baton init` writes the settings.
+    stdout(&folder, &["init"]);
     assert!(folder.path().join(".agent/baton.toml").exists());
 }

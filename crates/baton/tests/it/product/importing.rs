@@ -1,28 +1,28 @@
-//! Work of other tools in, and everything out again.
+//! Import from other tools, and export.
 
 use std::fmt::Write;
 use std::fs;
 
 use serde_json::Value;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 const ISSUES: &str = r#"{"id":"app-1","title":"Log in","description":"With a name.","status":"closed","priority":0}
 {"id":"app-2","title":"Log out","status":"open","priority":1,"dependencies":[{"depends_on_id":"app-1","type":"blocks"}]}
 {"id":"app-3","title":"Remember me","status":"open","dependencies":[{"depends_on_id":"app-2","type":"blocks"},{"depends_on_id":"gone","type":"blocks"}]}
 "#;
 
-fn shop_with_issues() -> Shop {
-    let shop = Shop::diligent("");
-    fs::create_dir(shop.folder.join(".beads")).unwrap();
-    fs::write(shop.folder.join(".beads/issues.jsonl"), ISSUES).unwrap();
-    shop
+fn shop_with_issues() -> TestRepo {
+    let repo = TestRepo::with_working_agent("");
+    fs::create_dir(repo.folder.join(".beads")).unwrap();
+    fs::write(repo.folder.join(".beads/issues.jsonl"), ISSUES).unwrap();
+    repo
 }
 
 #[test]
-fn a_dry_run_shows_what_would_come_and_the_second_import_brings_nothing() {
-    let shop = shop_with_issues();
-    insta::assert_snapshot!(shop.says(&["import", "beads", ".", "--dry-run"]), @r"
+fn a_dry_run_previews_and_a_second_import_adds_nothing() {
+    let repo = shop_with_issues();
+    insta::assert_snapshot!(repo.stdout(&["import", "beads", ".", "--dry-run"]), @r"
     NAME   ARRIVES  PRIO  WAITS ON  TITLE
     app-1  done     P0              Log in
     app-2  open     P1    app-1     Log out
@@ -31,52 +31,52 @@ fn a_dry_run_shows_what_would_come_and_the_second_import_brings_nothing() {
     3 new, 0 already imported. Nothing was changed.
       app-3 waits on gone, which is not there; dependency skipped
     ");
-    assert_eq!(shop.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0);
-    insta::assert_snapshot!(shop.says(&["import", "beads", "."]), @r"
+    assert_eq!(repo.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0);
+    insta::assert_snapshot!(repo.stdout(&["import", "beads", "."]), @r"
     Imported 3; 0 already there.
       app-3 waits on gone, which is not there; dependency skipped
     List them: baton task list. Ready to start: baton task ready.
     ");
-    let again = shop.json(&["import", "beads", ".beads/issues.jsonl"]);
+    let again = repo.json(&["import", "beads", ".beads/issues.jsonl"]);
     assert_eq!((&again["imported"], again["tasks"].as_array().unwrap().len()), (&Value::from(0), 3));
-    let ready = shop.json(&["task", "ready"]);
+    let ready = repo.json(&["task", "ready"]);
     assert_eq!(ready["tasks"][0]["title"], "Log out");
     assert_eq!(ready["tasks"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn an_import_beside_a_running_server_is_seen_by_it() {
-    let shop = shop_with_issues();
-    let up = shop.up();
-    shop.says(&["import", "beads", "."]);
-    let tasks = shop.json(&["task", "list"])["tasks"].take();
+    let repo = shop_with_issues();
+    let up = repo.up();
+    repo.stdout(&["import", "beads", "."]);
+    let tasks = repo.json(&["task", "list"])["tasks"].take();
     let last = tasks.as_array().unwrap().iter().find(|task| task["title"] == "Log out").unwrap();
-    shop.until_queue(last["task_id"].as_str().unwrap(), "provisional");
+    repo.until_queue(last["task_id"].as_str().unwrap(), "provisional");
     up.end();
 }
 
 #[test]
-fn bad_sources_are_refused_with_their_place_and_what_to_do() {
-    let shop = Shop::diligent("");
-    fs::write(shop.folder.join("issues.jsonl"), "{\"id\":\"a\",\"title\":\"ok\"}\nnot json\n").unwrap();
-    for (arguments, code, said) in [
+fn bad_sources_are_refused_with_their_position() {
+    let repo = TestRepo::with_working_agent("");
+    fs::write(repo.folder.join("issues.jsonl"), "{\"id\":\"a\",\"title\":\"ok\"}\nnot json\n").unwrap();
+    for (arguments, code, expected) in [
         (vec!["import", "beads", "issues.jsonl"], 2, "issues.jsonl:2: expected"),
         (vec!["import", "backlog", "."], 2, "there is nothing to import"),
         (vec!["import", "task-master", "nowhere"], 2, "nowhere cannot be read"),
         (vec!["import", "jira", "."], 2, "invalid value 'jira'"),
         (vec!["import", "beads", ".", "--project", "PROJ-00000000"], 2, "issues.jsonl:2"),
     ] {
-        let output = shop.output(&arguments);
+        let output = repo.output(&arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(expected), "{arguments:?}: {error}");
     }
-    assert_eq!(shop.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0, "nothing was imported");
+    assert_eq!(repo.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0, "nothing was imported");
 }
 
 #[test]
-fn ten_thousand_issues_come_in_and_go_out() {
-    let shop = Shop::diligent("");
+fn ten_thousand_issues_are_imported_and_exported() {
+    let repo = TestRepo::with_working_agent("");
     let mut lines = String::new();
     for number in 0..10_000 {
         let on = number / 3;
@@ -86,9 +86,9 @@ fn ten_thousand_issues_come_in_and_go_out() {
         )
         .unwrap();
     }
-    fs::write(shop.folder.join("issues.jsonl"), lines).unwrap();
-    assert_eq!(shop.json(&["import", "beads", "."])["imported"], 10_000);
-    let out = shop.says(&["export"]);
+    fs::write(repo.folder.join("issues.jsonl"), lines).unwrap();
+    assert_eq!(repo.json(&["import", "beads", "."])["imported"], 10_000);
+    let out = repo.stdout(&["export"]);
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["kind"], "export");
     assert_eq!(lines.iter().filter(|line| line["kind"] == "task").count(), 10_000);

@@ -1,4 +1,4 @@
-//! Baton from the first minute on: set-up, projects, work brought in and taken out, copies, the shell.
+//! Set-up, projects, editing, import and export, backups, and the shell.
 
 mod editing;
 mod home;

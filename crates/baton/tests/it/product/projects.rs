@@ -1,4 +1,4 @@
-//! A project from its beginning to its report, and a goal to its plan.
+//! Projects from creation to report, and plans from a goal.
 
 use std::fs;
 use std::io::Write;
@@ -6,46 +6,42 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 #[test]
-fn a_project_is_made_worked_on_completed_and_reported() {
-    let shop = Shop::diligent("");
-    let made = shop.json(&["project", "create", "Share links", "--feature"]);
+fn a_project_is_created_completed_and_reported() {
+    let repo = TestRepo::with_working_agent("");
+    let made = repo.json(&["project", "create", "Share links", "--feature"]);
     let id = made["project_id"].as_str().unwrap().to_owned();
     let branch = made["feature_branch"].as_str().unwrap().to_owned();
     assert_eq!(branch, format!("feature/{}", id.trim_start_matches("PROJ-")));
-    let refused = shop.output(&["project", "complete", &id]);
+    let refused = repo.output(&["project", "complete", &id]);
     assert_eq!(refused.status.code(), Some(4), "it has no tasks yet");
 
-    let up = shop.up();
-    let posted = shop.json(&["import", "beads", issue(&shop), "--project", &id]);
+    let up = repo.up();
+    let posted = repo.json(&["import", "beads", issue(&repo), "--project", &id]);
     let task = posted["tasks"][0]["task_id"].as_str().unwrap().to_owned();
-    shop.until_queue(&task, "provisional");
-    let refused = shop.output(&["project", "complete", &id]);
+    repo.until_queue(&task, "provisional");
+    let refused = repo.output(&["project", "complete", &id]);
     let error = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(error.contains("is not complete: 1 of 1 tasks are open"), "{error}");
-    shop.says(&["accept", &task]);
+    repo.stdout(&["accept", &task]);
     up.end();
 
-    let shown = shop.says(&["project", "show", &id]);
-    for said in ["1 of 1", "1 done", "1 attempt, 1 commit ", "All tasks are done"] {
-        assert!(shown.contains(said), "{said}: {shown}");
+    let shown = repo.stdout(&["project", "show", &id]);
+    for expected in ["1 of 1", "1 done", "1 attempt, 1 commit ", "All tasks are done"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
-    let completed = shop.says(&["project", "complete", &id]);
+    let completed = repo.stdout(&["project", "complete", &id]);
     assert!(completed.contains(&format!("git merge {branch}")), "{completed}");
-    assert_eq!(
-        shop.says(&["project", "complete", &id]),
-        completed,
-        "said twice, it is as complete as before"
-    );
-    assert!(shop.says(&["project", "list"]).contains("complete"));
+    assert_eq!(repo.stdout(&["project", "complete", &id]), completed, "completing it twice changes nothing");
+    assert!(repo.stdout(&["project", "list"]).contains("complete"));
 
-    let report = shop.folder.join("report.html");
-    shop.says(&["export", "--format", "html", "--project", &id, "-o", report.to_str().unwrap()]);
+    let report = repo.folder.join("report.html");
+    repo.stdout(&["export", "--format", "html", "--project", &id, "-o", report.to_str().unwrap()]);
     let page = fs::read_to_string(&report).unwrap();
-    for said in ["Share links", "Build it", "✓ done", "mia"] {
-        assert!(page.contains(said), "{said}");
+    for expected in ["Share links", "Build it", "✓ done", "mia"] {
+        assert!(page.contains(expected), "{expected}");
     }
     for foreign in ["<script", "http://", "https://", "<link"] {
         assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
@@ -53,29 +49,29 @@ fn a_project_is_made_worked_on_completed_and_reported() {
 }
 
 #[test]
-fn work_comes_together_where_nobody_sits_and_two_lines_are_never_mixed() {
-    let shop = Shop::diligent("");
-    shop.git(&["branch", "release"]);
+fn work_is_merged_into_a_branch_that_is_not_checked_out() {
+    let repo = TestRepo::with_working_agent("");
+    repo.git(&["branch", "release"]);
     let branch = |words: &[&str]| {
-        let made = shop.json(&[&["project", "create"], words].concat());
+        let made = repo.json(&[&["project", "create"], words].concat());
         (made["branch"].as_str().unwrap().to_owned(), made["feature_branch"].is_string())
     };
     assert_eq!(branch(&["Here"]), ("baton/next".to_owned(), false));
     assert_eq!(branch(&["Here, by name", "--base", "main"]), ("baton/next".to_owned(), false));
     let (beside, is_feature) = branch(&["For the release", "--base", "release"]);
     assert!(is_feature && beside.starts_with("feature/"), "{beside}");
-    assert!(shop.says(&["project", "create", "Told"]).contains("Its work is merged into baton/next."));
+    assert!(repo.stdout(&["project", "create", "Told"]).contains("Its work is merged into baton/next."));
 }
 
-fn issue(shop: &Shop) -> &'static str {
-    fs::write(shop.folder.join("issues.jsonl"), r#"{"id":"a-1","title":"Build it"}"#).unwrap();
+fn issue(repo: &TestRepo) -> &'static str {
+    fs::write(repo.folder.join("issues.jsonl"), r#"{"id":"a-1","title":"Build it"}"#).unwrap();
     "issues.jsonl"
 }
 
 #[test]
 fn a_goal_becomes_a_plan_that_waits_for_approval() {
-    let shop = Shop::diligent("");
-    let mut child = shop
+    let repo = TestRepo::with_working_agent("");
+    let mut child = repo
         .baton(&["--json", "plan", "-", "--hold"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -87,17 +83,17 @@ fn a_goal_becomes_a_plan_that_waits_for_approval() {
     assert_eq!(made["breakdown"]["title"], "Share links");
     assert_eq!(made["breakdown"]["queue"], "breakdown");
     assert!(made["breakdown"]["description"].as_str().unwrap().contains("by hand"));
-    let plan = shop.home.join("plan.yml");
+    let plan = repo.home.join("plan.yml");
     fs::write(&plan, "items:\n  - title: By mail\n  - title: By hand\n    depends_on: [1]\n").unwrap();
-    shop.says(&["breakdown", "edit", &id, plan.to_str().unwrap()]);
-    shop.says(&["breakdown", "approve", &id]);
-    let ready = shop.json(&["task", "ready"]);
+    repo.stdout(&["breakdown", "edit", &id, plan.to_str().unwrap()]);
+    repo.stdout(&["breakdown", "approve", &id]);
+    let ready = repo.json(&["task", "ready"]);
     assert_eq!(ready["tasks"].as_array().unwrap().len(), 1);
     assert_eq!(ready["tasks"][0]["title"], "By mail");
 
-    let blank = shop.home.join("blank.md");
+    let blank = repo.home.join("blank.md");
     fs::write(&blank, "#\n\n").unwrap();
-    let refused = shop.output(&["plan", blank.to_str().unwrap()]);
+    let refused = repo.output(&["plan", blank.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(shop.output(&["plan", "nowhere.md"]).status.code(), Some(2));
+    assert_eq!(repo.output(&["plan", "nowhere.md"]).status.code(), Some(2));
 }

@@ -1,23 +1,23 @@
-//! `baton recipe` as a person meets it.
+//! The commands `baton recipe …`.
 
 use serde_json::{Value, json};
 
-use super::world::{World, good_agent, script};
+use super::fixture::{RecipeFixture, good_agent, script};
 
-fn says(world: &World, arguments: &[&str]) -> String {
-    let output = world.run(arguments);
-    let mut said =
+fn transcript(fixture: &RecipeFixture, arguments: &[&str]) -> String {
+    let output = fixture.run(arguments);
+    let mut printed =
         format!("exit {}\n{}", output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap());
     if !output.stderr.is_empty() {
-        said = format!("{said}--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
+        printed = format!("{printed}--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
     }
-    said
+    printed
 }
 
 #[test]
 fn recipes_are_listed_drawn_and_described() {
-    let world = World::scripted(&script(&good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "list"]), @"
     exit 0
     ID                        LABEL                    FROM      DESCRIPTION
     break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
@@ -31,7 +31,7 @@ fn recipes_are_listed_drawn_and_described() {
     review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
     work                      Work                     built in  Do the task in one go; Baton looks at what came of it
     ");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "implement-and-review"]), @"
     exit 0
     implement-and-review  Implement & Review
     Implement task, review code, fix issues, and commit
@@ -59,7 +59,7 @@ fn recipes_are_listed_drawn_and_described() {
       nothing-to-commit → exit no-changes-to-commit: No changes to commit
       other             → exit user-provided-other: Recipe exited by user choice
     ");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
     exit 0
     stateDiagram-v2
         [*] --> plan
@@ -72,7 +72,7 @@ fn recipes_are_listed_drawn_and_described() {
         review --> plan: continue (gate)
         review --> [*]: stop (gate) / loop-complete
     "#);
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "implement-and-revue"]), @"
     exit 2
     --- stderr
     error: there is no recipe implement-and-revue (did you mean implement-and-review?)
@@ -80,28 +80,28 @@ fn recipes_are_listed_drawn_and_described() {
     Hint: list the recipes: baton recipe list
     More: baton explain not_found
     ");
-    let schema = world.json(&["recipe", "schema"]);
+    let schema = fixture.json(&["recipe", "schema"]);
     assert_eq!(schema["required"], json!(["id", "label", "description", "initial_step", "steps"]));
-    let task = world.json(&["task", "add", "Fix it", "--recipe", "rebase"]);
-    assert!(world.run(&["task", "add", "Fix it", "--recipe", "rebas"]).status.code() == Some(2), "{task}");
+    let task = fixture.json(&["task", "add", "Fix it", "--recipe", "rebase"]);
+    assert!(fixture.run(&["task", "add", "Fix it", "--recipe", "rebas"]).status.code() == Some(2), "{task}");
 }
 
 #[test]
-fn a_check_names_every_fault_with_its_place() {
-    let world = World::scripted(&script(&good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
+fn recipe_check_lists_every_error_with_its_position() {
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @"
     exit 0
     0 recipes, no errors.
     ");
-    world.recipe(
+    fixture.recipe(
         "broken.yml",
         "id: Broken\nlabel: ''\ninitial_step: strat\ncolour: red\nguardrails: { max_step_visits: 0 }\nsteps:\n  start:\n    \
          prompt: Go.\n    outcomes: [done, done, other]\n    on_outcome:\n      done: { next_step: finnish }\n      \
          never: { exit: x }\n    gate: { question: Sure?, yes: dnoe }\n  finish:\n    prompt: [1]\n    outcomes: []\n    \
          on_outcome: { a: { next_step: start, exit: y } }\n    fresh: yes\n  start:\n    prompt: Again.\n",
     );
-    world.recipe("worse.yml", "id: worse\nsteps: [\n");
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    fixture.recipe("worse.yml", "id: worse\nsteps: [\n");
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @r#"
     exit 1
     .agent/recipes/broken.yml:1:1: id: "Broken" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
     .agent/recipes/broken.yml:1:1: description: it is missing; write a text
@@ -127,30 +127,30 @@ fn a_check_names_every_fault_with_its_place() {
 
     Hint: fix them; until then the previous version, or the built-in one, is used
     "#);
-    let json = world.run(&["--json", "recipe", "check"]);
+    let json = fixture.run(&["--json", "recipe", "check"]);
     let value: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json.status.code(), value["files"].as_array().unwrap().len()), (Some(1), 2));
 }
 
 #[test]
-fn a_check_finds_the_place_in_every_kind_of_file() {
-    let world = World::scripted(&script(&good_agent()));
-    world.recipe("alias.yml", "id: &a x\nlabel: *b\n");
-    world.recipe("empty.yml", "");
-    world.recipe("list.yml", "- a\n- b\n");
-    world.recipe("tabs.yml", "id: tabs\nsteps:\n\tone: x\n");
-    world.recipe("two.yml", "id: two\n---\nid: three\n");
-    let recipes = world.folder.join(".agent/recipes");
+fn recipe_check_finds_the_position_in_every_kind_of_file() {
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    fixture.recipe("alias.yml", "id: &a x\nlabel: *b\n");
+    fixture.recipe("empty.yml", "");
+    fixture.recipe("list.yml", "- a\n- b\n");
+    fixture.recipe("tabs.yml", "id: tabs\nsteps:\n\tone: x\n");
+    fixture.recipe("two.yml", "id: two\n---\nid: three\n");
+    let recipes = fixture.folder.join(".agent/recipes");
     std::fs::write(recipes.join("latin.yml"), b"id: latin\nlabel: caf\xe9\n").unwrap();
     std::os::unix::fs::symlink("nowhere.yml", recipes.join("link.yml")).unwrap();
-    // yes, no, on and off are words; true is not, and neither is a number.
-    world.recipe(
+    // yes, no, on and off are strings; true and numbers are not.
+    fixture.recipe(
         "words.yml",
         "id: words\nlabel: Words\ndescription: d\ninitial_step: one\nsteps:\n  one:\n    prompt: p\n    \
          outcomes: [yes, no, on, off, true, 3]\n    on_outcome:\n      yes: { exit: a }\n      no: { exit: b }\n      \
          on: { exit: c }\n      off: { exit: d }\n    gate: { question: q, Yes: yes, no: no }\n",
     );
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @r#"
     exit 1
     .agent/recipes/alias.yml:1:5: anchors (&name) are not supported here; write it out
     .agent/recipes/empty.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps

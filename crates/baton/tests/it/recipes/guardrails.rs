@@ -1,49 +1,50 @@
-//! What stops a run that does not stop by itself.
+//! Guardrails stop runs that would not end.
 
 use serde_json::json;
 
-use super::world::{World, good_agent, looping, outcome, script};
+use super::fixture::{RecipeFixture, good_agent, looping, outcome, script};
 
 #[test]
-fn the_fourth_visit_is_refused_at_three_and_a_human_is_asked() {
+fn the_fourth_visit_of_a_step_is_refused_and_a_person_is_asked() {
     let mut scenes = good_agent();
     scenes.retain(|scene| scene["step"] != "code-review");
     scenes.push(json!({ "step": "code-review", "steps": [
         { "outcome": { "outcome": "issues-found", "description": "login.rs:3: it is still wrong" } }] }));
     scenes.push(json!({ "step": "fix", "steps": [
         { "append": { "path": "{{task}}.txt", "text": "more\n" } }, outcome("complete")] }));
-    let mut world = World::scripted(&script(&scenes));
-    world.json(&["task", "add", "Fix the login"]);
-    let task = world.start("implement-and-review");
-    world.up();
-    let exit = world.exit_message();
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    let exit = fixture.exit_message();
     assert_eq!(
         (exit["reason"].as_str(), exit["category"].as_str()),
         (Some("max-step-visits-exceeded:code-review"), Some("guardrail"))
     );
-    let visits = world
-        .told()
+    let visits = fixture
+        .run_messages()
         .iter()
         .filter(|value| value["type"] == "recipe_step_started" && value["step"] == "code-review")
         .count();
     assert_eq!(visits, 3);
-    let view = world.wait_for_question(&task);
+    let view = fixture.wait_for_question(&task);
     assert!(view["question"]["text"].as_str().unwrap().contains("entered too many times"), "{view}");
-    // Nothing is lost: what was written is on the task's branch.
+    // Nothing is lost: the files are kept.
     assert_eq!(view["verified"]["uncommitted_changes"], true);
 }
 
 #[test]
 fn too_many_steps_end_the_run() {
-    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
-    world.recipe(
+    let mut fixture =
+        RecipeFixture::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
+    fixture.recipe(
         "round.yml",
         &looping("round", "{ max_step_visits: 50, max_total_steps: 4 }", "{ next_step: one }"),
     );
-    let task = world.start("round");
-    world.up();
-    world.wait_for_question(&task);
-    insta::assert_snapshot!(world.story(), @"
+    let task = fixture.start("round");
+    fixture.up();
+    fixture.wait_for_question(&task);
+    insta::assert_snapshot!(fixture.summary(), @"
     started round
       one (1)
       one → one
@@ -57,12 +58,13 @@ fn too_many_steps_end_the_run() {
 }
 
 #[test]
-fn restarts_without_progress_come_to_an_end() {
-    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
-    world.recipe("round.yml", &looping("round", "{ max_step_visits: 3 }", "{ restart_new_session: true }"));
-    let task = world.start("round");
-    world.up();
-    assert_eq!(world.exit_message()["reason"], "max-step-visits-exceeded:one");
-    world.wait_for_question(&task);
-    assert_eq!(world.prompts(&task).len(), 3);
+fn restarts_without_progress_end_the_run() {
+    let mut fixture =
+        RecipeFixture::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
+    fixture.recipe("round.yml", &looping("round", "{ max_step_visits: 3 }", "{ restart_new_session: true }"));
+    let task = fixture.start("round");
+    fixture.up();
+    assert_eq!(fixture.exit_message()["reason"], "max-step-visits-exceeded:one");
+    fixture.wait_for_question(&task);
+    assert_eq!(fixture.prompts(&task).len(), 3);
 }

@@ -1,9 +1,9 @@
 //! Recipes through the real binary.
 
 mod commands;
+mod fixture;
 mod guardrails;
 mod no_tasks;
 mod people;
 mod questions;
 mod reports;
-mod world;

@@ -1,14 +1,14 @@
-//! An empty queue, criterion by criterion; and one task after the other until it is empty.
+//! The outcome `no-tasks`, criterion by criterion, and recipes that run until the queue is empty.
 
 use baton_core::records::event::EventBody;
 use serde_json::json;
 
-use super::world::{World, good_agent, script};
+use super::fixture::{RecipeFixture, good_agent, script};
 
 #[test]
 fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
-    let world = World::scripted(&script(&good_agent()));
-    let recipe = world.json(&["recipe", "show", "implement-and-review"]);
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let recipe = fixture.json(&["recipe", "show", "implement-and-review"]);
     let implement = &recipe["steps"]["implement"];
     assert_eq!(implement["outcomes"], json!(["complete", "no-tasks", "blocked", "other"]));
     assert_eq!(implement["on_outcome"]["no-tasks"], json!({ "exit": "no-tasks-available" }));
@@ -16,10 +16,10 @@ fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
 
 #[test]
 fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
-    let mut world = World::scripted(&script(&good_agent()));
-    let task = world.start("implement-and-review");
-    world.up();
-    let mut exit = world.exit_message();
+    let mut fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    let mut exit = fixture.exit_message();
     exit.as_object_mut().unwrap().remove("seq").unwrap();
     assert_eq!(
         exit,
@@ -31,19 +31,19 @@ fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
             "message": "No tasks available to implement"
         })
     );
-    let view = world.wait_for_queue(&task, "done");
+    let view = fixture.wait_for_queue(&task, "done");
     assert_eq!(view["output"], "No tasks available to implement");
 }
 
 #[test]
 fn no_tasks_criterion_6_the_other_outcomes_lead_where_they_did() {
-    let mut world = World::scripted(&script(&good_agent()));
-    let added = world.json(&["task", "add", "Fix the login"]);
-    let task = world.start("implement-and-review");
+    let mut fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let added = fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
     assert_eq!(added["task_id"], task.as_str(), "the run is bound to the task that is ready");
-    world.up();
-    world.wait_for_queue(&task, "provisional");
-    insta::assert_snapshot!(world.story(), @"
+    fixture.up();
+    fixture.wait_for_queue(&task, "provisional");
+    insta::assert_snapshot!(fixture.summary(), @"
     started implement-and-review
       implement (1)
       implement → code-review
@@ -52,27 +52,27 @@ fn no_tasks_criterion_6_the_other_outcomes_lead_where_they_did() {
       commit (3)
     exited task-committed [completed]: Task implementation committed successfully
     ");
-    assert_eq!(world.task(&task)["verified"]["commits"], 1);
+    assert_eq!(fixture.task(&task)["verified"]["commits"], 1);
 }
 
 #[test]
 fn all_ready_tasks_are_done_one_by_one_until_none_is_left() {
-    let mut world = World::scripted(&script(&good_agent()));
+    let mut fixture = RecipeFixture::scripted(&script(&good_agent()));
     let tasks: Vec<String> = ["First", "Second"]
         .iter()
-        .map(|title| world.json(&["task", "add", title])["task_id"].as_str().unwrap().to_owned())
+        .map(|title| fixture.json(&["task", "add", title])["task_id"].as_str().unwrap().to_owned())
         .collect();
-    world.start("implement-and-review-all");
-    world.up();
-    assert_eq!(world.exit_message()["reason"], "no-tasks-available");
+    fixture.start("implement-and-review-all");
+    fixture.up();
+    assert_eq!(fixture.exit_message()["reason"], "no-tasks-available");
     for task in &tasks {
-        assert_eq!(world.wait_for_queue(task, "provisional")["verified"]["commits"], 1);
+        assert_eq!(fixture.wait_for_queue(task, "provisional")["verified"]["commits"], 1);
     }
-    let bound = world
+    let bound = fixture
         .history()
         .into_iter()
         .filter(|recorded| matches!(recorded.event.body, EventBody::RunBound { .. }));
     assert_eq!(bound.count(), 2, "to the second task, and to one made for the last look");
-    let exits = world.told().into_iter().filter(|value| value["type"] == "recipe_exited").count();
+    let exits = fixture.run_messages().into_iter().filter(|value| value["type"] == "recipe_exited").count();
     assert_eq!(exits, 1);
 }

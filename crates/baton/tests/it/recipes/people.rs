@@ -1,127 +1,131 @@
-//! What a person does to a run, and what a power cut does.
+//! Messages to a run, exiting and starting runs, and a kill during a step.
 
 use std::fs;
 use std::path::Path;
 
-use super::world::{World, good_agent, looping, script};
+use super::fixture::{RecipeFixture, good_agent, looping, script};
+use crate::gate::Gate;
 
-/// Waits for the flag `go` in every first shift, then ends as its prompt lets it.
-fn waiting_agent(folder_of_flags: &str, then: &str) -> String {
+/// Waits at the gate in its first run, then ends as its prompt says.
+fn waiting_agent(flags: &str, gate: &Gate, then: &str) -> String {
     format!(
-        "prompt=$(cat)\ntouch {folder_of_flags}/started\n\
-         case \"$prompt\" in *'The human says'*) {then} ;; *) while [ ! -e {folder_of_flags}/go ]; do sleep 0.05; done\n\
-         echo '{{\"baton\":\"outcome\",\"outcome\":\"again\"}}' ;; esac\n"
+        "prompt=$(cat)\ntouch {flags}/started\n\
+         case \"$prompt\" in *'The human says'*) {then} ;; *) {wait}\n\
+         echo '{{\"baton\":\"outcome\",\"outcome\":\"again\"}}' ;; esac\n",
+        wait = gate.wait()
     )
 }
 
 #[test]
-fn a_message_during_a_run_reaches_the_agent_before_it_goes_on() {
-    let mut world = World::shell("");
-    let flags = world.folder.join("flags").display().to_string();
+fn a_message_during_a_run_reaches_the_agent_before_the_next_step() {
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
+    let gate = Gate::closed(fixture.flag("gate"));
     let then = "echo \"I heard you.\"; echo '{\"baton\":\"outcome\",\"outcome\":\"stop\"}'";
-    fs::write(world.folder.join("agent.sh"), waiting_agent(&flags, then)).unwrap();
-    world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
-    let task = world.start("round");
-    world.up();
-    world.wait("the agent works", || world.flag("started").exists().then_some(()));
-    world.json(&["recipe", "say", "Use the other door."]);
-    fs::write(world.flag("go"), "").unwrap();
-    world.wait_for_queue(&task, "done");
-    // Its report of before the message did not count: the step was not left by it.
-    insta::assert_snapshot!(world.story(), @"
+    fs::write(fixture.folder.join("agent.sh"), waiting_agent(&flags, &gate, then)).unwrap();
+    fixture.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
+    let task = fixture.start("round");
+    fixture.up();
+    fixture.wait("the agent works", || fixture.flag("started").exists().then_some(()));
+    fixture.json(&["recipe", "say", "Use the other door."]);
+    gate.open();
+    fixture.wait_for_queue(&task, "done");
+    // The report before the message was ignored.
+    insta::assert_snapshot!(fixture.summary(), @"
     started round
       one (1)
     exited stopped [completed]: Completed: stopped
     ");
-    let prompts = world.prompts(&task);
+    let prompts = fixture.prompts(&task);
     assert_eq!(prompts.len(), 2);
     assert!(prompts[1].1.contains("Use the other door."), "{}", prompts[1].1);
 }
 
 #[test]
 fn exit_ends_the_process_tree_and_keeps_the_work() {
-    let mut world = World::shell("");
-    let flags = world.folder.join("flags").display().to_string();
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
     let agent = format!(
         "cat > /dev/null\necho half > half.txt\ngit add -A\n\
          git -c user.name=a -c user.email=a@example.org commit -q -m Half\n\
-         sleep 3600 &\necho $! > {flags}/child\necho $$ > {flags}/agent\ntouch {flags}/started\nwait\n"
+         tail -f /dev/null &\necho $! > {flags}/child\necho $$ > {flags}/agent\ntouch {flags}/started\nwait\n"
     );
-    fs::write(world.folder.join("agent.sh"), agent).unwrap();
-    world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
-    let task = world.start("round");
-    world.up();
-    world.wait("the agent works", || world.flag("started").exists().then_some(()));
-    let pids = ["child", "agent"].map(|name| fs::read_to_string(world.flag(name)).unwrap().trim().to_owned());
-    world.json(&["recipe", "exit"]);
-    let exit = world.exit_message();
+    fs::write(fixture.folder.join("agent.sh"), agent).unwrap();
+    fixture.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
+    let task = fixture.start("round");
+    fixture.up();
+    fixture.wait("the agent works", || fixture.flag("started").exists().then_some(()));
+    let pids =
+        ["child", "agent"].map(|name| fs::read_to_string(fixture.flag(name)).unwrap().trim().to_owned());
+    fixture.json(&["recipe", "exit"]);
+    let exit = fixture.exit_message();
     assert_eq!(
         (exit["reason"].as_str(), exit["category"].as_str()),
         (Some("user-requested"), Some("completed"))
     );
     for pid in pids {
-        // One that is dead and only not yet asked for its exit code is gone too.
+        // A zombie counts as ended.
         let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat"));
         assert!(stat.is_err() || stat.unwrap().contains(") Z "), "process {pid} is still there");
     }
-    // The commit is there, so it waits to be accepted.
-    assert_eq!(world.wait_for_queue(&task, "provisional")["verified"]["commits"], 1);
-    let again = world.run(&["recipe", "exit"]);
+    // The commit is kept and can be accepted.
+    assert_eq!(fixture.wait_for_queue(&task, "provisional")["verified"]["commits"], 1);
+    let again = fixture.run(&["recipe", "exit"]);
     assert_eq!(again.status.code(), Some(4));
 }
 
 #[test]
-fn a_run_that_was_not_begun_is_over_at_once() {
-    let world = World::scripted(&script(&good_agent()));
-    let queued = world.json(&["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
-    world.start("implement-and-review");
-    assert_eq!(world.json(&["recipe", "exit"])["has_exited"], true);
-    assert_eq!(world.task(&queued)["queue"], "incoming", "the queue's own task stays");
-    let carrier = world.start("retrospective");
-    world.json(&["recipe", "exit"]);
-    assert_eq!(world.task(&carrier)["queue"], "rejected");
+fn exiting_a_run_that_has_not_begun_ends_it_at_once() {
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let queued = fixture.json(&["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
+    fixture.start("implement-and-review");
+    assert_eq!(fixture.json(&["recipe", "exit"])["has_exited"], true);
+    assert_eq!(fixture.task(&queued)["queue"], "incoming", "the queue's own task stays");
+    let carrier = fixture.start("retrospective");
+    fixture.json(&["recipe", "exit"]);
+    assert_eq!(fixture.task(&carrier)["queue"], "rejected");
 }
 
 #[test]
 fn a_second_start_on_a_session_is_refused_by_name() {
-    let world = World::scripted(&script(&good_agent()));
-    world.start("retrospective");
-    let refused = world.run(&["recipe", "start", "rebase"]);
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    fixture.start("retrospective");
+    let refused = fixture.run(&["recipe", "start", "rebase"]);
     assert_eq!(refused.status.code(), Some(4));
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(error.contains("the session cli already runs retrospective"), "{error}");
-    assert!(world.run(&["recipe", "start", "rebase", "--session", "other"]).status.success());
+    assert!(fixture.run(&["recipe", "start", "rebase", "--session", "other"]).status.success());
 }
 
 #[test]
 fn kill_9_in_the_middle_of_a_step_dispatches_it_again_once() {
-    let mut world = World::shell("");
-    let flags = world.folder.join("flags").display().to_string();
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
     let agent = format!(
-        "cat > /dev/null\nif [ \"$BATON_STEP\" = two ] && [ ! -e {flags}/hung ]; then touch {flags}/hung; sleep 3600; fi\n\
+        "cat > /dev/null\nif [ \"$BATON_STEP\" = two ] && [ ! -e {flags}/hung ]; then touch {flags}/hung; tail -f /dev/null; fi\n\
          case $BATON_STEP in one) o=on ;; *) o=stop ;; esac\n\
          echo \"{{\\\"baton\\\":\\\"outcome\\\",\\\"outcome\\\":\\\"$o\\\"}}\"\n"
     );
-    fs::write(world.folder.join("agent.sh"), agent).unwrap();
-    world.recipe(
+    fs::write(fixture.folder.join("agent.sh"), agent).unwrap();
+    fixture.recipe(
         "two.yml",
         "id: two\nlabel: Two\ndescription: Two steps\ninitial_step: one\nsteps:\n  one:\n    prompt: First.\n    \
          outcomes: [on]\n    on_outcome: { on: { next_step: two } }\n  two:\n    prompt: Second.\n    outcomes: [stop]\n    \
          on_outcome: { stop: { exit: stopped } }\n",
     );
-    let task = world.start("two");
-    world.up();
-    world.wait("the second step hangs", || world.flag("hung").exists().then_some(()));
-    world.kill();
-    world.up();
-    world.wait_for_queue(&task, "done");
-    insta::assert_snapshot!(world.story(), @"
+    let task = fixture.start("two");
+    fixture.up();
+    fixture.wait("the second step hangs", || fixture.flag("hung").exists().then_some(()));
+    fixture.kill();
+    fixture.up();
+    fixture.wait_for_queue(&task, "done");
+    insta::assert_snapshot!(fixture.summary(), @"
     started two
       one (1)
       one → two
       two (2)
     exited stopped [completed]: Completed: stopped
     ");
-    let names: Vec<String> = world.prompts(&task).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = fixture.prompts(&task).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["001-one.md", "002-two.md", "001-two.md"], "the first step is not done twice");
 }

@@ -2,27 +2,27 @@
 
 use serde_json::json;
 
-use super::world::{World, good_agent, looping, outcome, script};
+use super::fixture::{RecipeFixture, good_agent, looping, outcome, script};
 
 #[test]
-fn a_question_of_a_step_is_answered_and_the_step_goes_on() {
-    let mut world = World::scripted(&script(&[
+fn an_answer_continues_the_step_that_asked() {
+    let mut fixture = RecipeFixture::scripted(&script(&[
         json!({ "step": "one", "resumed": true, "steps": [{ "read_answer": "The answer (" },
             { "outcome": { "outcome": "stop", "description": "{{answer}}" } }] }),
         json!({ "step": "one", "steps": [{ "ask": { "question": "Which door?" } }] }),
     ]));
-    world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
-    let task = world.start("round");
-    world.up();
-    world.wait_for_question(&task);
-    assert!(world.run(&["task", "reply", &task, "The red one"]).status.success());
-    let view = world.wait_for_queue(&task, "done");
+    fixture.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
+    let task = fixture.start("round");
+    fixture.up();
+    fixture.wait_for_question(&task);
+    assert!(fixture.run(&["task", "reply", &task, "The red one"]).status.success());
+    let view = fixture.wait_for_queue(&task, "done");
     assert!(view["output"].as_str().unwrap().contains("The red one"), "{view}");
-    assert_eq!(world.told().len(), 3, "one start, one step, one exit:\n{}", world.story());
+    assert_eq!(fixture.run_messages().len(), 3, "one start, one step, one exit:\n{}", fixture.summary());
 }
 
 #[test]
-fn blocked_asks_the_human_in_the_agents_words_and_the_same_recipe_goes_on() {
+fn blocked_asks_in_the_agents_words_and_the_recipe_continues() {
     let mut scenes = vec![
         json!({ "step": "implement", "when": "Use the test key.", "steps": [
             { "write": { "path": "login.txt", "text": "fixed\n" } }, outcome("complete") ] }),
@@ -30,23 +30,23 @@ fn blocked_asks_the_human_in_the_agents_words_and_the_same_recipe_goes_on() {
             { "outcome": { "outcome": "blocked", "description": "The signing key is missing" } }] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(&scenes));
-    world.json(&["task", "add", "Fix the login"]);
-    let task = world.start("implement-and-review");
-    world.up();
-    let view = world.wait_for_question(&task);
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    let view = fixture.wait_for_question(&task);
     assert_eq!(view["question"]["text"], "The signing key is missing");
-    assert_eq!(world.exit_message()["message"], "Implementation blocked - cannot proceed");
-    world.run(&["task", "reply", &task, "Use the test key."]);
-    world.wait_for_queue(&task, "provisional");
+    assert_eq!(fixture.exit_message()["message"], "Implementation blocked - cannot proceed");
+    fixture.run(&["task", "reply", &task, "Use the test key."]);
+    fixture.wait_for_queue(&task, "provisional");
     assert!(
-        world
-            .story()
+        fixture
+            .summary()
             .ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
     );
 }
 
-/// Three steps with a gate each. `yes` and `no` are words here, as a key and as an outcome, not truth values.
+/// Three steps with a gate each. `yes` and `no` are strings here, not booleans.
 const GATED: &str = r#"
 id: gated
 label: Gated
@@ -80,7 +80,7 @@ steps:
 "#;
 
 #[test]
-fn a_gate_waits_for_the_human_and_hands_over_no_question() {
+fn a_gate_waits_for_a_person_and_passes_no_question_on() {
     let scenes = vec![
         json!({ "step": "plan", "resumed": true, "when": "Mondays", "steps": [
             { "outcome": { "outcome": "planned", "description": "First the door, then the lock." } }] }),
@@ -90,32 +90,36 @@ fn a_gate_waits_for_the_human_and_hands_over_no_question() {
             { "outcome": { "outcome": "executed", "description": "The door is done." } }] }),
         json!({ "step": "review", "steps": [{ "outcome": { "outcome": "no", "description": "All is well." } }] }),
     ];
-    let mut world = World::scripted(&script(&scenes));
-    world.recipe("gated.yml", GATED);
-    let task = world.start("gated");
-    world.up();
-    world.wait_for_question(&task);
-    world.run(&["task", "reply", &task, "Only on Mondays"]);
-    let gate = |world: &World, said: &str| {
-        world.wait(said, || {
-            let view = world.task(&task);
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.recipe("gated.yml", GATED);
+    let task = fixture.start("gated");
+    fixture.up();
+    fixture.wait_for_question(&task);
+    fixture.run(&["task", "reply", &task, "Only on Mondays"]);
+    let gate = |fixture: &RecipeFixture, printed: &str| {
+        fixture.wait(printed, || {
+            let view = fixture.task(&task);
             let text = view["question"]["text"].as_str().unwrap_or_default().to_owned();
-            text.starts_with(said).then_some(text)
+            text.starts_with(printed).then_some(text)
         })
     };
-    let asked = gate(&world, "Ready to execute? [YES/NO]");
+    let asked = gate(&fixture, "Ready to execute? [YES/NO]");
     assert!(asked.contains("First the door, then the lock."), "{asked}");
     assert!(asked.contains("- YES: the step \"execute\" follows"), "{asked}");
     assert!(asked.contains("- NO: the agent goes on in this step"), "{asked}");
-    assert_eq!(world.run(&["task", "reply", &task, "perhaps"]).status.code(), Some(2), "neither YES nor NO");
-    assert!(world.run(&["task", "reply", &task, "yes"]).status.success());
-    gate(&world, "Ready for review? [YES/NO]");
-    world.run(&["task", "reply", &task, "YES"]);
-    gate(&world, "Continue loop? [YES/NO]");
-    world.run(&["task", "reply", &task, "NO"]);
-    assert_eq!(world.exit_message()["reason"], "enough");
-    world.wait_for_queue(&task, "provisional");
-    let prompts = world.prompts(&task);
+    assert_eq!(
+        fixture.run(&["task", "reply", &task, "perhaps"]).status.code(),
+        Some(2),
+        "neither YES nor NO"
+    );
+    assert!(fixture.run(&["task", "reply", &task, "yes"]).status.success());
+    gate(&fixture, "Ready for review? [YES/NO]");
+    fixture.run(&["task", "reply", &task, "YES"]);
+    gate(&fixture, "Continue loop? [YES/NO]");
+    fixture.run(&["task", "reply", &task, "NO"]);
+    assert_eq!(fixture.exit_message()["reason"], "enough");
+    fixture.wait_for_queue(&task, "provisional");
+    let prompts = fixture.prompts(&task);
     let execute = prompts.iter().find(|(name, _)| name.ends_with("execute.md")).unwrap();
     assert!(execute.1.contains("First the door, then the lock."), "the result is handed over");
     for hidden in ["On which days", "Mondays", "Ready to execute"] {

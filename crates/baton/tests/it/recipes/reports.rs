@@ -1,31 +1,31 @@
-//! Reports that cannot be taken, or are not true.
+//! Reports that are malformed or contradict what Baton sees.
 
 use serde_json::json;
 
-use super::world::{World, good_agent, looping, outcome, script};
+use super::fixture::{RecipeFixture, good_agent, looping, outcome, script};
 
 #[test]
 fn a_malformed_outcome_gets_one_reminder_and_then_ends_the_run() {
-    let mut world = World::scripted(&script(&[
+    let mut fixture = RecipeFixture::scripted(&script(&[
         json!({ "step": "one", "steps": [{ "say": "I am done. {\"outcome\": \"stop\"" }] }),
     ]));
-    world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
-    let task = world.start("round");
-    world.up();
-    let exit = world.exit_message();
+    fixture.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
+    let task = fixture.start("round");
+    fixture.up();
+    let exit = fixture.exit_message();
     assert_eq!(
         (exit["reason"].as_str(), exit["category"].as_str()),
         (Some("orchestration-error"), Some("error"))
     );
     assert!(exit["error"].as_str().unwrap().contains("not valid JSON"), "{exit}");
-    world.wait_for_queue(&task, "failed");
-    insta::assert_snapshot!(world.story(), @r#"
+    fixture.wait_for_queue(&task, "failed");
+    insta::assert_snapshot!(fixture.summary(), @r#"
     started round
       one (1)
       retry: the outcome object in your message is not valid JSON: {"outcome": "stop"
     exited orchestration-error [error]: The agent did not report a usable outcome
     "#);
-    let prompts = world.prompts(&task);
+    let prompts = fixture.prompts(&task);
     assert_eq!(prompts.len(), 2);
     assert!(!prompts[0].1.contains("Your last answer") && prompts[1].1.contains("Your last answer"));
 }
@@ -44,67 +44,67 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
         ("silent", "{\"outcome\": \"other\"}", "needs a description in your own words"),
     ];
     let mut scenes = vec![json!({ "when": "Your last answer", "steps": [outcome("stop")] })];
-    scenes.extend(
-        mistakes
-            .map(|(name, said, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })),
-    );
-    let mut world = World::scripted(&script(&scenes));
+    scenes.extend(mistakes.map(
+        |(name, printed, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": printed }] }),
+    ));
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
     let recipe = looping("round", "{}", "{ next_step: one }")
         .replace("[again, stop]", "[again, stop, other]")
         + "      other: { exit: user-provided-other }\n";
-    world.recipe("round.yml", &recipe);
+    fixture.recipe("round.yml", &recipe);
     let mut tasks = Vec::new();
     for (name, _, _) in mistakes {
         let message = format!("mistake {name}");
-        let started = world.json(&["recipe", "start", "round", "--session", name, "--message", &message]);
+        let started = fixture.json(&["recipe", "start", "round", "--session", name, "--message", &message]);
         tasks.push(started["task_id"].as_str().unwrap().to_owned());
     }
-    world.up();
+    fixture.up();
     for (task, (name, _, reminder)) in tasks.iter().zip(mistakes) {
-        world.wait_for_queue(task, "done");
-        let prompts = world.prompts(task);
+        fixture.wait_for_queue(task, "done");
+        let prompts = fixture.prompts(task);
         assert_eq!(prompts.len(), 2, "{name}");
         assert!(prompts[1].1.contains(reminder), "{name}: {}", prompts[1].1);
     }
-    let retries = world.told().into_iter().filter(|value| value["type"] == "orchestration_retry").count();
+    let retries =
+        fixture.run_messages().into_iter().filter(|value| value["type"] == "orchestration_retry").count();
     assert_eq!(retries, 5);
 }
 
 #[test]
-fn no_tasks_while_there_is_one_is_told_and_asked_again() {
+fn reporting_no_tasks_while_there_is_one_gets_a_retry() {
     let mut scenes = vec![
         json!({ "step": "implement", "when": "the queue has ready work", "steps": [
             { "write": { "path": "login.txt", "text": "fixed\n" } }, outcome("complete") ] }),
         json!({ "step": "implement", "steps": [outcome("no-tasks")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(&scenes));
-    world.json(&["task", "add", "Fix the login"]);
-    let task = world.start("implement-and-review");
-    world.up();
-    world.wait_for_queue(&task, "provisional");
-    let story = world.story();
-    assert!(story.contains("retry: you reported \"no-tasks\""), "{story}");
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    fixture.wait_for_queue(&task, "provisional");
+    let summary = fixture.summary();
+    assert!(summary.contains("retry: you reported \"no-tasks\""), "{summary}");
     assert!(
-        story.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
+        summary.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
     );
 }
 
 #[test]
-fn commits_that_are_not_there_are_asked_for_once_more() {
+fn reporting_missing_commits_gets_a_retry() {
     let mut scenes = vec![
         json!({ "step": "commit", "when": "the branch has no new commit", "steps": [
             { "commit": "Really" }, outcome("committed") ] }),
         json!({ "step": "commit", "steps": [outcome("committed")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(&scenes));
-    world.json(&["task", "add", "Fix the login"]);
-    let task = world.start("implement-and-review");
-    world.up();
-    let view = world.wait_for_queue(&task, "provisional");
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    let view = fixture.wait_for_queue(&task, "provisional");
     assert_eq!(view["verified"]["commits"], 1);
-    assert!(world.story().contains(
+    assert!(fixture.summary().contains(
         "retry: you reported \"committed\" (you committed the change), but the branch has no new commit"
     ));
 }

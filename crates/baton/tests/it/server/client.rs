@@ -1,4 +1,4 @@
-//! As much HTTP as the tests need: one request, one answer; and a stream of events, line by line.
+//! A small HTTP client: single requests, and streams of events.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -22,7 +22,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Status and code of an error object, which has to be whole.
+    /// The status and the code of an error, which must have a message and a hint.
     pub fn error(&self) -> (u16, String) {
         let object = self.json();
         for key in ["message", "hint"] {
@@ -39,10 +39,10 @@ pub fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Sends these bytes as they are and reads to the end.
+/// Sends these bytes and reads to the end.
 pub fn raw(address: &str, request: &[u8]) -> Answer {
     let mut stream = connect(address);
-    // A server that has heard enough may close before everything is sent; what it says is there all the same.
+    // The server may respond and close before everything is sent.
     let sent = stream.write_all(request);
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
@@ -60,7 +60,7 @@ fn parse(answer: &[u8]) -> Answer {
     Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
-/// One request with JSON, or none.
+/// One request, with JSON if there is a body.
 pub fn send(
     address: &str,
     method: &str,
@@ -95,7 +95,7 @@ pub fn post(address: &str, path: &str, body: &Value) -> Answer {
     send(address, "POST", path, &[], Some(body.to_string().as_bytes()))
 }
 
-/// The events of the log, from a number on, as they come.
+/// The events after a number, as they happen.
 pub struct Events {
     lines: BufReader<TcpStream>,
 }
@@ -114,7 +114,7 @@ impl Events {
         self.lines.get_ref()
     }
 
-    /// The next line of any kind; none when the server closed the stream or the connection broke.
+    /// The next line; none at the end of the connection.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         match self.lines.read_line(&mut line) {
@@ -127,12 +127,12 @@ impl Events {
 impl Iterator for Events {
     type Item = Value;
 
-    /// The next whole event. Lines between are ids, names, signs of life and the sizes of chunks.
+    /// The next complete event. Other lines are ids, names, keep-alives and sizes of chunks.
     fn next(&mut self) -> Option<Value> {
         loop {
             let line = self.line()?;
             if let Some(data) = line.strip_prefix("data: ") {
-                // Only what ended in a blank line has come whole.
+                // An event is complete only with its blank line.
                 let blank = self.line()?;
                 assert!(blank.trim().is_empty(), "{blank:?}");
                 return Some(serde_json::from_str(data.trim_end()).unwrap());

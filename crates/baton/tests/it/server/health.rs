@@ -1,16 +1,16 @@
-//! What the server says of itself.
+//! Health, workers, metrics and request ids.
 
 use super::client::send;
-use super::place::Place;
+use super::test_server::TestServer;
 
 #[test]
-fn health_says_what_is_wrong() {
-    let mut place = Place::without_agents();
+fn health_reports_problems() {
+    let mut server = TestServer::without_agents();
     let settings =
         "default_agent = \"ghost\"\n[agents.ghost]\nkind = \"command\"\ncommand = [\"/no/such/agent\"]\n";
-    std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
-    place.up(&["--listen", "127.0.0.1:0"]);
-    let health = place.read("/api/health");
+    std::fs::write(server.folder.join(".agent/baton.toml"), settings).unwrap();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    let health = server.read("/api/health");
     assert_eq!(health["status"], "degraded");
     assert_eq!(health["namespace"], "test");
     assert_eq!(health["store"]["is_writable"], true);
@@ -20,26 +20,26 @@ fn health_says_what_is_wrong() {
 }
 
 #[test]
-fn a_server_alone_tells_since_when_it_works() {
-    let place = Place::without_agents().start();
+fn a_single_server_reports_when_it_started() {
+    let server = TestServer::without_agents().start();
     let look = || {
-        let worker = place.read("/api/workers")["workers"][0].clone();
+        let worker = server.read("/api/workers")["workers"][0].clone();
         (
             worker["started_at"].as_str().unwrap().to_owned(),
             worker["last_heartbeat"].as_str().unwrap().to_owned(),
         )
     };
-    let (_, heard_first) = look();
+    let (_, first_heartbeat) = look();
     let (started, _) = look();
-    assert!(started < heard_first, "it does not begin anew with each look: {started} {heard_first}");
+    assert!(started < first_heartbeat, "the start time does not change: {started} {first_heartbeat}");
 }
 
 #[test]
 fn metrics_count_requests_by_route() {
-    let place = Place::without_agents().start();
-    place.get("/api/tasks/TASK-00000000");
-    place.get("/api/tasks/TASK-00000001");
-    let metrics = place.get("/metrics");
+    let server = TestServer::without_agents().start();
+    server.get("/api/tasks/TASK-00000000");
+    server.get("/api/tasks/TASK-00000001");
+    let metrics = server.get("/metrics");
     assert!(
         metrics.head.contains("content-type: application/openmetrics-text; version=1.0.0"),
         "{metrics:?}"
@@ -51,11 +51,11 @@ fn metrics_count_requests_by_route() {
 
 #[test]
 fn a_request_keeps_its_id() {
-    let mut place = Place::without_agents().start();
-    let answer = send(&place.address, "GET", "/api/health", &[("x-request-id", "mine-1")], None);
+    let mut server = TestServer::without_agents().start();
+    let answer = send(&server.address, "GET", "/api/health", &[("x-request-id", "mine-1")], None);
     assert!(answer.head.contains("\r\nx-request-id: mine-1"), "{answer:?}");
-    let hostile = send(&place.address, "GET", "/api/health", &[("x-request-id", "a b\u{7f}")], None);
+    let hostile = send(&server.address, "GET", "/api/health", &[("x-request-id", "a b\u{7f}")], None);
     assert!(!hostile.head.contains("a b"), "{hostile:?}");
-    let said = place.stop();
-    assert!(said.contains("id=mine-1"), "{said}");
+    let printed = server.stop();
+    assert!(printed.contains("id=mine-1"), "{printed}");
 }

@@ -1,17 +1,17 @@
-//! The server as programs meet it: the real binary, over HTTP.
+//! The HTTP API of the real binary.
 
+mod access;
 mod bad_input;
 mod chat;
 pub mod client;
-mod door;
 mod health;
 mod pages;
 mod people;
-pub mod place;
 mod recipes;
 mod replies;
 mod restart;
 mod results;
 mod sockets;
 mod streams;
+pub mod test_server;
 pub mod websocket;

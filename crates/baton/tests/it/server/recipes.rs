@@ -1,44 +1,44 @@
-//! Recipes as a client on the WebSocket sees them, message by message.
+//! Messages about recipes on the WebSocket.
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::test_server::TestServer;
 use super::websocket::Socket;
 
-/// An agent that ends each step with the outcome given for it, after doing the work given for it.
+/// An agent that follows a script for each step.
 fn agent(steps: &[(&str, Value)]) -> Value {
     steps.iter().map(|(step, plays)| json!({ "step": step, "steps": plays })).collect()
 }
 
-fn says(outcome: &str) -> Value {
+fn reports(outcome: &str) -> Value {
     json!([{ "say": "I had a look." }, { "say": json!({ "outcome": outcome }).to_string() }])
 }
 
-/// Starts the recipe over one socket and returns everything another one hears of the session, up to the exit.
-fn told(place: &Place, recipe: &str) -> Vec<Value> {
-    let mut listener = Socket::connected(&place.address);
+/// Starts the recipe over one socket and returns all messages of the session on another one, up to the exit.
+fn messages_of(server: &TestServer, recipe: &str) -> Vec<Value> {
+    let mut listener = Socket::connected(&server.address);
     listener.send(&json!({ "type": "subscribe", "session_id": "abc123", "last_seq": 0 }));
-    let mut person = Socket::connected(&place.address);
+    let mut person = Socket::connected(&server.address);
     let started = person.ask(json!({
         "type": "start_recipe",
         "session_id": "abc123",
         "recipe_id": recipe,
-        "working_directory": place.folder.display().to_string(),
+        "working_directory": server.folder.display().to_string(),
     }));
     assert_eq!(started["type"], "ack", "{started}");
-    let mut heard = Vec::new();
+    let mut messages = Vec::new();
     for message in listener {
         let is_exit = message["type"] == "recipe_exited";
-        heard.push(message);
+        messages.push(message);
         if is_exit {
-            return heard;
+            return messages;
         }
     }
-    panic!("the recipe did not exit: {heard:?}")
+    panic!("the recipe did not exit: {messages:?}")
 }
 
-fn of_type<'a>(heard: &'a [Value], kind: &str) -> Vec<&'a Value> {
-    heard.iter().filter(|message| message["type"] == kind).collect()
+fn of_type<'a>(messages: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    messages.iter().filter(|message| message["type"] == kind).collect()
 }
 
 fn without_seq(message: &Value) -> Value {
@@ -48,10 +48,10 @@ fn without_seq(message: &Value) -> Value {
 }
 
 #[test]
-fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
-    let place = Place::new(&agent(&[("implement", says("no-tasks"))])).start();
-    let heard = told(&place, "implement-and-review");
-    let started = of_type(&heard, "recipe_started");
+fn no_tasks_ends_the_recipe_as_completed_with_this_exact_message() {
+    let server = TestServer::new(&agent(&[("implement", reports("no-tasks"))])).start();
+    let messages = messages_of(&server, "implement-and-review");
+    let started = of_type(&messages, "recipe_started");
     assert_eq!(
         without_seq(started[0]),
         json!({
@@ -64,7 +64,7 @@ fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
         })
     );
     assert_eq!(
-        without_seq(heard.last().unwrap()),
+        without_seq(messages.last().unwrap()),
         json!({
             "type": "recipe_exited",
             "session_id": "abc123",
@@ -76,56 +76,56 @@ fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
 }
 
 #[test]
-fn every_step_and_every_transition_is_told_in_order() {
+fn every_step_and_every_transition_is_sent_in_order() {
     let works = json!([
         { "write": { "path": "greeting.txt", "text": "Hello!\n" } },
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
     let commits = json!([{ "commit": "Add a greeting" }, { "say": "{\"outcome\": \"committed\"}" }]);
-    let steps = [("implement", works), ("code-review", says("no-issues")), ("commit", commits)];
-    let place = Place::new(&agent(&steps)).start();
-    let heard = told(&place, "implement-and-review");
-    let moves: Vec<(&str, &str)> = of_type(&heard, "recipe_step_transition")
+    let steps = [("implement", works), ("code-review", reports("no-issues")), ("commit", commits)];
+    let server = TestServer::new(&agent(&steps)).start();
+    let messages = messages_of(&server, "implement-and-review");
+    let moves: Vec<(&str, &str)> = of_type(&messages, "recipe_step_transition")
         .iter()
         .map(|message| (message["from_step"].as_str().unwrap(), message["to_step"].as_str().unwrap()))
         .collect();
     assert_eq!(moves, [("implement", "code-review"), ("code-review", "commit")]);
-    let begun: Vec<(&str, u64)> = of_type(&heard, "recipe_step_started")
+    let started: Vec<(&str, u64)> = of_type(&messages, "recipe_step_started")
         .iter()
         .map(|message| (message["step"].as_str().unwrap(), message["step_count"].as_u64().unwrap()))
         .collect();
-    assert_eq!(begun, [("implement", 1), ("code-review", 2), ("commit", 3)]);
-    let exited = heard.last().unwrap();
+    assert_eq!(started, [("implement", 1), ("code-review", 2), ("commit", 3)]);
+    let exited = messages.last().unwrap();
     assert_eq!(exited["reason"], "task-committed");
     assert_eq!(exited["message"], "Task implementation committed successfully");
-    assert!(heard.is_sorted_by_key(|message| message["seq"].as_u64()), "{heard:?}");
+    assert!(messages.is_sorted_by_key(|message| message["seq"].as_u64()), "{messages:?}");
 }
 
 #[test]
-fn a_malformed_outcome_is_told_once_and_then_ends_the_recipe_as_an_error() {
-    let place = Place::new(&agent(&[("implement", says("finished"))])).start();
-    let heard = told(&place, "implement-and-review");
-    let retries = of_type(&heard, "orchestration_retry");
-    assert_eq!(retries.len(), 1, "{heard:?}");
+fn a_malformed_outcome_gets_one_retry_and_then_ends_the_recipe() {
+    let server = TestServer::new(&agent(&[("implement", reports("finished"))])).start();
+    let messages = messages_of(&server, "implement-and-review");
+    let retries = of_type(&messages, "orchestration_retry");
+    assert_eq!(retries.len(), 1, "{messages:?}");
     assert_eq!((&retries[0]["session_id"], &retries[0]["step"]), (&json!("abc123"), &json!("implement")));
     assert!(retries[0]["error"].as_str().unwrap().contains("finished"), "{}", retries[0]);
-    let exited = heard.last().unwrap();
+    let exited = messages.last().unwrap();
     assert_eq!((&exited["reason"], &exited["category"]), (&json!("orchestration-error"), &json!("error")));
 }
 
 #[test]
-fn the_fourth_visit_of_a_step_is_refused_and_told_as_a_guardrail() {
+fn the_fourth_visit_of_a_step_is_refused_as_a_guardrail() {
     let works = json!([
         { "append": { "path": "greeting.txt", "text": "Hello!\n" } },
         { "say": "{\"outcome\": \"complete\"}" },
     ]);
-    let steps = [("implement", works.clone()), ("code-review", says("issues-found")), ("fix", works)];
-    let place = Place::new(&agent(&steps)).start();
-    let heard = told(&place, "implement-and-review");
+    let steps = [("implement", works.clone()), ("code-review", reports("issues-found")), ("fix", works)];
+    let server = TestServer::new(&agent(&steps)).start();
+    let messages = messages_of(&server, "implement-and-review");
     let reviews =
-        of_type(&heard, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
-    assert_eq!(reviews, 3, "{heard:?}");
-    let exited = heard.last().unwrap();
+        of_type(&messages, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
+    assert_eq!(reviews, 3, "{messages:?}");
+    let exited = messages.last().unwrap();
     assert_eq!(exited["reason"], "max-step-visits-exceeded:code-review");
     assert_eq!(exited["category"], "guardrail");
 }

@@ -1,19 +1,19 @@
-//! What agents report, and what becomes of it: nobody is left with a blocked task and no question.
+//! The results of agents: a blocked task always has a question.
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::test_server::TestServer;
 
 fn reporting(status: &str, reason: Option<&str>, output: &str) -> Value {
     json!({ "steps": [{ "result": { "status": status, "reason": reason, "output": output } }] })
 }
 
-/// One message of this type to an agent that reports this.
+/// The task of one message of this type, with an agent that reports this.
 fn after(script: &Value, task_type: &str, status: &str) -> Value {
-    let place = Place::new(&json!([script])).start();
-    let project = place.project();
-    let task = place.chat(&project, &json!({ "content": "Do it", "task_type": task_type }));
-    place.task_when(&task, status)
+    let server = TestServer::new(&json!([script])).start();
+    let project = server.project();
+    let task = server.chat(&project, &json!({ "content": "Do it", "task_type": task_type }));
+    server.wait_for_status(&task, status)
 }
 
 fn question_text(task: &Value) -> &str {
@@ -80,19 +80,19 @@ fn a_timeout_and_an_interactive_prompt_have_questions_of_their_own() {
 }
 
 #[test]
-fn secrets_in_an_agents_words_are_kept_nowhere() {
+fn secrets_in_an_agents_output_are_stored_nowhere() {
     let secret = "ghp_0123456789abcdefABCDEF";
     let script = json!({ "steps": [
         { "log": format!("pushing with {secret}") },
         { "result": { "status": "COMPLETE", "output": format!("I used {secret} at https://mia:{secret}@example.org") } },
     ]});
-    let place = Place::new(&json!([script])).start();
-    let project = place.project();
-    let id = place.chat(&project, &json!({ "content": "What is the remote?" }));
-    let task = place.task_when(&id, "COMPLETE");
+    let server = TestServer::new(&json!([script])).start();
+    let project = server.project();
+    let id = server.chat(&project, &json!({ "content": "What is the remote?" }));
+    let task = server.wait_for_status(&id, "COMPLETE");
     assert_eq!(task["output"], "I used [redacted] at https://mia:[redacted]@example.org");
-    let log = place.get(&format!("/api/tasks/{id}/log")).body;
+    let log = server.get(&format!("/api/tasks/{id}/log")).body;
     assert!(log.contains("pushing with [redacted]"), "{log}");
-    let everything = format!("{task}{log}{}", place.get(&format!("/api/tasks/{id}/events")).body);
+    let everything = format!("{task}{log}{}", server.get(&format!("/api/tasks/{id}/events")).body);
     assert!(!everything.contains(secret), "{everything}");
 }

@@ -1,15 +1,15 @@
-//! The WebSocket: an introduction, requests, and what is told of.
+//! The WebSocket: handshake, requests and events.
 
 use serde_json::{Value, json};
 
 use super::client::send;
-use super::place::Place;
+use super::test_server::TestServer;
 use super::websocket::Socket;
 
 #[test]
 fn a_socket_introduces_itself_and_answers_requests() {
-    let place = Place::without_agents().start();
-    let mut socket = Socket::open(&place.address);
+    let server = TestServer::without_agents().start();
+    let mut socket = Socket::open(&server.address);
     let hello = socket.next().unwrap();
     assert_eq!(
         (&hello["type"], &hello["namespace"], &hello["needs_token"]),
@@ -47,13 +47,13 @@ fn a_socket_introduces_itself_and_answers_requests() {
 }
 
 #[test]
-fn a_prompt_becomes_a_task_and_an_answer_is_taken_once() {
+fn a_prompt_becomes_a_task_and_its_question_is_answered_once() {
     let script = json!([{ "resumed": false, "steps": [{ "ask": { "question": "Go on?" } }] }]);
-    let place = Place::new(&script).start();
-    let mut socket = Socket::connected(&place.address);
+    let server = TestServer::new(&script).start();
+    let mut socket = Socket::connected(&server.address);
     socket.ask(json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
-    // Another session's work is not told here.
-    place.post("/api/tasks", &json!({ "title": "Other", "session_id": "other" }));
+    // Events of another session are not sent here.
+    server.post("/api/tasks", &json!({ "title": "Other", "session_id": "other" }));
     let ack = socket.ask(json!({ "type": "prompt", "session_id": "mine", "content": "Fix the login" }));
     let task = ack["task_id"].as_str().unwrap().to_owned();
     let asked = socket.find(|message| message["type"] == "question_asked").unwrap();
@@ -62,31 +62,31 @@ fn a_prompt_becomes_a_task_and_an_answer_is_taken_once() {
     assert_eq!(socket.ask(answer.clone())["type"], "ack");
     assert_eq!(socket.ask(answer)["error"], "ALREADY_ANSWERED");
 
-    // Coming back from the start, it hears of its own session alone, in order.
-    let mut again = Socket::connected(&place.address);
+    // A new subscription from the beginning gets only the events of its own session, in order.
+    let mut again = Socket::connected(&server.address);
     again.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
-    let told: Vec<Value> = again
+    let events: Vec<Value> = again
         .filter(|message| message["seq"].is_u64())
         .take_while(|message| message["type"] != "question_answered")
         .collect();
-    assert!(told.iter().all(|message| message["task_id"] == *task), "{told:?}");
-    assert!(told.is_sorted_by_key(|message| message["seq"].as_u64()), "{told:?}");
+    assert!(events.iter().all(|message| message["task_id"] == *task), "{events:?}");
+    assert!(events.is_sorted_by_key(|message| message["seq"].as_u64()), "{events:?}");
 }
 
 #[test]
 fn a_recipe_is_started_and_stopped() {
-    let place = Place::new(&json!([])).start();
-    let mut socket = Socket::connected(&place.address);
+    let server = TestServer::new(&json!([])).start();
+    let mut socket = Socket::connected(&server.address);
     socket.ask(json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
     let start = |folder: &str| json!({ "type": "start_recipe", "session_id": "mine", "recipe_id": "document-design", "working_directory": folder });
-    let folder = place.folder.display().to_string();
+    let folder = server.folder.display().to_string();
     assert_eq!(socket.ask(start("/no/such/folder"))["error"], "NOT_FOUND");
     let mut unknown = start(&folder);
     unknown["recipe_id"] = json!("document-desing");
     let refused = socket.ask(unknown);
     assert!(refused["message"].as_str().unwrap().contains("did you mean document-design?"), "{refused}");
     assert_eq!(socket.ask(start(&folder))["type"], "ack");
-    let mut watcher = Socket::connected(&place.address);
+    let mut watcher = Socket::connected(&server.address);
     watcher.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
     let started = watcher.find(|message| message["type"] == "recipe_started").unwrap();
     assert_eq!(started["recipe_id"], "document-design");
@@ -98,31 +98,31 @@ fn a_recipe_is_started_and_stopped() {
 }
 
 #[test]
-fn a_socket_elsewhere_needs_the_token_and_a_foreign_page_gets_none() {
-    let mut place = Place::without_agents();
-    place.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
-    let mut socket = Socket::open(&place.address);
+fn a_socket_needs_the_token_and_foreign_pages_are_refused() {
+    let mut server = TestServer::without_agents();
+    server.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
+    let mut socket = Socket::open(&server.address);
     assert_eq!(socket.next().unwrap()["needs_token"], true);
     let refused = socket.ask(json!({ "type": "connect", "token": "wrong" }));
     assert_eq!(refused["error"], "UNAUTHORIZED");
     assert_eq!((socket.next(), socket.closed), (None, Some(1008)));
-    let mut socket = Socket::open(&place.address);
+    let mut socket = Socket::open(&server.address);
     assert_eq!(socket.next().unwrap()["type"], "hello");
     let connected = socket.ask(json!({ "type": "connect", "token": "correct-horse-battery" }));
     assert_eq!(connected["type"], "connected");
     let upgrade =
         [("origin", "http://evil.example"), ("upgrade", "websocket"), ("sec-websocket-version", "13")];
-    let foreign = send(&place.address, "GET", "/ws", &upgrade, None);
+    let foreign = send(&server.address, "GET", "/ws", &upgrade, None);
     assert_eq!(foreign.error(), (403, "FORBIDDEN".to_owned()));
 }
 
 #[test]
-fn a_server_that_ends_says_so() {
-    let mut place = Place::without_agents().start();
-    let mut idle = Socket::connected(&place.address);
-    let mut listening = Socket::connected(&place.address);
+fn a_stopping_server_closes_its_sockets() {
+    let mut server = TestServer::without_agents().start();
+    let mut idle = Socket::connected(&server.address);
+    let mut listening = Socket::connected(&server.address);
     listening.ask(json!({ "type": "subscribe", "last_seq": 0 }));
-    place.stop();
+    server.stop();
     assert_eq!((idle.next(), idle.closed), (None, Some(1001)));
     assert_eq!((listening.next(), listening.closed), (None, Some(1001)));
 }

@@ -1,4 +1,4 @@
-//! As much WebSocket as the tests need: text frames out, text and close frames in.
+//! A small WebSocket client: sends text frames, receives text and close frames.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,17 +9,17 @@ use super::client::connect;
 
 pub struct Socket {
     stream: BufReader<TcpStream>,
-    /// The code in the server's close frame, once it came.
+    /// The code of the server's close frame.
     pub closed: Option<u16>,
 }
 
 impl Socket {
-    /// After the handshake, before a word is said.
+    /// After the HTTP handshake.
     pub fn open(address: &str) -> Self {
         Self::open_with(address, "")
     }
 
-    /// The same with lines of a header.
+    /// The same with these header lines.
     pub fn open_with(address: &str, headers: &str) -> Self {
         let mut stream = connect(address);
         let request = format!(
@@ -69,11 +69,11 @@ impl Socket {
         }
         frame.extend([0; 4]);
         frame.extend(bytes);
-        // Whether it was cut off meanwhile shows when the answer is read.
+        // A closed connection is noticed when the response is read.
         let _ = self.stream.get_mut().write_all(&frame);
     }
 
-    /// Asks and waits for the answer to it, past everything that comes between.
+    /// Sends a request and waits for its response, skipping other messages.
     pub fn ask(&mut self, mut message: Value) -> Value {
         message["request_id"] = json!("mine");
         self.send(&message);
@@ -105,7 +105,7 @@ impl Socket {
 impl Iterator for Socket {
     type Item = Value;
 
-    /// The next message; none when the connection is over.
+    /// The next message; none at the end of the connection.
     fn next(&mut self) -> Option<Value> {
         loop {
             let (kind, body) = self.frame()?;

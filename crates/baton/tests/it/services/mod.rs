@@ -1,6 +1,6 @@
-//! Background services: none dies silently, one item's failure stays with that item (I23).
+//! Background services: none stops silently, and the failure of one item affects only that item (I23).
 
 mod checked_out;
+mod faulty_server;
 mod items;
-mod stand;
 mod supervised;

@@ -1,15 +1,15 @@
-//! Every service fails in turn: the others go on, health, doctor, page and `baton up` say so, and it recovers.
+//! Every service fails in turn: the others continue, health, doctor, pages and `baton up` report it, and it recovers.
 
 use baton_engine::base::supervisor::ServiceName;
 use serde_json::json;
 
-use super::stand::Stand;
-use crate::engine::shop::Shop;
-use crate::engine::store_choice::{address, eprintln_skipped, namespace};
+use super::faulty_server::FaultyServer;
+use crate::engine::store_choice::{address, namespace, report_skipped};
+use crate::engine::test_repo::TestRepo;
 use crate::postgres;
 use crate::server::client::get;
 
-/// Where a service runs. A new service does not compile here until it is said.
+/// Where a service runs. A new service does not compile until it is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     Everywhere,
@@ -37,92 +37,95 @@ const fn runs(service: ServiceName) -> Runs {
     }
 }
 
-fn shop() -> Shop {
+fn repo() -> TestRepo {
     let script = json!({ "scripts": [], "otherwise": [
         { "write": { "path": "out/{{task}}.txt", "text": "done\n" } },
         { "commit": "Work on {{task}}" },
         { "result": { "status": "COMPLETE", "output": "Done." } },
     ]});
-    Shop::scripted(&script, "lease_seconds = 1\nmax_unaccepted = 1000")
+    TestRepo::scripted(&script, "lease_seconds = 1\nmax_unaccepted = 1000")
 }
 
-/// The service fails, by an error or a panic, while all others go on; then the cause goes away.
-fn fails_alone(stand: &Stand, service: ServiceName, how: &str) {
-    stand.fail(&format!("service:{service}:{how}"));
-    stand.until_state(service.as_str(), "failing");
-    let health = stand.health();
+/// Makes the service fail by an error or a panic, checks that all others continue, and removes the cause.
+fn fails_alone(server: &FaultyServer, service: ServiceName, how: &str) {
+    server.fail(&format!("service:{service}:{how}"));
+    server.until_state(service.as_str(), "failing");
+    let health = server.health();
     assert_eq!(health["status"], "degraded", "{health:#}");
     let problem = format!("service {service} is failing: ");
-    let is_said = |said: &serde_json::Value| said.as_str().unwrap().starts_with(&problem);
+    let is_said = |printed: &serde_json::Value| printed.as_str().unwrap().starts_with(&problem);
     assert!(health["problems"].as_array().unwrap().iter().any(is_said), "{health:#}");
     for other in health["services"].as_array().unwrap() {
         if other["name"] != service.as_str() {
             assert_eq!(other["state"], "running", "while {service} fails: {health:#}");
         }
     }
-    stand.up.hears(&format!("Service {service} is failing: "));
-    // Nothing but claiming needs the dispatcher, and nothing but the service itself this service.
+    server.up.wait_for_line(&format!("Service {service} is failing: "));
+    // Without the dispatcher nothing is claimed; any other service is not needed for a task.
     if service != ServiceName::Dispatcher {
-        let task = stand.shop.add(&format!("Work while {service} fails"), &[]);
-        stand.shop.until_queue(&task, "provisional");
+        let task = server.repo.add(&format!("Work while {service} fails"), &[]);
+        server.repo.until_queue(&task, "provisional");
     }
-    assert_eq!(stand.service(service.as_str())["state"], "failing", "it goes on failing");
-    stand.fail("");
-    stand.until_state(service.as_str(), "running");
-    stand.up.hears(&format!("Service {service} works again."));
+    assert_eq!(server.service(service.as_str())["state"], "failing", "it still fails");
+    server.fail("");
+    server.until_state(service.as_str(), "running");
+    server.up.wait_for_line(&format!("Service {service} works again."));
 }
 
-fn each_fails_alone(stand: &Stand, wanted: &[Runs]) {
+fn each_fails_alone(server: &FaultyServer, wanted: &[Runs]) {
     let mut names: Vec<ServiceName> =
         ServiceName::ALL.iter().copied().filter(|service| wanted.contains(&runs(*service))).collect();
-    // It failed from the beginning.
+    // The pruner fails from the beginning.
     names.sort_by_key(|service| *service != ServiceName::Pruner);
     for (service, how) in names.into_iter().zip(["error", "panic"].into_iter().cycle()) {
-        fails_alone(stand, service, how);
+        fails_alone(server, service, how);
     }
-    stand.until("all is well again", || stand.health()["status"] == "ok");
+    server.until("health is ok again", || server.health()["status"] == "ok");
 }
 
 #[test]
 fn i23_every_service_fails_alone_and_recovers() {
-    // The pruner's first round comes at once, and the next one an hour later.
-    let stand = Stand::start(shop(), "service:pruner:error");
-    each_fails_alone(&stand, &[Runs::Everywhere]);
-    let task = stand.shop.add("Work afterwards", &[]);
-    stand.shop.until_queue(&task, "provisional");
-    stand.up.end();
+    // The pruner runs at once and then only every hour.
+    let server = FaultyServer::start(repo(), "service:pruner:error");
+    each_fails_alone(&server, &[Runs::Everywhere]);
+    let task = server.repo.add("Work afterwards", &[]);
+    server.repo.until_queue(&task, "provisional");
+    server.up.end();
 }
 
 #[test]
 fn i23_every_service_of_a_shared_store_fails_alone_and_recovers() {
     if let Some(reason) = postgres::missing() {
-        eprintln_skipped(&reason);
+        report_skipped(&reason);
         return;
     }
-    let mut shop = shop();
-    shop.variables =
+    let mut repo = repo();
+    repo.variables =
         vec![("BATON_STORE".to_owned(), address()), ("BATON_NAMESPACE".to_owned(), namespace("services"))];
-    let stand = Stand::start(shop, "");
-    each_fails_alone(&stand, &[Runs::OnSharedStore]);
-    stand.up.end();
+    let server = FaultyServer::start(repo, "");
+    each_fails_alone(&server, &[Runs::OnSharedStore]);
+    server.up.end();
 }
 
 #[test]
 fn i23_doctor_and_every_page_show_a_failing_service() {
-    let stand = Stand::start(shop(), "service:outbox");
-    stand.until_state("outbox", "failing");
-    let doctor = stand.shop.output(&["doctor"]);
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    let server = FaultyServer::start(repo(), "service:outbox");
+    server.until_state("outbox", "failing");
+    let doctor = server.repo.output(&["doctor"]);
+    let printed = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(!doctor.status.success());
-    assert!(said.contains("✗ services    outbox is failing: failure injected into service outbox"), "{said}");
+    assert!(
+        printed.contains("✗ services    outbox is failing: failure injected into service outbox"),
+        "{printed}"
+    );
     for page in ["/", "/board", "/health"] {
-        let page = get(&stand.address, page).body;
+        let page = get(&server.address, page).body;
         assert!(page.contains("id=\"degraded\"") && page.contains("service outbox is failing"), "{page}");
     }
-    stand.fail("");
-    stand.until_state("outbox", "running");
-    assert!(!get(&stand.address, "/board").body.contains("id=\"degraded\""));
-    let said = stand.shop.says(&["doctor"]);
-    assert!(said.contains("✓ services"), "{said}");
-    stand.up.end();
+    server.fail("");
+    server.until_state("outbox", "running");
+    assert!(!get(&server.address, "/board").body.contains("id=\"degraded\""));
+    let printed = server.repo.stdout(&["doctor"]);
+    assert!(printed.contains("✓ services"), "{printed}");
+    server.up.end();
 }

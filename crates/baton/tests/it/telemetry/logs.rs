@@ -1,17 +1,17 @@
-//! The log on standard error, for programs: one JSON object on each line.
+//! JSON logs on standard error: one object on each line.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
 #[test]
-fn every_line_is_json_and_tells_why_a_task_is_stuck() {
-    let shop = Shop::diligent("[roles.implement]\nmax = 0");
-    let task = shop.add("Stuck", &[]);
-    let mut command = shop.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+fn every_log_line_is_json_and_explains_a_stuck_task() {
+    let repo = TestRepo::with_working_agent("[roles.implement]\nmax = 0");
+    let task = repo.add("Stuck", &[]);
+    let mut command = repo.baton(&["up", "--listen", "127.0.0.1:0", "--log-format", "json"]);
     command.env("BATON_LOG", "debug").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut up = command.spawn().unwrap();
     let mut lines = BufReader::new(up.stderr.take().unwrap()).lines().map(|line| {
@@ -20,7 +20,8 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
     });
     let mut has_listened = false;
     let stuck = lines.by_ref().find(|line| {
-        has_listened |= line["message"].as_str().is_some_and(|said| said.starts_with("Listening on http://"));
+        has_listened |=
+            line["message"].as_str().is_some_and(|printed| printed.starts_with("Listening on http://"));
         line["message"] == "ready, but not claimed"
     });
     let stuck = stuck.expect("it says why");
@@ -29,25 +30,25 @@ fn every_line_is_json_and_tells_why_a_task_is_stuck() {
     assert_eq!(stuck["span"]["name"], "claim");
     assert!(has_listened, "what the program says is JSON too");
     assert!(Command::new("kill").arg(up.id().to_string()).status().unwrap().success());
-    // The rest has to parse as well.
+    // The rest must be JSON, too.
     lines.for_each(drop);
     assert!(up.wait().unwrap().success());
 }
 
 #[test]
 fn errors_are_json_and_a_mistake_in_the_filter_is_named() {
-    let shop = Shop::diligent("");
+    let repo = TestRepo::with_working_agent("");
     let refused = |variable: (&str, &str)| {
         let output =
-            shop.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
+            repo.baton(&["up", "--listen", "192.0.2.1:1"]).env(variable.0, variable.1).output().unwrap();
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let said = refused(("BATON_LOG_FORMAT", "json"));
-    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    let printed = refused(("BATON_LOG_FORMAT", "json"));
+    let last: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
     assert_eq!(last["level"], "ERROR");
     assert!(last["message"].as_str().unwrap().contains("192.0.2.1:1"), "{last}");
     assert!(!last["hint"].as_str().unwrap().is_empty(), "{last}");
-    let said = refused(("BATON_LOG", "baton=loud"));
-    assert!(said.contains("BATON_LOG is \"baton=loud\""), "{said}");
+    let printed = refused(("BATON_LOG", "baton=loud"));
+    assert!(printed.contains("BATON_LOG is \"baton=loud\""), "{printed}");
 }

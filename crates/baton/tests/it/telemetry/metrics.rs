@@ -1,4 +1,4 @@
-//! `/metrics`, after a task has gone through.
+//! `/metrics` after a task.
 
 use serde_json::json;
 
@@ -20,17 +20,17 @@ fn scrape(address: &str) -> Samples {
 }
 
 #[test]
-fn the_work_is_counted_once_however_often_it_is_scraped() {
+fn metrics_count_work_once_however_often_they_are_scraped() {
     let usage = json!({ "usage": { "inputTokens": 1200, "outputTokens": 34, "totalTokens": 1234 } });
     let script = turns(json!([[{ "commit": "work" }, usage, { "cost": 0.25 }, outcome("complete")]]));
-    let shop = fake::shop(&script, "", "");
-    let up = shop.up();
-    let said = up.hears("Listening on http://");
-    let address = said.strip_prefix("Listening on http://").unwrap();
+    let repo = fake::repo(&script, "", "");
+    let up = repo.up();
+    let printed = up.wait_for_line("Listening on http://");
+    let address = printed.strip_prefix("Listening on http://").unwrap();
     let before = scrape(address);
     assert_eq!(before.get("baton_queue_depth{queue=\"incoming\"}"), Some(&0.0));
-    let task = shop.add("Something", &[]);
-    shop.until_queue(&task, "provisional");
+    let task = repo.add("Something", &[]);
+    repo.until_queue(&task, "provisional");
     scrape(address);
     let samples = scrape(address);
     for (series, expected) in [
@@ -51,7 +51,7 @@ fn the_work_is_counted_once_however_often_it_is_scraped() {
     ] {
         assert_eq!(samples.get(series), Some(&expected), "{series} in {samples:#?}");
     }
-    shop.says(&["accept", &task]);
+    repo.stdout(&["accept", &task]);
     let after = scrape(address);
     assert_eq!(after.get("baton_task_state_seconds_count{state=\"provisional\"}"), Some(&1.0));
     up.end();

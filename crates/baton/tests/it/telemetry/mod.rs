@@ -1,4 +1,4 @@
-//! What Baton tells of itself: traces for a collector, logs for programs, metrics for Prometheus.
+//! Telemetry: traces for a collector, JSON logs, metrics for Prometheus.
 
 mod logs;
 mod metrics;

@@ -1,11 +1,11 @@
-//! Checks a text against the rules of `OpenMetrics` 1.0 that a scraper relies on.
+//! Parses `OpenMetrics` 1.0 and checks the rules that scrapers rely on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Samples by their name with its labels.
+/// Samples by their name with labels.
 pub type Samples = BTreeMap<String, f64>;
 
-/// Every sample of the text, which has to conform.
+/// All samples of a valid text.
 pub fn parse(text: &str) -> Samples {
     let body = text.strip_suffix("# EOF\n").expect("the text ends with # EOF and a line feed");
     let mut families: BTreeMap<String, String> = BTreeMap::new();
@@ -15,7 +15,7 @@ pub fn parse(text: &str) -> Samples {
         if let Some(described) = line.strip_prefix("# ") {
             let mut words = described.splitn(3, ' ');
             let (keyword, name) = (words.next().unwrap(), words.next().unwrap());
-            let rest = words.next().unwrap_or_else(|| panic!("nothing is said: {line}"));
+            let rest = words.next().unwrap_or_else(|| panic!("no description: {line}"));
             if name != current {
                 assert!(!families.contains_key(name), "{name} is not in one piece");
                 families.insert(name.to_owned(), String::new());
@@ -63,7 +63,7 @@ fn check_series(series: &str, family: &str, kind: &str) {
     }
 }
 
-/// Where the closing quote is.
+/// The position of the closing quote.
 fn end_of_value(value: &str) -> Option<usize> {
     let mut is_escaped = false;
     value.char_indices().find_map(|(at, c)| {
@@ -73,7 +73,7 @@ fn end_of_value(value: &str) -> Option<usize> {
     })
 }
 
-/// Buckets only grow, and the last one holds everything.
+/// Buckets are cumulative, and the last one has the total.
 fn check_histograms(samples: &Samples, families: &BTreeMap<String, String>) {
     let mut buckets: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for (series, count) in samples {

@@ -1,4 +1,4 @@
-//! A small HTTP receiver, plain or with TLS: it accepts every request and hands it to the test.
+//! A small HTTP server, plain or with TLS, that accepts every request and passes it to the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -32,7 +32,7 @@ pub struct Receiver {
     inbox: Inbox<Delivery>,
 }
 
-/// A certificate authority of the test's own, and a certificate for `localhost` that it signed.
+/// A certificate authority, and a certificate for `localhost` that it signed.
 pub struct Authority(TempDir);
 
 impl Authority {
@@ -54,7 +54,7 @@ impl Authority {
         self.file("root.crt").display().to_string()
     }
 
-    /// `NAME.key` and `NAME.crt`, good for a day.
+    /// Writes `NAME.key` and `NAME.crt`, valid for a day.
     fn certificate(&self, name: &str, more: &[&str]) {
         let (key, out, subject) = (format!("{name}.key"), format!("{name}.crt"), format!("/CN={name}"));
         let mut command = Command::new("openssl");
@@ -101,18 +101,18 @@ impl Receiver {
         Self { url, inbox }
     }
 
-    /// The next request, as soon as it is there.
+    /// Waits for the next request.
     pub fn next(&self) -> Delivery {
         self.inbox.recv_timeout(PATIENCE).expect("a request comes")
     }
 
-    /// What has come by now and was not taken yet.
+    /// The requests so far that were not read yet.
     pub fn taken(&self) -> Vec<Delivery> {
         self.inbox.try_iter().collect()
     }
 }
 
-/// Accepts one request after another, until the client closes the connection. What was answered, the test can take.
+/// Accepts requests until the client closes the connection.
 fn serve(stream: impl Read + Write, sender: &Sender<Delivery>) {
     let mut reader = BufReader::new(stream);
     while let Some(delivery) = read(&mut reader) {

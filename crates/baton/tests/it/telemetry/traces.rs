@@ -1,4 +1,4 @@
-//! Traces for a collector: one for each task, whatever protocol leads there, and no trouble when there is none.
+//! Traces: one for each task, over HTTP and HTTPS, and no failure without a collector.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::receiver::{Authority, Receiver};
 use crate::agents::fake::{self, outcome, turns};
-use crate::server::place::Place;
+use crate::server::test_server::TestServer;
 
-/// Everything that was delivered, of a resource that is Baton.
+/// All received spans, which must be Baton's.
 fn spans(collector: &Receiver) -> Vec<Span> {
     let mut spans = Vec::new();
     for delivery in collector.taken() {
@@ -28,7 +28,7 @@ fn spans(collector: &Receiver) -> Vec<Span> {
             spans.extend(of_resource.scope_spans.into_iter().flat_map(|of_scope| of_scope.spans));
         }
     }
-    assert!(!spans.is_empty(), "what was not sent before is sent at the end");
+    assert!(!spans.is_empty(), "pending spans are sent at shutdown");
     spans
 }
 
@@ -37,7 +37,7 @@ fn value<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a Any> {
     attribute.value.as_ref()?.value.as_ref()
 }
 
-/// The text of an attribute; empty where there is none.
+/// The text of an attribute; empty if it is missing.
 fn text(attributes: &[KeyValue], key: &str) -> String {
     match value(attributes, key) {
         Some(Any::StringValue(text)) => text.clone(),
@@ -51,20 +51,20 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Two attempts of one task and its landing, told to a collector at `collector`.
+/// Checks the trace of a task with two attempts and a merge.
 fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
     let usage = json!({ "usage": { "inputTokens": 1200, "outputTokens": 34, "totalTokens": 1234 } });
     let script = turns(json!([
         [{ "commit": "a part" }, { "calls": 9 }, outcome("complete")],
         [{ "tool": "look around" }, usage, outcome("complete")]
     ]));
-    let mut shop = fake::shop(&script, "max_turns = 4\nmodel = \"large\"", "");
-    shop.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    shop.variables.push(("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url.clone()));
-    let task = shop.add("Something", &[]);
-    let up = shop.up();
-    shop.until_queue(&task, "provisional");
-    shop.says(&["accept", &task]);
+    let mut repo = fake::repo(&script, "max_turns = 4\nmodel = \"large\"", "");
+    repo.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    repo.variables.push(("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url.clone()));
+    let task = repo.add("Something", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    repo.stdout(&["accept", &task]);
     up.end();
 
     let all = spans(collector);
@@ -115,7 +115,7 @@ fn traces_of_a_task(collector: &Receiver, variables: &[(&str, String)]) {
     }
     let [landing] = named(&of_task, "landing")[..] else { panic!("one landing: {of_task:#?}") };
     assert_eq!((parent(landing).as_str(), text(&landing.attributes, "outcome").as_str()), ("task", "done"));
-    // It shows which request brought it about, in a trace of its own.
+    // It links to the request that caused it, which is in another trace.
     let request = all.iter().find(|span| span.span_id == landing.links[0].span_id).unwrap();
     assert_eq!(request.kind(), SpanKind::Server);
     assert_ne!(request.trace_id, root.trace_id);
@@ -130,7 +130,7 @@ fn a_task_is_one_trace_over_http() {
 }
 
 #[test]
-fn a_task_is_one_trace_over_https_with_an_authority_of_ones_own() {
+fn a_task_is_one_trace_over_https_with_a_private_authority() {
     let authority = Authority::new();
     let certificate = [("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.root())];
     traces_of_a_task(&Receiver::https(&authority), &certificate);
@@ -139,14 +139,14 @@ fn a_task_is_one_trace_over_https_with_an_authority_of_ones_own() {
 #[test]
 fn requests_are_spans_by_route_and_the_settings_name_the_collector() {
     let collector = Receiver::http();
-    let mut place = Place::without_agents();
+    let mut server = TestServer::without_agents();
     let settings = format!("[telemetry]\notlp = \"{}/\"\n", collector.url);
-    std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
-    place.variables = vec![("OTEL_RESOURCE_ATTRIBUTES".to_owned(), "deployment=test".to_owned())];
-    place.up(&["--listen", "127.0.0.1:0"]);
-    assert_eq!(place.get("/api/tasks").status, 200);
-    assert_eq!(place.get("/api/tasks/TASK-00000000").status, 404);
-    place.stop();
+    std::fs::write(server.folder.join(".agent/baton.toml"), settings).unwrap();
+    server.variables = vec![("OTEL_RESOURCE_ATTRIBUTES".to_owned(), "deployment=test".to_owned())];
+    server.up(&["--listen", "127.0.0.1:0"]);
+    assert_eq!(server.get("/api/tasks").status, 200);
+    assert_eq!(server.get("/api/tasks/TASK-00000000").status, 404);
+    server.stop();
     let spans = spans(&collector);
     for (name, status) in [("GET /api/tasks", "200"), ("GET /api/tasks/{id}", "404")] {
         let [span] = named(&spans, name)[..] else { panic!("{name}: {spans:#?}") };
@@ -155,21 +155,21 @@ fn requests_are_spans_by_route_and_the_settings_name_the_collector() {
 }
 
 #[test]
-fn a_collector_that_is_away_costs_one_line_in_the_log() {
+fn an_unreachable_collector_costs_one_log_line() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut place = Place::without_agents();
+    let mut server = TestServer::without_agents();
     let variable = |value: &str| vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), value.to_owned())];
-    place.variables = variable(&format!("http://{gone}"));
-    place.up(&["--listen", "127.0.0.1:0"]);
+    server.variables = variable(&format!("http://{gone}"));
+    server.up(&["--listen", "127.0.0.1:0"]);
     for _ in 0..20 {
-        assert_eq!(place.get("/api/tasks").status, 200);
+        assert_eq!(server.get("/api/tasks").status, 200);
     }
-    let said = place.stop();
-    assert_eq!(said.matches("cannot send traces to the collector").count(), 1, "{said}");
-    assert!(said.contains("Connection refused"), "{said}");
+    let printed = server.stop();
+    assert_eq!(printed.matches("cannot send traces to the collector").count(), 1, "{printed}");
+    assert!(printed.contains("Connection refused"), "{printed}");
     for bad in ["ftp://elsewhere", "localhost:4318"] {
-        place.variables = variable(bad);
-        let refused = place.command().args(["up", "--listen", "127.0.0.1:0"]).output().unwrap();
+        server.variables = variable(bad);
+        let refused = server.command().args(["up", "--listen", "127.0.0.1:0"]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
     }
 }

@@ -11,7 +11,7 @@ pub trait Fixture: Send + Sync + Sized + 'static {
     /// A handle with its own connections, like another process's. Called again after `close` it is a restart.
     fn open(&self) -> impl Future<Output = Self::Store> + Send;
 
-    /// Moves the store's clock forward. A backend whose clock cannot be moved waits.
+    /// Moves the store's clock forward. A backend whose clock cannot be moved waits for it.
     fn advance(&self, ms: i64) -> impl Future<Output = ()> + Send;
 
     /// Why tests cannot run on this backend here, if they cannot.

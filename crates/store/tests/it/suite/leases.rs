@@ -4,6 +4,7 @@ use baton_core::people::actor::Actor;
 use baton_core::task::state::StateName;
 use baton_core::transition::command::Command;
 use baton_store::Backend;
+use baton_store::model::claim::ClaimRequest;
 use baton_store::model::commit::Conflict;
 
 use super::Fixture;
@@ -15,15 +16,15 @@ use super::make::{
 pub async fn leases_expire_by_the_stores_clock<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
-    write(&store, created(1, &[])).await;
-    let mut wanted = request("worker", 1);
-    wanted.lease_ms = 400;
+    write(&store, created(1, &[]).and(created(2, &[]))).await;
+    let lease_ms = |lease_ms| ClaimRequest { lease_ms, ..request("worker", 1) };
     let before = store.now().await.unwrap();
-    let claimed = store.claim(wanted).await.unwrap().remove(0);
-    assert!(claimed.lease.expires_at >= before.plus_ms(400));
+    let long = store.claim(lease_ms(600_000)).await.unwrap().remove(0);
+    assert!(long.lease.expires_at >= before.plus_ms(600_000));
     assert_eq!(store.expired_leases(10).await.unwrap(), []);
-    place.advance(500).await;
-    assert_eq!(store.expired_leases(10).await.unwrap(), [claimed.lease]);
+    let short = store.claim(lease_ms(1)).await.unwrap().remove(0);
+    place.advance(10).await;
+    assert_eq!(store.expired_leases(10).await.unwrap(), [short.lease]);
     assert_eq!(store.expired_leases(0).await.unwrap(), []);
 }
 
@@ -32,9 +33,9 @@ pub async fn renewing_returns_the_lost_leases<F: Fixture>() {
     let store = place.open().await;
     write(&store, created(1, &[])).await;
     let mut wanted = request("worker", 1);
-    wanted.lease_ms = 400;
+    wanted.lease_ms = 1;
     let attempt = store.claim(wanted).await.unwrap().remove(0).lease.attempt;
-    place.advance(500).await;
+    place.advance(10).await;
     let unknown = attempt_ids(1)[0];
     assert_eq!(store.renew("worker", &[attempt, unknown], 60_000).await.unwrap(), [unknown]);
     assert_eq!(store.expired_leases(10).await.unwrap(), [], "late, but nobody had taken it back");

@@ -148,10 +148,10 @@ pub async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
     let waiting = load(&store, task_id(3)).await;
     assert_eq!(waiting.value.state().name(), StateName::AwaitingResponse);
 
-    let brief = ClaimRequest { capacity: one.clone(), lease_ms: 400, ..request("worker", 9) };
+    let brief = ClaimRequest { capacity: one.clone(), lease_ms: 1, ..request("worker", 9) };
     let lost = store.claim(brief).await.unwrap().remove(0);
     assert_eq!(lost.lease.task, task_id(4));
-    place.advance(500).await;
+    place.advance(10).await;
     assert_eq!(store.expired_leases(9).await.unwrap().len(), 1);
     assert_eq!(ids(&claim(&store, &one, 9).await), NOTHING, "until somebody takes it back");
     let expire = Command::ExpireLease { attempt: lost.lease.attempt };

@@ -1,12 +1,12 @@
-//! The same cases for every real agent, each through the whole of Baton.
+//! The same cases for every real agent, end to end.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::agents::{CLAUDE, CLAUDE_NATIVE, CODEX, CODEX_NATIVE, GOOSE, OPENCODE};
-use super::{Real, Stage, Wishes};
-use crate::engine::shop::{Shop, processes};
+use super::{AgentStage, Real, StageOptions};
+use crate::engine::test_repo::{TestRepo, processes};
 
 const COMMIT: &str = "echo hello > hello.txt && git add hello.txt && git commit -q -m 'by the agent'";
 const IMPATIENT: &str = "[asking]\npatience = 1\n";
@@ -19,38 +19,38 @@ fn ask() -> Value {
     json!({ "mcp": { "tool": "ask_user", "arguments": { "question": "Blue or green?" } } })
 }
 
-/// Everything that tells what went on, for a test that did not go well.
-fn story(stage: &Stage, task: &str) -> String {
-    let log = String::from_utf8_lossy(&stage.shop.output(&["task", "log", task]).stdout).into_owned();
-    format!("{:#}\n{log}", stage.shop.show(task))
+/// The task and its log, for the message of a failed test.
+fn describe(stage: &AgentStage, task: &str) -> String {
+    let log = String::from_utf8_lossy(&stage.repo.output(&["task", "log", task]).stdout).into_owned();
+    format!("{:#}\n{log}", stage.repo.show(task))
 }
 
-fn last_end(shop: &Shop, task: &str) -> Value {
-    let mut ended = shop.attempts(task).into_iter().filter(|attempt| !attempt["closing"].is_null());
+fn last_end(repo: &TestRepo, task: &str) -> Value {
+    let mut ended = repo.attempts(task).into_iter().filter(|attempt| !attempt["closing"].is_null());
     ended.next_back().map(|attempt| attempt["closing"]["end"].clone()).unwrap_or_default()
 }
 
-fn until_ended(stage: &Stage, task: &str) -> Value {
-    stage.shop.until(&format!("{task} ended once"), || !last_end(&stage.shop, task).is_null());
-    last_end(&stage.shop, task)
+fn until_ended(stage: &AgentStage, task: &str) -> Value {
+    stage.repo.until(&format!("{task} ended once"), || !last_end(&stage.repo, task).is_null());
+    last_end(&stage.repo, task)
 }
 
-/// In a worktree that is linked to its repository, as all of Baton's are.
+/// In a linked worktree, as all of Baton's are.
 fn commits_and_tools(real: &Real) {
     let steps = |_: &Path| json!([{ "shell": COMMIT }, report(), { "text": "All is done." }]);
-    let Some(stage) = real.stage(steps, &Wishes::default()) else { return };
-    let task = stage.shop.add("Say hello", &[]);
-    stage.shop.work_until(&[(&task, "provisional")]);
-    let end = last_end(&stage.shop, &task);
-    assert_eq!(end["verified"]["commits"], 1, "{}", story(&stage, &task));
-    assert_eq!(end["verified"]["uncommitted_changes"], false, "{}", story(&stage, &task));
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let task = stage.repo.add("Say hello", &[]);
+    stage.repo.work_until(&[(&task, "provisional")]);
+    let end = last_end(&stage.repo, &task);
+    assert_eq!(end["verified"]["commits"], 1, "{}", describe(&stage, &task));
+    assert_eq!(end["verified"]["uncommitted_changes"], false, "{}", describe(&stage, &task));
     assert!(end["verified"]["turns"].as_u64().unwrap() >= 2, "{end}");
-    let log = stage.shop.git(&["log", "--format=%s", "-1", &format!("baton/{task}")]);
+    let log = stage.repo.git(&["log", "--format=%s", "-1", &format!("baton/{task}")]);
     assert_eq!(log, "by the agent");
-    assert!(stage.shop.attempts(&task)[0]["attempt"]["agent_session"]["id"].is_string());
+    assert!(stage.repo.attempts(&task)[0]["attempt"]["agent_session"]["id"].is_string());
     let offered = stage.model.turns()[0]["tools"].to_string();
     assert!(offered.contains("report_outcome"), "{offered}");
-    assert_eq!(processes(&stage.shop.last_attempt(&task)), [] as [&str; 0]);
+    assert_eq!(processes(&stage.repo.last_attempt(&task)), [] as [&str; 0]);
 }
 
 fn turn_limit(real: &Real) {
@@ -58,33 +58,34 @@ fn turn_limit(real: &Real) {
         let steps: Vec<Value> = (0..30).map(|number| json!({ "shell": format!("echo {number}") })).collect();
         json!(steps)
     };
-    let Some(stage) = real.stage(steps, &Wishes { agent: "max_turns = 3", ..Wishes::default() }) else {
+    let Some(stage) = real.stage(steps, &StageOptions { agent: "max_turns = 3", ..StageOptions::default() })
+    else {
         return;
     };
-    let task = stage.shop.add("Count", &[]);
-    let up = stage.shop.up();
+    let task = stage.repo.add("Count", &[]);
+    let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
-    assert_eq!(end["reported"]["result"], "TURN_LIMIT", "{}", story(&stage, &task));
+    assert_eq!(end["reported"]["result"], "TURN_LIMIT", "{}", describe(&stage, &task));
     assert_eq!(end["verified"]["turns"], 3);
 }
 
 fn denied(real: &Real) {
     let steps =
         |_: &Path| json!([{ "shell": "touch denied.txt" }, { "text": "I could not." }, { "text": "No." }]);
-    let wishes = Wishes { asks: true, agent: "permissions = \"deny\"", ..Wishes::default() };
-    let Some(stage) = real.stage(steps, &wishes) else { return };
-    let task = stage.shop.add("Touch it", &[]);
-    let up = stage.shop.up();
+    let options = StageOptions { asks: true, agent: "permissions = \"deny\"", ..StageOptions::default() };
+    let Some(stage) = real.stage(steps, &options) else { return };
+    let task = stage.repo.add("Touch it", &[]);
+    let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
-    assert_eq!(end["reported"]["result"], "BLOCKED", "{}", story(&stage, &task));
+    assert_eq!(end["reported"]["result"], "BLOCKED", "{}", describe(&stage, &task));
     assert_eq!(end["verified"]["uncommitted_changes"], false);
 }
 
 fn asked_and_resumed(real: &Real) {
     asked(real, |stage, up| {
-        answer(&stage.shop, "Green, please");
+        answer(&stage.repo, "Green, please");
         up
     });
 }
@@ -92,41 +93,52 @@ fn asked_and_resumed(real: &Real) {
 fn killed_and_resumed(real: &Real) {
     asked(real, |stage, up| {
         up.kill();
-        answer(&stage.shop, "Green, please");
-        stage.shop.up()
+        answer(&stage.repo, "Green, please");
+        stage.repo.up()
     });
 }
 
-fn asked(real: &Real, between: impl FnOnce(&Stage, crate::engine::shop::Up) -> crate::engine::shop::Up) {
+fn asked(
+    real: &Real,
+    between: impl FnOnce(
+        &AgentStage,
+        crate::engine::test_repo::BatonProcess,
+    ) -> crate::engine::test_repo::BatonProcess,
+) {
     let steps =
         |_: &Path| json!([ask(), { "text": "I wait." }, { "shell": COMMIT }, report(), { "text": "Done." }]);
-    let Some(stage) = real.stage(steps, &Wishes { settings: IMPATIENT, ..Wishes::default() }) else { return };
-    let task = stage.shop.add("Paint it", &[]);
-    let up = stage.shop.up();
-    stage.shop.until("it waits", || stage.shop.status(&task) == "AWAITING_RESPONSE");
-    let first = stage.shop.last_attempt(&task);
-    assert_eq!(processes(&first), [] as [&str; 0], "nobody is kept alive for an answer");
+    let Some(stage) = real.stage(steps, &StageOptions { settings: IMPATIENT, ..StageOptions::default() })
+    else {
+        return;
+    };
+    let task = stage.repo.add("Paint it", &[]);
+    let up = stage.repo.up();
+    stage.repo.until("it waits", || stage.repo.status(&task) == "AWAITING_RESPONSE");
+    let first = stage.repo.last_attempt(&task);
+    assert_eq!(processes(&first), [] as [&str; 0], "no process waits for the answer");
     let up = between(&stage, up);
-    stage.shop.until_queue(&task, "provisional");
+    stage.repo.until_queue(&task, "provisional");
     up.end();
-    let attempts = stage.shop.attempts(&task);
-    assert_eq!(attempts.len(), 2, "{}", story(&stage, &task));
+    let attempts = stage.repo.attempts(&task);
+    assert_eq!(attempts.len(), 2, "{}", describe(&stage, &task));
     let session = |attempt: &Value| attempt["attempt"]["agent_session"]["id"].clone();
-    assert_eq!(session(&attempts[0]), session(&attempts[1]), "{}", story(&stage, &task));
+    assert_eq!(session(&attempts[0]), session(&attempts[1]), "{}", describe(&stage, &task));
     let last = stage.model.turns().pop().unwrap()["body"].to_string();
     assert!(last.contains("Paint it") && last.contains("Green, please"), "the history is not whole: {last}");
 }
 
-fn answer(shop: &Shop, text: &str) {
-    let id = shop.json(&["questions"])["questions"][0]["id"].as_str().unwrap().to_owned();
-    shop.says(&["answer", &id, text]);
+fn answer(repo: &TestRepo, text: &str) {
+    let id = repo.json(&["questions"])["questions"][0]["id"].as_str().unwrap().to_owned();
+    repo.stdout(&["answer", &id, text]);
 }
 
 fn cut_off(real: &Real) {
     let steps = |_: &Path| json!([{ "shell": COMMIT }, { "text": "All is done." }]);
-    let Some(stage) = real.stage(steps, &Wishes { is_cut_off: true, ..Wishes::default() }) else { return };
-    let task = stage.shop.add("Say hello", &[]);
-    let up = stage.shop.up();
+    let Some(stage) = real.stage(steps, &StageOptions { is_cut_off: true, ..StageOptions::default() }) else {
+        return;
+    };
+    let task = stage.repo.add("Say hello", &[]);
+    let up = stage.repo.up();
     let end = until_ended(&stage, &task);
     up.end();
     let reported = &end["reported"];
@@ -134,42 +146,42 @@ fn cut_off(real: &Real) {
         (&reported["result"], &reported["cause"]),
         (&json!("ERROR"), &json!("systemic")),
         "{}",
-        story(&stage, &task)
+        describe(&stage, &task)
     );
 }
 
-/// How an account comes to be used again.
+/// How a hold ends.
 #[derive(PartialEq)]
 enum Lifted {
-    /// When the time is over that the provider named.
+    /// After the time that the provider named.
     ByItself,
-    /// The agent keeps what its provider said to itself, so Baton would wait for longer than a test does.
+    /// The agent does not pass its provider's message on, so the hold lasts longer than a test.
     ByHand,
 }
 
-/// The account is held, everything on it waits, and it goes on when that is over.
+/// The agent is held, its tasks wait, and they continue after the hold.
 fn held(real: &Real, status: u16, why: &str, lifted: &Lifted) {
     let steps = |scratch: &Path| {
-        let mended = scratch.join("mended");
-        // Agents try again by themselves first, after as long as the headers say, and then tell what was said.
+        let fixed = scratch.join("fixed");
+        // Agents first retry by themselves, after the time in the headers, and then report the message.
         let headers = [["retry-after-ms", "10"], ["retry-after", "1"]];
         let message = "please try again in 4 seconds";
-        json!([{ "status": { "status": status, "until": mended, "headers": headers, "message": message } },
+        json!([{ "status": { "status": status, "until": fixed, "headers": headers, "message": message } },
             { "shell": COMMIT }, report(), { "text": "Done." }])
     };
-    let Some(stage) = real.stage(steps, &Wishes::default()) else { return };
-    let task = stage.shop.add("Say hello", &[]);
-    let up = stage.shop.up();
-    stage.shop.until("a hold", || stage.shop.json(&["hold", "list"])["holds"][0]["why"] == why);
+    let Some(stage) = real.stage(steps, &StageOptions::default()) else { return };
+    let task = stage.repo.add("Say hello", &[]);
+    let up = stage.repo.up();
+    stage.repo.until("a hold", || stage.repo.json(&["hold", "list"])["holds"][0]["why"] == why);
     let end = until_ended(&stage, &task);
-    assert_eq!(end["reported"]["cause"], "systemic", "{}", story(&stage, &task));
-    std::fs::write(stage.shop.home.join("mended"), "").unwrap();
+    assert_eq!(end["reported"]["cause"], "systemic", "{}", describe(&stage, &task));
+    std::fs::write(stage.repo.home.join("fixed"), "").unwrap();
     if *lifted == Lifted::ByHand {
-        stage.shop.says(&["hold", "release", "real"]);
+        stage.repo.stdout(&["hold", "release", "real"]);
     }
-    stage.shop.until_queue(&task, "provisional");
+    stage.repo.until_queue(&task, "provisional");
     up.end();
-    assert_eq!(last_end(&stage.shop, &task)["verified"]["commits"], 1, "{}", story(&stage, &task));
+    assert_eq!(last_end(&stage.repo, &task)["verified"]["commits"], 1, "{}", describe(&stage, &task));
 }
 
 macro_rules! cases {
@@ -209,6 +221,6 @@ cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed,
 cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited_in_silence);
-// Their tools are on the command line, not in the stream, so they cannot be cut off in between.
+// Their tools are on the command line, not in the stream, so the stream cannot be changed to cut them off.
 cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited);
 cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited_in_silence);

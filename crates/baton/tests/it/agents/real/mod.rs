@@ -1,9 +1,9 @@
-//! Real agents under `baton up`, with a scripted model. `scripts/real-agents` installs them; those that are not there are
-//! skipped, and say so.
+//! Real agents under `baton up`, with a scripted model. `scripts/real-agents` installs them; tests of missing ones report
+//! that they were skipped.
 
-#![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests talk")]
+#![expect(clippy::print_stderr, reason = "a test that was skipped says so on standard error")]
 
-// The drivers' own tests know the same agents.
+// The tests of the drivers use the same list of agents.
 #[expect(dead_code, reason = "not all of them are run under the whole program")]
 #[path = "../../../../../agents/tests/it/real/agents.rs"]
 mod agents;
@@ -17,42 +17,42 @@ use serde_json::Value;
 
 use self::agents::{Home, Real, installed};
 use self::model::Model;
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-/// Real agents load for a long time, and the machine may be busy.
+/// Real agents start slowly, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(4);
 
-pub struct Stage {
-    pub shop: Shop,
+pub struct AgentStage {
+    pub repo: TestRepo,
     pub model: Model,
     home: PathBuf,
 }
 
-/// What a case wants to be different.
+/// How a case differs from the default.
 #[derive(Default)]
-pub struct Wishes {
+pub struct StageOptions {
     pub asks: bool,
     pub agent: &'static str,
     pub settings: &'static str,
-    /// Its tools are not where it is told.
+    /// The agent gets a wrong address of its tools.
     pub is_cut_off: bool,
 }
 
 impl Real {
-    /// None, with a line that says so, when it is not installed.
-    pub fn stage(&self, steps: impl FnOnce(&Path) -> Value, wishes: &Wishes) -> Option<Stage> {
+    /// None, with a message, if it is not installed.
+    pub fn stage(&self, steps: impl FnOnce(&Path) -> Value, options: &StageOptions) -> Option<AgentStage> {
         let program = self.installed_program()?;
         let mut model = None;
         let mut variables = Vec::new();
         let mut home = PathBuf::new();
-        let mut shop = Shop::of(|scratch| {
+        let mut repo = TestRepo::of(|scratch| {
             let running = Model::start(scratch, &steps(scratch));
-            // Not under /tmp, where Codex refuses to keep its sandbox.
+            // Not under /tmp, where Codex refuses to create its sandbox.
             home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(scratch.file_name().unwrap());
             std::fs::create_dir_all(&home).unwrap();
-            variables = (self.point)(&Home { folder: home.clone(), model: running.url() }, wishes.asks);
+            variables = (self.point)(&Home { folder: home.clone(), model: running.url() }, options.asks);
             model = Some(running);
-            self.settings(&program, scratch, &variables, wishes)
+            self.settings(&program, scratch, &variables, options)
         });
         let path = std::env::var("PATH").unwrap();
         let node = installed().join("node/node_modules/node/bin");
@@ -64,12 +64,12 @@ impl Real {
             ("XDG_STATE_HOME", home.join(".local/state").display().to_string()),
             ("XDG_CACHE_HOME", home.join(".cache").display().to_string()),
         ];
-        shop.variables =
+        repo.variables =
             usual.into_iter().chain(variables).map(|(name, value)| (name.to_owned(), value)).collect();
-        shop.patience = PATIENCE;
+        repo.patience = PATIENCE;
         std::fs::write(home.join(".gitconfig"), "[user]\nname = Real Agent\nemail = real@baton.invalid\n")
             .unwrap();
-        Some(Stage { shop, model: model.unwrap(), home })
+        Some(AgentStage { repo, model: model.unwrap(), home })
     }
 
     fn settings(
@@ -77,12 +77,12 @@ impl Real {
         program: &Path,
         scratch: &Path,
         variables: &[(&'static str, String)],
-        wishes: &Wishes,
+        options: &StageOptions,
     ) -> String {
         let mut command = vec![program.display().to_string()];
         command.extend(self.arguments.iter().map(|&word| word.to_owned()));
-        if wishes.is_cut_off {
-            // Between Baton and the agent, the address of the tools becomes one where there are none.
+        if options.is_cut_off {
+            // Replaces the address of the tools on its way to the agent by one that does not exist.
             let wrapper = scratch.join("cut-off.sh");
             let words = command.join("' '");
             std::fs::write(&wrapper, format!("sed -u 's#/mcp\"#/gone\"#g' | '{words}'\n")).unwrap();
@@ -93,14 +93,14 @@ impl Real {
             if self.preset.ends_with("-native") { self.preset.trim_end_matches("-native") } else { "acp" };
         format!(
             "default_agent = \"real\"\n{}\n[agents.real]\nkind = \"{kind}\"\ncommand = {command:?}\nenv = {names:?}\n{}\n{}\n",
-            wishes.settings,
-            wishes.agent,
-            if wishes.asks { "" } else { "permissions = \"allow\"" },
+            options.settings,
+            options.agent,
+            if options.asks { "" } else { "permissions = \"allow\"" },
         )
     }
 }
 
-impl Drop for Stage {
+impl Drop for AgentStage {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.home);
     }

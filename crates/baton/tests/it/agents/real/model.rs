@@ -1,4 +1,4 @@
-//! The scripted model, running beside a test.
+//! The scripted model, in a process of its own.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Model {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Every request of the conversation so far: agents also ask for titles and the like.
+    /// The requests of the conversation so far, without those for titles and the like.
     pub fn turns(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let requests = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

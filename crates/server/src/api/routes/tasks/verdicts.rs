@@ -155,9 +155,9 @@ async fn reply(
     let task = app.tasks().task(id).await?.value;
     let old = task.state().status();
     let question = task.pending_question().ok_or(TaskError::NotWaiting { task: id })?.id;
-    answer_question(&app, question, answer).await?;
-    let task = app.tasks().task(id).await?.value;
-    Ok(Json(TransitionView::new(old, &task)))
+    // The task right after the reply: read again, it could have been claimed already.
+    let replied = answer_question(&app, question, answer).await?;
+    Ok(Json(TransitionView::new(old, replied.as_ref().unwrap_or(&task))))
 }
 
 async fn accept(

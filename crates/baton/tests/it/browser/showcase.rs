@@ -1,18 +1,18 @@
-//! A place where every page has something to show, and the pictures of them for the documentation.
+//! A server where every page has something to show, and screenshots of them for the documentation.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::driver::Browser;
-use super::scene::{added, added_after};
-use crate::server::place::Place;
+use super::scene::{add_task, add_task_after};
+use crate::server::test_server::TestServer;
 
-/// Where the pictures go; without it none are made. `scripts/screenshots` sets it.
+/// The folder for the screenshots; without it none are taken. `scripts/screenshots` sets it.
 const FOLDER: &str = "BATON_SCREENSHOTS";
 
-pub struct Exhibition {
-    pub place: Place,
+pub struct Showcase {
+    pub server: TestServer,
     session: String,
     accepted: String,
     asking: String,
@@ -20,8 +20,8 @@ pub struct Exhibition {
     question: String,
 }
 
-impl Exhibition {
-    /// Every page by a name, with its address.
+impl Showcase {
+    /// The name and the path of every page.
     pub fn pages(&self) -> Vec<(&'static str, String)> {
         let Self { session, accepted, asking, breakdown, question, .. } = self;
         vec![
@@ -51,25 +51,25 @@ impl Exhibition {
     }
 }
 
-impl Drop for Exhibition {
-    /// One of its agents hangs, and only a server that comes to its end ends it.
+impl Drop for Showcase {
+    /// Stops the server, which ends the agent that hangs.
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.place.stop();
+            self.server.stop();
         }
     }
 }
 
 fn script() -> Value {
-    let work = |title: &str, path: &str, text: &str, said: &str| {
+    let work = |title: &str, path: &str, text: &str, printed: &str| {
         json!({ "when": title, "steps": [
             { "turns": 7 }, { "say": format!("\u{1b}[36m›\u{1b}[0m reading the repository") },
             { "log": "\u{1b}[32mok\u{1b}[0m 14 files looked at" },
-            { "say": said },
+            { "say": printed },
             { "write": { "path": path, "text": text } },
             { "usage": { "input_tokens": 48_200, "output_tokens": 3_100, "cost_usd": 0.34 } },
             { "commit": title },
-            { "result": { "status": "COMPLETE", "output": said } },
+            { "result": { "status": "COMPLETE", "output": printed } },
         ]})
     };
     json!([
@@ -101,66 +101,67 @@ tasks:
     cmds: ['true']
 ";
 
-/// Something on every page: asked, finished, failed, at work, waiting, broken down.
-pub fn exhibition() -> Exhibition {
-    let place = Place::new(&script());
-    std::fs::create_dir_all(place.folder.join("greetings")).unwrap();
-    std::fs::write(place.folder.join("greetings/en.txt"), "Hello!\nWelcome back.\n").unwrap();
-    std::fs::write(place.folder.join(".agent/Taskfile.yml"), TASKFILE).unwrap();
-    place.git(&["add", "-A"]);
-    place.git(&["commit", "-q", "-m", "A greeting"]);
-    let place = place.start();
-    let project = place.project();
+/// Tasks in every state: asking, finished, failed, running, waiting, broken down.
+pub fn showcase() -> Showcase {
+    let server = TestServer::new(&script());
+    std::fs::create_dir_all(server.folder.join("greetings")).unwrap();
+    std::fs::write(server.folder.join("greetings/en.txt"), "Hello!\nWelcome back.\n").unwrap();
+    std::fs::write(server.folder.join(".agent/Taskfile.yml"), TASKFILE).unwrap();
+    server.git(&["add", "-A"]);
+    server.git(&["commit", "-q", "-m", "A greeting"]);
+    let server = server.start();
+    let project = server.project();
     let session = format!("sess_{project}");
-    place.chat(&project, &json!({ "content": "Which languages can we greet in?", "task_type": "READ_INFO" }));
+    server
+        .chat(&project, &json!({ "content": "Which languages can we greet in?", "task_type": "READ_INFO" }));
 
-    let set_up = added(&place, "Set up the greeter");
-    place.task_when_in(&set_up, "provisional");
-    place.post(&format!("/api/tasks/{set_up}/accept"), &json!({}));
-    let accepted = added_after(&place, "Greet by name", &[&set_up]);
-    let french = added_after(&place, "Add the French greeting", &[&set_up]);
-    let large = added_after(&place, "Add every other language", &[&set_up]);
-    let parser = added(&place, "Move to the new parser");
-    let failed = added(&place, "Bump the toolchain");
-    added(&place, "Profile the start-up");
-    let tests = added_after(&place, "Write the tests", &[&accepted, &french]);
-    added_after(&place, "Write the guide", &[&tests, &large]);
-    place.task_when_in(&accepted, "provisional");
+    let set_up = add_task(&server, "Set up the greeter");
+    server.wait_for_queue(&set_up, "provisional");
+    server.post(&format!("/api/tasks/{set_up}/accept"), &json!({}));
+    let accepted = add_task_after(&server, "Greet by name", &[&set_up]);
+    let french = add_task_after(&server, "Add the French greeting", &[&set_up]);
+    let large = add_task_after(&server, "Add every other language", &[&set_up]);
+    let parser = add_task(&server, "Move to the new parser");
+    let failed = add_task(&server, "Bump the toolchain");
+    add_task(&server, "Profile the start-up");
+    let tests = add_task_after(&server, "Write the tests", &[&accepted, &french]);
+    add_task_after(&server, "Write the guide", &[&tests, &large]);
+    server.wait_for_queue(&accepted, "provisional");
     for asking in [&french, &parser] {
-        place.task_when(asking, "AWAITING_RESPONSE");
+        server.wait_for_status(asking, "AWAITING_RESPONSE");
     }
-    place.task_when(&failed, "ERROR");
-    let recycled = place.task_when_in(&large, "recycled");
+    server.wait_for_status(&failed, "ERROR");
+    let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
-    place.post(&format!("/api/breakdowns/{breakdown}/run"), &json!({}));
-    place.task_when_in(&breakdown, "provisional");
-    let question = super::scene::question_of(&place, &french);
-    Exhibition { place, session, accepted, asking: french, breakdown, question }
+    server.post(&format!("/api/breakdowns/{breakdown}/run"), &json!({}));
+    server.wait_for_queue(&breakdown, "provisional");
+    let question = super::scene::question_id(&server, &french);
+    Showcase { server, session, accepted, asking: french, breakdown, question }
 }
 
-/// All pages, light and dark, on a desk and on a phone.
+/// All pages, light and dark, on a desktop and on a phone.
 #[test]
-fn pictures_of_every_page_are_made_where_somebody_wants_them() {
+fn screenshots_of_every_page_are_taken_on_request() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     std::fs::create_dir_all(&folder).unwrap();
-    let exhibition = exhibition();
-    let Some(browser) = Browser::at(&exhibition.place.address) else { return };
+    let showcase = showcase();
+    let Some(browser) = Browser::at(&showcase.server.address) else { return };
     for (screen, width, height) in [("desktop", 1280, 860), ("phone", 390, 844)] {
         browser.size(width, height);
         for light in ["light", "dark"] {
             browser.dark(light == "dark");
-            for (name, path) in exhibition.pages() {
+            for (name, path) in showcase.pages() {
                 browser.go(&path);
-                browser.is_live();
+                browser.wait_until_live();
                 let file = folder.join(format!("{name}-{screen}-{light}.png"));
-                std::fs::write(file, decoded(&browser.picture())).unwrap();
+                std::fs::write(file, decode_base64(&browser.picture())).unwrap();
             }
         }
     }
 }
 
-/// Base64, which is six bits to a character.
-fn decoded(text: &str) -> Vec<u8> {
+/// Decodes base64.
+fn decode_base64(text: &str) -> Vec<u8> {
     let six = |byte: u8| match byte {
         b'A'..=b'Z' => u32::from(byte - b'A'),
         b'a'..=b'z' => u32::from(byte - b'a') + 26,

@@ -1,4 +1,4 @@
-//! A repository of its own for each test, an agent that does what the test says, and `baton` in it.
+//! A repository for one test, with an agent that the test scripts, and `baton` commands in it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,51 +14,51 @@ use crate::wait;
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-pub struct Shop {
+pub struct TestRepo {
     _scratch: TempDir,
-    /// Where the agent's script and everything else that is not the repository lies.
+    /// Everything outside of the repository, such as the agent's script.
     pub home: PathBuf,
     pub folder: PathBuf,
     pub variables: Vec<(String, String)>,
-    /// How long anything may take here.
+    /// How long to wait for anything.
     pub patience: Duration,
 }
 
-impl Shop {
-    /// A repository with one commit, and the built-in agent playing this script.
+impl TestRepo {
+    /// A repository with one commit; the built-in scripted agent follows this script.
     pub fn scripted(script: &Value, settings: &str) -> Self {
-        let shop = Self::bare();
-        let path = shop.home.join("script.json");
+        let repo = Self::bare();
+        let path = repo.home.join("script.json");
         std::fs::write(&path, script.to_string()).unwrap();
         let agent = format!("[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n", path.display());
-        shop.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
+        repo.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
     }
 
-    /// The same with a program of the test's own for an agent, in the shell's language.
+    /// The same with a shell script as the agent.
     pub fn with_agent(program: &str, settings: &str) -> Self {
-        let shop = Self::bare();
-        let path = shop.home.join("agent.sh");
-        shop.agent_does(program);
+        let repo = Self::bare();
+        let path = repo.home.join("agent.sh");
+        repo.set_agent(program);
         let agent =
             format!("[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n", path.display());
-        shop.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
+        repo.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
     }
 
-    /// A repository with one commit and these settings, which may have put something into its home before.
+    /// A repository with one commit and these settings; the function may also write files to the home folder.
     pub fn of(settings: impl FnOnce(&Path) -> String) -> Self {
-        let shop = Self::bare();
-        let settings = settings(&shop.home);
-        shop.with_settings(&settings)
+        let repo = Self::bare();
+        let settings = settings(&repo.home);
+        repo.with_settings(&settings)
     }
 
-    /// An agent that does some work on every task, and commits it.
-    pub fn diligent(settings: &str) -> Self {
+    /// With an agent that commits work for every task.
+    pub fn with_working_agent(settings: &str) -> Self {
         Self::with_agent("turns 2; work", settings)
     }
 
-    /// Replaces what the shell's agent does.
-    pub fn agent_does(&self, program: &str) {
-        let text = format!("set -eu\nprompt=$(cat)\n{WORDS}\n{program}\n");
+    /// Replaces the script of the shell agent.
+    pub fn set_agent(&self, program: &str) {
+        let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
         std::fs::write(self.home.join("agent.sh"), text).unwrap();
     }
 
@@ -81,17 +81,17 @@ impl Shop {
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {
-        let (worked, said) = self.try_git(arguments);
-        assert!(worked, "git {arguments:?}: {said}");
-        said
+        let (worked, printed) = self.try_git(arguments);
+        assert!(worked, "git {arguments:?}: {printed}");
+        printed
     }
 
     pub fn try_git(&self, arguments: &[&str]) -> (bool, String) {
         let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
         let output =
             Command::new("git").args(identity).args(arguments).current_dir(&self.folder).output().unwrap();
-        let said = if output.status.success() { &output.stdout } else { &output.stderr };
-        (output.status.success(), String::from_utf8_lossy(said).trim_end().to_owned())
+        let printed = if output.status.success() { &output.stdout } else { &output.stderr };
+        (output.status.success(), String::from_utf8_lossy(printed).trim_end().to_owned())
     }
 
     pub fn baton(&self, arguments: &[&str]) -> Command {
@@ -101,13 +101,13 @@ impl Shop {
         command
     }
 
-    /// Whatever it says and however it ends.
+    /// Runs a command that may fail.
     pub fn output(&self, arguments: &[&str]) -> Output {
         self.baton(arguments).output().unwrap()
     }
 
-    /// What it says on standard output, when it ends well.
-    pub fn says(&self, arguments: &[&str]) -> String {
+    /// The standard output of a command that must succeed.
+    pub fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -115,7 +115,7 @@ impl Shop {
 
     pub fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = [&["--json"], arguments].concat();
-        serde_json::from_str(&self.says(&arguments)).unwrap()
+        serde_json::from_str(&self.stdout(&arguments)).unwrap()
     }
 
     pub fn add(&self, title: &str, after: &[&String]) -> String {
@@ -147,12 +147,12 @@ impl Shop {
         self.attempts(task).last().unwrap()["attempt"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The prompt of a task's last attempt, as an agent that writes it down found it.
+    /// The last prompt for a task, as recorded by the agent.
     pub fn prompt(&self, task: &str) -> String {
         std::fs::read_to_string(self.home.join(format!("prompt-{task}"))).unwrap()
     }
 
-    /// Waits until the task is there, with agents at work meanwhile.
+    /// Waits until the condition is true.
     pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
         wait::until(self.patience, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
@@ -161,15 +161,15 @@ impl Shop {
         self.until(&format!("{task} in {queue}"), || self.queue(task) == queue);
     }
 
-    pub fn up(&self) -> Up {
+    pub fn up(&self) -> BatonProcess {
         self.up_with(&[])
     }
 
-    pub fn up_with(&self, more: &[&str]) -> Up {
-        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
+    pub fn up_with(&self, more: &[&str]) -> BatonProcess {
+        spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
-    /// Runs agents until every one of these tasks is where it should be, then ends them.
+    /// Runs `baton up` until each of these tasks is in its queue.
     pub fn work_until(&self, wanted: &[(&String, &str)]) {
         let up = self.up();
         for (task, queue) in wanted {
@@ -183,30 +183,30 @@ impl Shop {
         self.folder.join(".agent/state")
     }
 
-    /// Brings an attempt's files back, into a new folder.
+    /// Restores an attempt's files into a new folder.
     pub fn restore(&self, attempt: &str) -> PathBuf {
         let into = self.home.join(format!("restored-{attempt}"));
-        self.says(&["task", "restore", attempt, into.to_str().unwrap()]);
+        self.stdout(&["task", "restore", attempt, into.to_str().unwrap()]);
         into
     }
 }
 
-/// Starts it and listens to what it says.
-pub fn listened(command: &mut Command) -> Up {
+/// Starts a command and collects the lines on its standard error.
+pub fn spawn_logged(command: &mut Command) -> BatonProcess {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let (sender, said) = channel();
+    let (sender, lines) = channel();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    Up { child, said }
+    BatonProcess { child, lines }
 }
 
-/// A running `baton up`, or `baton worker`. Dropped, it is ended without ceremony.
-pub struct Up {
+/// A running `baton up` or `baton worker`, ended when dropped.
+pub struct BatonProcess {
     child: Child,
-    said: Receiver<String>,
+    lines: Receiver<String>,
 }
 
-impl Up {
+impl BatonProcess {
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
@@ -217,56 +217,57 @@ impl Up {
     }
 
     /// Waits for a line that contains this.
-    pub fn hears(&self, what: &str) -> String {
+    pub fn wait_for_line(&self, what: &str) -> String {
         let started = Instant::now();
-        let mut heard = Vec::new();
-        while let Ok(line) = self.said.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
+        let mut seen = Vec::new();
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
             if line.contains(what) {
                 return line;
             }
-            heard.push(line);
+            seen.push(line);
         }
-        panic!("nobody said \"{what}\"; heard {heard:#?}");
+        panic!("no line contains \"{what}\": {seen:#?}");
     }
 
-    /// Ends it as a service manager would.
+    /// Ends it with SIGTERM, like a service manager.
     pub fn end(mut self) {
         self.signal("-TERM");
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Waits for the end it was told of.
-    pub fn ended(mut self) {
+    /// Waits until it ends after a signal.
+    pub fn wait_for_exit(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 
-    /// Ends it as the power company would.
+    /// Ends it with SIGKILL, like a power failure.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 }
 
-impl Drop for Up {
+impl Drop for BatonProcess {
     fn drop(&mut self) {
         if self.child.try_wait().is_ok_and(|status| status.is_some()) {
             return;
         }
-        // The test did not go well; it is to end its agents before it goes.
+        // The test failed; Baton still has to end its agents.
         let _ = Command::new("kill").args(["-CONT", &self.child.id().to_string()]).output();
         let _ = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).output();
         let _ = self.child.wait();
     }
 }
 
-/// What the shell's agents share: an identity for git, a way to use turns, and honest work.
-pub const WORDS: &str = r#"
+/// What the shell agents share: an identity for git, functions that use turns, hang until killed, and commit work.
+pub const SHELL_FUNCTIONS: &str = r#"
 export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
 turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
+hang() { exec tail -f /dev/null; }
 work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -A; git commit -q -m "Work on $BATON_TASK_ID"; }
 "#;
 
-/// The processes of an attempt, by the id every one of them carries.
+/// The command lines of an attempt's processes, found by the attempt id in their environment.
 pub fn processes(attempt: &str) -> Vec<String> {
     let mark = format!("BATON_ATTEMPT_ID={attempt}");
     let found = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {

@@ -1,4 +1,4 @@
-//! A repository, an agent that plays every phase of the loop, and `baton loop` in it.
+//! A repository with an agent for every phase of the loop, and `baton loop` in it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -6,10 +6,10 @@ use std::process::{Child, ChildStderr, ChildStdin, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::engine::shop::Shop;
+use crate::engine::test_repo::TestRepo;
 
-pub struct Round {
-    pub shop: Shop,
+pub struct LoopFixture {
+    pub repo: TestRepo,
 }
 
 pub fn point(clarity: &str) -> Value {
@@ -27,7 +27,7 @@ pub fn discovered(titles: &[&str]) -> String {
     json!({ "baton": "discovered", "tasks": tasks }).to_string()
 }
 
-/// Plans two subtasks, works on them, and comes upon a task in its review.
+/// Plans two subtasks, commits work for them, and discovers tasks in its review.
 pub fn script() -> Value {
     json!({ "scripts": [
         { "when": "# Plan: Vague", "steps": [
@@ -55,60 +55,60 @@ pub fn script() -> Value {
     ] })
 }
 
-impl Round {
+impl LoopFixture {
     pub fn new() -> Self {
         Self::with(&script(), "")
     }
 
     pub fn with(script: &Value, settings: &str) -> Self {
-        Self { shop: Shop::scripted(script, settings) }
+        Self { repo: TestRepo::scripted(script, settings) }
     }
 
     pub fn add(&self, title: &str) -> String {
-        self.shop.add(title, &[])
+        self.repo.add(title, &[])
     }
 
     pub fn questions(&self) -> Vec<Value> {
-        self.shop.json(&["questions"])["questions"].as_array().unwrap().clone()
+        self.repo.json(&["questions"])["questions"].as_array().unwrap().clone()
     }
 
-    /// Runs the loop with these answers, one for each question as it comes.
-    pub fn answered(&self, arguments: &[&str], answers: &[&str]) -> Output {
-        let file = self.shop.home.join("answers.txt");
+    /// Runs the loop with one answer for each question.
+    pub fn run_with_answers(&self, arguments: &[&str], answers: &[&str]) -> Output {
+        let file = self.repo.home.join("answers.txt");
         fs::write(&file, answers.join("\n")).unwrap();
-        self.shop.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
+        self.repo.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
     }
 
-    /// `baton loop` with somebody at the keyboard.
-    pub fn talk(&self, arguments: &[&str]) -> Talk {
-        let mut command = self.shop.baton(&["loop"]);
+    /// Starts `baton loop`; the test types the answers.
+    pub fn interactive(&self, arguments: &[&str]) -> InteractiveLoop {
+        let mut command = self.repo.baton(&["loop"]);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let typed = child.stdin.take().unwrap();
-        let said = BufReader::new(child.stderr.take().unwrap()).lines();
-        Talk { child, typed, said }
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        InteractiveLoop { child, typed, lines }
     }
 
     pub fn tasks(&self) -> Vec<Value> {
-        self.shop.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
+        self.repo.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
     }
 
-    pub fn titled(&self, title: &str) -> Value {
+    pub fn task_titled(&self, title: &str) -> Value {
         let tasks = self.tasks();
         let found: Vec<&Value> = tasks.iter().filter(|task| task["title"] == title).collect();
         assert_eq!(found.len(), 1, "{title}: {tasks:?}");
         found[0].clone()
     }
 
-    /// Every prompt an agent got for tasks whose title begins like this, in the order they were made.
+    /// All prompts for tasks whose title begins like this, in order.
     pub fn prompts(&self, title: &str) -> Vec<String> {
         let of_title = |task: &&Value| task["title"].as_str().unwrap().starts_with(title);
         let mut prompts = Vec::new();
         for task in self.tasks().iter().filter(of_title) {
-            let view = self.shop.json(&["task", "show", task["task_id"].as_str().unwrap()]);
+            let view = self.repo.json(&["task", "show", task["task_id"].as_str().unwrap()]);
             for attempt in view["attempts"].as_array().unwrap() {
                 let id = attempt["attempt"]["id"].as_str().unwrap();
-                let folder = self.shop.state().join("attempts").join(id).join("prompts");
+                let folder = self.repo.state().join("attempts").join(id).join("prompts");
                 let mut files: Vec<_> =
                     fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
                 files.sort();
@@ -119,11 +119,11 @@ impl Round {
     }
 }
 
-pub fn talk(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// One iteration without anything special: the answers up to the last gate.
+/// The answers of one iteration up to the last gate.
 pub const ONE_ROUND: [&str; 7] = ["YES", "YES", "YES", "YES", "YES", "YES", "YES"];
 
 pub fn one_round(last: &'static str) -> Vec<&'static str> {
@@ -131,41 +131,41 @@ pub fn one_round(last: &'static str) -> Vec<&'static str> {
     ONE_ROUND.into_iter().chain([last]).collect()
 }
 
-/// A loop at the terminal of a person.
-pub struct Talk {
+/// A running `baton loop`.
+pub struct InteractiveLoop {
     child: Child,
     typed: ChildStdin,
-    said: Lines<BufReader<ChildStderr>>,
+    lines: Lines<BufReader<ChildStderr>>,
 }
 
-impl Talk {
+impl InteractiveLoop {
     /// Waits for a line that contains this.
-    pub fn hears(&mut self, what: &str) -> String {
-        let mut heard = Vec::new();
-        for line in self.said.by_ref() {
+    pub fn wait_for_line(&mut self, what: &str) -> String {
+        let mut seen = Vec::new();
+        for line in self.lines.by_ref() {
             let line = line.unwrap();
             if line.contains(what) {
                 return line;
             }
-            heard.push(line);
+            seen.push(line);
         }
-        panic!("nobody said {what:?}: {heard:#?}");
+        panic!("no line contains {what:?}: {seen:#?}");
     }
 
     pub fn types(&mut self, line: &str) {
         writeln!(self.typed, "{line}").unwrap();
     }
 
-    /// Ctrl-C. How the command ends, and what it still says.
+    /// Sends SIGINT; returns the exit code and the rest of the output.
     pub fn interrupt(mut self) -> (Option<i32>, String) {
         assert!(
             Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success()
         );
-        let rest: Vec<String> = self.said.by_ref().map(|line| line.unwrap()).collect();
+        let rest: Vec<String> = self.lines.by_ref().map(|line| line.unwrap()).collect();
         (self.child.wait().unwrap().code(), rest.join("\n"))
     }
 
-    /// The power company.
+    /// Sends SIGKILL.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

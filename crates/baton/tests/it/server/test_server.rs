@@ -1,4 +1,4 @@
-//! A repository of its own for each test, with an agent that follows a script, and `baton up` on it.
+//! A repository for one test with a scripted agent, and `baton up` on it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 use super::client::{self, Answer, Events};
 
-pub struct Place {
+pub struct TestServer {
     _scratch: TempDir,
     pub folder: PathBuf,
     up: Option<Child>,
-    /// Everything the server said on standard error, once it is down.
-    said: Option<std::thread::JoinHandle<String>>,
+    /// The standard error of the server, once it has ended.
+    printed: Option<std::thread::JoinHandle<String>>,
     pub address: String,
     /// Variables for the server and every command.
     pub variables: Vec<(String, String)>,
@@ -32,8 +32,8 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-impl Place {
-    /// A repository whose agent plays `scripts`; nothing runs yet.
+impl TestServer {
+    /// A repository whose agent follows `scripts`; nothing runs yet.
     pub fn new(scripts: &Value) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().canonicalize().unwrap().join("app");
@@ -52,17 +52,17 @@ impl Place {
             _scratch: scratch,
             folder,
             up: None,
-            said: None,
+            printed: None,
             address: String::new(),
             variables: Vec::new(),
         }
     }
 
-    /// The same with no agent at all: tasks stay where they are.
+    /// The same without an agent: tasks stay queued.
     pub fn without_agents() -> Self {
-        let place = Self::new(&json!([]));
-        std::fs::write(place.folder.join(".agent/baton.toml"), "").unwrap();
-        place
+        let server = Self::new(&json!([]));
+        std::fs::write(server.folder.join(".agent/baton.toml"), "").unwrap();
+        server
     }
 
     pub fn start(mut self) -> Self {
@@ -78,50 +78,51 @@ impl Place {
         command
     }
 
-    /// Git in the repository, as its owner.
+    /// Runs git in the repository.
     pub fn git(&self, arguments: &[&str]) {
         git(&self.folder, arguments);
     }
 
-    /// Starts `baton up` and waits until it says where it listens.
+    /// Starts `baton up` and waits until it listens.
     pub fn up(&mut self, arguments: &[&str]) {
         let mut command = self.command();
         command.arg("up").args(arguments).env("BATON_LOG", "debug");
         let mut up = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(up.stderr.take().unwrap()).lines();
         let (sender, found) = mpsc::channel();
-        self.said = Some(std::thread::spawn(move || {
-            let mut said = String::new();
+        self.printed = Some(std::thread::spawn(move || {
+            let mut printed = String::new();
             for line in lines.map_while(Result::ok) {
                 if let Some(url) = line.strip_prefix("Listening on http://") {
                     let _ = sender.send(url.to_owned());
                 }
-                said.push_str(&line);
-                said.push('\n');
+                printed.push_str(&line);
+                printed.push('\n');
             }
-            said
+            printed
         }));
         self.up = Some(up);
         self.address = found.recv().expect("the server comes up");
     }
 
-    /// Ends it as a service manager would; returns everything it said.
+    /// Ends it with SIGTERM; returns its standard error.
     pub fn stop(&mut self) -> String {
         let mut up = self.up.take().unwrap();
         Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
         assert!(up.wait().unwrap().success());
-        self.said.take().unwrap().join().unwrap()
+        self.printed.take().unwrap().join().unwrap()
     }
 
-    /// Ends it as a power cut would.
+    /// Ends it with SIGKILL.
     pub fn kill(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
         up.wait().unwrap();
-        self.said.take().unwrap().join().unwrap();
+        self.printed.take().unwrap().join().unwrap();
     }
 
-    fn proc(&self, file: &str) -> String {
+    /// A file of the running server in `/proc`.
+    pub fn proc(&self, file: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.up.as_ref().unwrap().id())).unwrap()
     }
 
@@ -129,13 +130,6 @@ impl Place {
         let status = self.proc("status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-
-    /// Hundredths of a second of processor time.
-    pub fn cpu_ticks(&self) -> u64 {
-        let stat = self.proc("stat");
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -146,7 +140,7 @@ impl Place {
         client::post(&self.address, path, body)
     }
 
-    /// What is there, which it has to be.
+    /// The JSON at a path, which must exist.
     pub fn read(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
@@ -170,17 +164,17 @@ impl Place {
         self.read(&format!("/api/tasks/{id}"))
     }
 
-    /// The task as soon as it has this status.
-    pub fn task_when(&self, id: &str, status: &str) -> Value {
+    /// Waits until the task has this status.
+    pub fn wait_for_status(&self, id: &str, status: &str) -> Value {
         self.when(id, "status", status)
     }
 
-    /// The task as soon as it is in this queue.
-    pub fn task_when_in(&self, id: &str, queue: &str) -> Value {
+    /// Waits until the task is in this queue.
+    pub fn wait_for_queue(&self, id: &str, queue: &str) -> Value {
         self.when(id, "queue", queue)
     }
 
-    /// Every event is a chance that it is so.
+    /// Checks the task after every event.
     fn when(&self, id: &str, key: &str, value: &str) -> Value {
         for _ in Events::after(&self.address, 0) {
             let task = self.task(id);
@@ -192,7 +186,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestServer {
     fn drop(&mut self) {
         if let Some(mut up) = self.up.take() {
             let _ = up.kill();

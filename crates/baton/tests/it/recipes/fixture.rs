@@ -1,4 +1,4 @@
-//! A repository of its own with an agent that plays a part, `baton up` on it, and what the history says afterwards.
+//! A repository with an agent for recipes, `baton up` on it, and the history of its runs.
 
 use std::fmt::Write;
 use std::fs;
@@ -16,37 +16,37 @@ use tempfile::TempDir;
 
 use crate::wait;
 
-/// Far longer than anything here takes, on a machine that does other things too.
+/// Far longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A repository of its own, and `baton up` on it while it is wanted.
-pub struct World {
+/// A repository, and `baton up` on it.
+pub struct RecipeFixture {
     pub folder: PathBuf,
     up: Option<Child>,
     _scratch: TempDir,
 }
 
-impl World {
-    /// With the built-in agent following this script.
+impl RecipeFixture {
+    /// With the built-in scripted agent.
     pub fn scripted(script: &Value) -> Self {
-        let world = Self::bare();
-        fs::write(world.folder.join("script.json"), script.to_string()).unwrap();
-        world.agent(&format!(
+        let fixture = Self::bare();
+        fs::write(fixture.folder.join("script.json"), script.to_string()).unwrap();
+        fixture.agent(&format!(
             "kind = \"scripted\"\ncommand = [\"{}\"]\n",
-            world.folder.join("script.json").display()
+            fixture.folder.join("script.json").display()
         ));
-        world
+        fixture
     }
 
     /// With a shell script as its agent.
     pub fn shell(script: &str) -> Self {
-        let world = Self::bare();
-        fs::write(world.folder.join("agent.sh"), script).unwrap();
-        world.agent(&format!(
+        let fixture = Self::bare();
+        fs::write(fixture.folder.join("agent.sh"), script).unwrap();
+        fixture.agent(&format!(
             "kind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
-            world.folder.join("agent.sh").display()
+            fixture.folder.join("agent.sh").display()
         ));
-        world
+        fixture
     }
 
     fn bare() -> Self {
@@ -82,7 +82,7 @@ impl World {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Starts a recipe; the id of the task it works on.
+    /// Starts a recipe; returns the id of its task.
     pub fn start(&self, recipe: &str) -> String {
         self.json(&["recipe", "start", recipe])["task_id"].as_str().unwrap().to_owned()
     }
@@ -110,49 +110,53 @@ impl World {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let desk = TaskService::new(place.open_store().await.unwrap(), Ids::random());
+            let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
-                let page = desk.events_after(after).await.unwrap();
+                let page = tasks.events_after(after).await.unwrap();
                 let Some(last) = page.last() else { break };
                 after = last.seq;
                 all.extend(page);
             }
-            desk.close().await.unwrap();
+            tasks.close().await.unwrap();
             all
         })
     }
 
-    /// What a client on the WebSocket would have been told of runs, in order.
-    pub fn told(&self) -> Vec<Value> {
+    /// The messages about runs that a WebSocket client gets, in order.
+    pub fn run_messages(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
         values.filter(is_about_runs).collect()
     }
 
-    /// The same as short lines, for whole stories.
-    pub fn story(&self) -> String {
+    /// The same as short lines.
+    pub fn summary(&self) -> String {
         let mut text = String::new();
-        for value in self.told() {
-            let said = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        for value in self.run_messages() {
+            let field = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
             let _ = match value["type"].as_str().unwrap() {
-                "recipe_started" => writeln!(text, "started {}", said("recipe_id")),
-                "recipe_step_started" => writeln!(text, "  {} ({})", said("step"), value["step_count"]),
-                "recipe_step_transition" => writeln!(text, "  {} → {}", said("from_step"), said("to_step")),
-                "orchestration_retry" => writeln!(text, "  retry: {}", said("error")),
-                _ => writeln!(text, "exited {} [{}]: {}", said("reason"), said("category"), said("message")),
+                "recipe_started" => writeln!(text, "started {}", field("recipe_id")),
+                "recipe_step_started" => writeln!(text, "  {} ({})", field("step"), value["step_count"]),
+                "recipe_step_transition" => writeln!(text, "  {} → {}", field("from_step"), field("to_step")),
+                "orchestration_retry" => writeln!(text, "  retry: {}", field("error")),
+                _ => {
+                    writeln!(text, "exited {} [{}]: {}", field("reason"), field("category"), field("message"))
+                }
             };
         }
         text
     }
 
-    /// Waits for the run to exit, and gives the message that tells of it.
+    /// Waits until the run exits; returns the message about it.
     pub fn exit_message(&self) -> Value {
-        self.wait("the run exits", || self.told().into_iter().find(|value| value["type"] == "recipe_exited"))
+        self.wait("the run exits", || {
+            self.run_messages().into_iter().find(|value| value["type"] == "recipe_exited")
+        })
     }
 
     pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
-        wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.story()))
+        wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.summary()))
     }
 
     pub fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
@@ -171,7 +175,7 @@ impl World {
         self.folder.join("flags").join(name)
     }
 
-    /// Every prompt given for a task, in order, with the name of its file.
+    /// All prompts of a task, in order, with the names of their files.
     pub fn prompts(&self, task: &str) -> Vec<(String, String)> {
         let mut prompts = Vec::new();
         for attempt in self.task(task)["attempts"].as_array().unwrap() {
@@ -189,10 +193,10 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for RecipeFixture {
     fn drop(&mut self) {
         if let Some(up) = &mut self.up {
-            // It ends its agents itself; one that a test killed has none left.
+            // Baton ends its agents; a killed one has none left.
             let _ = Command::new("kill").args(["-TERM", &up.id().to_string()]).status();
             let _ = up.wait();
         }
@@ -224,7 +228,7 @@ pub fn outcome(name: &str) -> Value {
     json!({ "outcome": { "outcome": name } })
 }
 
-/// An agent that does everything right, one file for each task.
+/// An agent that completes every step with one file for each task.
 pub fn good_agent() -> Vec<Value> {
     vec![
         json!({ "step": "implement", "when": "no task is described here", "steps": [outcome("no-tasks")] }),
@@ -239,7 +243,7 @@ pub fn script(scenes: &[Value]) -> Value {
     json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
 }
 
-/// A recipe of one step that goes round until its agent says stop.
+/// A recipe whose only step repeats until the agent reports `stop`.
 pub fn looping(id: &str, guardrails: &str, again: &str) -> String {
     format!(
         "id: {id}\nlabel: Round and round\ndescription: It never stops by itself\ninitial_step: one\n\

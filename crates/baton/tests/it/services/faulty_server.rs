@@ -1,37 +1,37 @@
 //! A `baton up` whose services fail on demand.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_engine::base::supervisor::FAIL_VARIABLE;
 use serde_json::Value;
 
-use crate::engine::shop::{Shop, Up};
+use crate::engine::test_repo::{BatonProcess, TestRepo};
 use crate::server::client::{Events, get};
+use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-pub struct Stand {
-    pub shop: Shop,
-    pub up: Up,
+pub struct FaultyServer {
+    pub repo: TestRepo,
+    pub up: BatonProcess,
     pub address: String,
 }
 
-impl Stand {
-    /// Starts it in this repository, with these failures from the beginning.
-    pub fn start(mut shop: Shop, failures: &str) -> Self {
-        let file = shop.home.join("failures");
+impl FaultyServer {
+    /// Starts it with these failures injected.
+    pub fn start(mut repo: TestRepo, failures: &str) -> Self {
+        let file = repo.home.join("failures");
         std::fs::write(&file, failures).unwrap();
-        shop.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
-        let up = shop.up();
-        let line = up.hears("Listening on http://");
+        repo.variables.push((FAIL_VARIABLE.to_owned(), format!("@{}", file.display())));
+        let up = repo.up();
+        let line = up.wait_for_line("Listening on http://");
         let address = line.rsplit("http://").next().unwrap().to_owned();
-        Self { shop, up, address }
+        Self { repo, up, address }
     }
 
-    /// From now on exactly these fail.
+    /// Replaces the injected failures.
     pub fn fail(&self, failures: &str) {
-        let file = self.shop.home.join("failures");
+        let file = self.repo.home.join("failures");
         let draft = file.with_extension("new");
         std::fs::write(&draft, failures).unwrap();
         std::fs::rename(draft, file).unwrap();
@@ -41,19 +41,15 @@ impl Stand {
         get(&self.address, "/api/health").json()
     }
 
-    /// What health says of a service; nothing before it was started.
+    /// The health of a service; null before it was started.
     pub fn service(&self, name: &str) -> Value {
         let health = self.health();
         let services = health["services"].as_array().unwrap();
         services.iter().find(|service| service["name"] == name).cloned().unwrap_or_default()
     }
 
-    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.health());
-            std::thread::sleep(LOOK_EVERY);
-        }
+    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+        wait::until(PATIENCE, is_so, || format!("{what}: {:#}", self.health()));
     }
 
     pub fn until_state(&self, name: &str, state: &str) {

@@ -1,78 +1,77 @@
-//! A hundred tasks on three workers and two servers, each in a network of its own and two of three with a clock that is
-//! five minutes off, while each worker is killed once and cut off once for longer than its lease, PostgreSQL loses its power
-//! and a server dies: every task is done once, all work is merged, no question is lost or asked twice.
+//! A hundred tasks on three workers and two servers, each in its own network and most with a clock that is five minutes
+//! off. Each worker is killed once and disconnected once for longer than its lease, PostgreSQL crashes and a server is
+//! killed: every task is done once, all work is merged, no question is lost or repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, Machine};
 use super::network::{self, HOSTS, HUB, Network};
-use crate::engine::shop::Up;
-use crate::engine::store_choice::eprintln_skipped;
+use crate::engine::store_choice::report_skipped;
+use crate::engine::test_repo::BatonProcess;
 use crate::postgres::{self, Server};
 use crate::wait;
 
-/// What the machines work on while things happen to them.
+/// Tasks of the plan.
 const PLANNED: usize = 100;
-/// For each kill and each cut of a worker, one that its machine is at work on, so that it surely hits somebody.
+/// One more task for each kill and each cut of a worker, so that the worker is busy at that moment.
 const HITS: usize = 6;
 const TASKS: usize = PLANNED + HITS;
-/// Tasks side by side; each waits on one or two of the row before.
+/// Tasks in one row; each depends on one or two of the row before.
 const ROW: usize = 20;
-/// Every so many asks before it works.
+/// Every tenth task asks first.
 const ASKING_EVERY: usize = 10;
 const LEASE_SECONDS: u32 = 3;
-/// Longer than the lease, so that the work is surely taken back.
-const CUT: Duration = Duration::from_secs(5);
-/// Clocks, as libfaketime takes them: none of the machines agrees with the store by less than five minutes but one.
+/// Clock offsets for libfaketime: only one machine agrees with the store.
 const CLOCKS: [&str; 5] = ["+300s", "-300s", "+0s", "-300s", "+300s"];
-/// The title of what a machine is at work on when it is hit.
+/// The title of the task that a worker runs when it is killed or cut off.
 const STAYING: &str = "Stay at work";
 const SERVERS: [u8; 2] = [3, 4];
-/// A busy machine is given time; an idle one needs less than a third of it.
+/// How often each server accepts what is finished: seldom enough to leave the processors to the work.
+const ACCEPT_EVERY: Duration = Duration::from_millis(250);
+/// A busy machine may need three times as long as an idle one.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Asks where the title says so, until the answer is in the prompt; then works for a moment. Or says that it is at work,
-/// and stays so until its machine is hit.
+/// Asks first where the title says so, then works. Or reports that it is at work and hangs until its machine is hit.
 const AGENT: &str = r#"
 case "$prompt" in
     *"Ask first"*) if [ -z "${BATON_RESUME:-}" ]; then
         echo '{"baton":"ask","question":"Which colour?","options":["red","blue"]}'; exit 0; fi ;;
     *"Stay at work"*) if [ "$BATON_ATTEMPT_NUMBER" = 1 ]; then
-        touch "${PWD%%/.agent/state/*}/at-work-on-$BATON_TASK_ID"; sleep 600; fi ;;
+        touch "${PWD%%/.agent/state/*}/at-work-on-$BATON_TASK_ID"; hang; fi ;;
 esac
-turns 1; sleep 0.2; work
+turns 1; work
 "#;
 
 #[test]
-fn a_hundred_tasks_outlive_cuts_kills_and_wrong_clocks() {
+fn a_hundred_tasks_survive_cuts_kills_and_wrong_clocks() {
     if let Some(reason) = network::missing().or_else(postgres::missing) {
-        eprintln_skipped(&reason);
+        report_skipped(&reason);
         return;
     }
-    let stage = Stage::set();
+    let cluster = Cluster::start();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for server in SERVERS {
-            let (stage, is_over) = (&stage, &is_over);
-            scope.spawn(move || stage.accept_until(server, is_over));
+            let (cluster, is_over) = (&cluster, &is_over);
+            scope.spawn(move || cluster.accept_until(server, is_over));
         }
-        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| stage.play()));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cluster.disturb()));
         is_over.store(true, Ordering::Relaxed);
-        if let Err(why) = played {
+        if let Err(why) = result {
             std::panic::resume_unwind(why);
         }
     });
-    stage.check();
+    cluster.check();
 }
 
-struct Stage {
-    // Dropped in this order: processes first, then what they stand on.
+struct Cluster {
+    // Dropped in this order: processes before what they use.
     _daemon: Running,
     server: Server,
     network: Network,
@@ -91,8 +90,8 @@ impl Drop for Running {
     }
 }
 
-impl Stage {
-    fn set() -> Self {
+impl Cluster {
+    fn start() -> Self {
         let network = Network::new(5);
         let server = Server::within("cut", &network.hub(), HOSTS).unwrap();
         let store = format!("postgres://baton@{HUB}/postgres");
@@ -115,12 +114,12 @@ impl Stage {
             })
             .collect();
         let project = String::new();
-        let mut stage = Self { _daemon: daemon, server, network, fleet, machines, project };
-        stage.project = stage.project();
-        stage
+        let mut cluster = Self { _daemon: daemon, server, network, fleet, machines, project };
+        cluster.project = cluster.project();
+        cluster
     }
 
-    /// The project and all its tasks, by one call each.
+    /// Creates the project and imports its tasks.
     fn project(&self) -> String {
         let machine = &self.machines[usize::from(SERVERS[0])];
         let remote = format!("git://{HUB}/app.git");
@@ -129,14 +128,14 @@ impl Stage {
         let tasks: Vec<Value> = (0..PLANNED).map(planned).collect();
         let file = self.fleet.home.join("tasks.json");
         std::fs::write(&file, json!({ "tasks": tasks }).to_string()).unwrap();
-        machine.says(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
+        machine.stdout(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
         project
     }
 
-    /// Everything that happens to the machines, each at its point of the way.
-    fn play(&self) {
-        let mut workers: Vec<Option<Up>> = (0..3).map(|number| Some(self.worker(number))).collect();
-        let mut servers: Vec<Option<Up>> =
+    /// Kills and cuts the machines while the tasks are done.
+    fn disturb(&self) {
+        let mut workers: Vec<Option<BatonProcess>> = (0..3).map(|number| Some(self.worker(number))).collect();
+        let mut servers: Vec<Option<BatonProcess>> =
             SERVERS.iter().map(|number| Some(self.machine(*number).up(&["--agents", "0"]))).collect();
         let mut restart = |number: u8| {
             let place = &mut workers[usize::from(number)];
@@ -149,27 +148,24 @@ impl Stage {
         self.put_to_work(0);
         restart(0);
         self.until_done(18);
-        self.put_to_work(1);
-        self.cut_for_long(1);
+        self.cut_until_lost(1);
         self.until_done(30);
         self.put_to_work(1);
         restart(1);
         self.until_done(42);
         self.server.kill_and_restart();
         self.until_done(52);
-        self.put_to_work(2);
-        self.cut_for_long(2);
+        self.cut_until_lost(2);
         self.until_done(62);
         self.put_to_work(2);
         restart(2);
         self.until_done(72);
-        // The one that has been up longer is most likely the steward.
+        // The server that has been up longer is most likely the leader.
         if let Some(server) = servers[0].take() {
             server.kill();
         }
         self.until_done(82);
-        self.put_to_work(0);
-        self.cut_for_long(0);
+        self.cut_until_lost(0);
         self.until_done(TASKS);
         for worker in workers.into_iter().flatten() {
             worker.end();
@@ -179,7 +175,7 @@ impl Stage {
         }
     }
 
-    fn worker(&self, number: u8) -> Up {
+    fn worker(&self, number: u8) -> BatonProcess {
         self.machine(number).worker(&["--agents", "4", "--grace", "20", "--label", &label(number)])
     }
 
@@ -187,60 +183,63 @@ impl Stage {
         &self.machines[usize::from(number)]
     }
 
-    /// Gives the machine a task that no other may take, and returns when it is at work on it.
-    fn put_to_work(&self, number: u8) {
+    /// Gives the machine a task that no other may take, and returns the task once it is at work on it.
+    fn put_to_work(&self, number: u8) -> String {
         let urgent = ["--needs", &label(number), "--priority", "P0"];
-        let desk = self.machine(SERVERS[1]);
-        let task = desk.add(&self.project, STAYING, &urgent);
+        let office = self.machine(SERVERS[1]);
+        let task = office.add(&self.project, STAYING, &urgent);
         let begun = self.machine(number).folder.join(format!("at-work-on-{task}"));
-        desk.until(&format!("machine {number} is at work on {task}"), || begun.exists());
+        office.until(&format!("machine {number} is at work on {task}"), || begun.exists());
+        task
     }
 
-    fn cut_for_long(&self, number: u8) {
+    /// Cuts the machine off while it is at work, for as long as it takes the others to give its work away.
+    fn cut_until_lost(&self, number: u8) {
+        let task = self.put_to_work(number);
         self.network.cut(number);
-        let since = Instant::now();
-        while since.elapsed() < CUT {
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        self.network.mend(number);
+        let office = self.machine(SERVERS[1]);
+        office.until(&format!("the lease on {task} has expired"), || {
+            office.task(&task)["attempts"][0]["closing"]["closing"] == "lost"
+        });
+        self.network.reconnect(number);
     }
 
-    /// Accepts whatever waits, and answers whatever is asked, at one of the servers. The other does the same.
+    /// Accepts finished work and answers questions at one server, while another thread does the same at the other.
     fn accept_until(&self, server: u8, is_over: &AtomicBool) {
         let machine = self.machine(server);
-        while !is_over.load(Ordering::Relaxed) {
-            // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
-            let _ = machine.tries(&["accept", "--all"]);
-            let (worked, said) = machine.says_or_not(&["--json", "questions"]);
+        wait::repeat_every(ACCEPT_EVERY, || {
+            // Failures are expected: the other server was faster, PostgreSQL is down, or this server was killed.
+            let _ = machine.try_run(&["accept", "--all"]);
+            let (worked, printed) = machine.try_stdout(&["--json", "questions"]);
             let asked: Value =
-                if worked { serde_json::from_str(&said).unwrap_or_default() } else { Value::Null };
+                if worked { serde_json::from_str(&printed).unwrap_or_default() } else { Value::Null };
             for question in asked["questions"].as_array().into_iter().flatten() {
                 if let Some(id) = question["id"].as_str() {
-                    let _ = machine.tries(&["answer", id, "red"]);
+                    let _ = machine.try_run(&["answer", id, "red"]);
                 }
             }
-            std::thread::sleep(Duration::from_millis(250));
-        }
+            is_over.load(Ordering::Relaxed)
+        });
     }
 
     fn until_done(&self, wanted: usize) {
         let progress = || {
             let words = ["--json", "project", "show", &self.project];
-            let (worked, said) = self.machine(SERVERS[1]).says_or_not(&words);
+            let (worked, printed) = self.machine(SERVERS[1]).try_stdout(&words);
             if !worked {
                 return Value::Null;
             }
-            let mut report: Value = serde_json::from_str(&said).unwrap();
+            let mut report: Value = serde_json::from_str(&printed).unwrap();
             report["progress"].take()
         };
         let is_done = || progress()["done"].as_u64().unwrap_or(0) >= wanted as u64;
         wait::until(PATIENCE, is_done, || format!("{wanted} done: {}", progress()));
     }
 
-    /// What must be true when all is over.
+    /// Checks the result.
     fn check(&self) {
         let machine = self.machine(SERVERS[1]);
-        let lines = machine.says(&["export", "--events", "--project", &self.project]);
+        let lines = machine.stdout(&["export", "--events", "--project", &self.project]);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let of = |kind: &str| lines.iter().filter(move |line| line["kind"] == kind).collect::<Vec<_>>();
         let tasks: BTreeSet<String> = of("task").iter().map(|task| text(task, "task_id")).collect();
@@ -260,7 +259,7 @@ impl Stage {
             assert!(subjects.lines().any(|line| line == format!("Work on {task}")), "{task} has no commit");
         }
 
-        // A question has a kind of its own, which stands in the way of the line's.
+        // The `kind` of a question replaces that of the line.
         let questions: Vec<&Value> = lines.iter().filter(|line| line.get("asked_at").is_some()).collect();
         let asking: BTreeSet<String> = questions.iter().map(|question| text(question, "task_id")).collect();
         assert_eq!(
@@ -272,7 +271,7 @@ impl Stage {
             assert!(question.to_string().contains("\"answer\":\"red\""), "{question}");
         }
 
-        // Everyone took leave but the server that was killed; nobody holds anything.
+        // No worker runs anything any more.
         let health = machine.json(&["workers"]);
         let running = |worker: &Value| worker["running"].as_array().map_or(0, Vec::len);
         assert!(
@@ -289,7 +288,7 @@ impl Stage {
     }
 }
 
-/// What only this machine has.
+/// The label of this machine.
 fn label(number: u8) -> String {
     format!("machine-{number}")
 }
@@ -298,7 +297,7 @@ fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// A task of the plan: in rows, each of which waits on the one before.
+/// A task of the plan, which depends on tasks of the row before.
 fn planned(number: usize) -> Value {
     let above = |step: usize| number.checked_sub(ROW).map(|up| up / ROW * ROW + (up + step) % ROW + 1);
     let waits_on: BTreeSet<usize> = [above(0), above(7)].into_iter().flatten().collect();
@@ -307,7 +306,7 @@ fn planned(number: usize) -> Value {
             "dependencies": waits_on.into_iter().collect::<Vec<_>>() })
 }
 
-/// Git's own server, for everyone in the network. By its own name: `git daemon` would be two processes.
+/// The git server of the network. Started as `git-daemon`, because `git daemon` would be two processes.
 fn daemon(network: &Network, home: &Path) -> Running {
     let programs = Command::new("git").arg("--exec-path").output().unwrap().stdout;
     let programs = String::from_utf8(programs).unwrap();
@@ -326,14 +325,14 @@ fn daemon(network: &Network, home: &Path) -> Running {
     Running(child)
 }
 
-/// The library that gives a program another clock. Without it the clocks agree, which is said loudly.
+/// The library that changes a program's clock. Without it the clocks agree, which is reported.
 fn faketime() -> Option<String> {
     let found = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"]
         .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
         .into_iter()
         .find(|path| Path::new(path).is_file());
     if found.is_none() {
-        eprintln_skipped("the clocks agree: libfaketime is not installed (apt-get install libfaketime)");
+        report_skipped("the clocks agree: libfaketime is not installed (apt-get install libfaketime)");
     }
     found
 }

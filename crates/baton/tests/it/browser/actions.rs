@@ -1,24 +1,24 @@
-//! What a person does on the pages beside answering: start and stop a recipe, decide about a plan, run a command.
+//! Actions on the pages: start and stop a recipe, decide about a plan, run a user task.
 
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::added;
-use crate::server::place::Place;
+use super::scene::add_task;
+use crate::server::test_server::TestServer;
 
 #[test]
 fn a_recipe_is_started_and_stopped_on_the_page() {
-    let mut place = Place::new(&json!([])).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let mut server = TestServer::new(&json!([])).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/recipes");
     browser.click("#implement-and-review details:last-of-type summary");
     browser.write("#message-implement-and-review", "Paint the shed");
     browser.click("#implement-and-review details:last-of-type button.primary");
-    // It leads to the conversation the run is part of.
+    // It opens the conversation of the run.
     browser.until("location.pathname.startsWith('/chat/run-')");
     browser.until("document.querySelector('#main').innerText.includes('Paint the shed')");
     browser.go("/recipes");
-    browser.is_live();
+    browser.wait_until_live();
     browser.until(
         "document.querySelector('#implement-and-review .notice')?.innerText.includes('running at implement')",
     );
@@ -28,8 +28,8 @@ fn a_recipe_is_started_and_stopped_on_the_page() {
     browser.until("!document.querySelector('#implement-and-review .notice')");
     assert!(browser.js("return document.querySelector('#implement-and-review .lit')").is_null());
     assert_eq!(browser.path(), "/recipes");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    place.stop();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+    server.stop();
 }
 
 #[test]
@@ -41,22 +41,22 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
         ]}]},
         { "when": "Add every language", "steps": [{ "turns": 60 }] },
     ]);
-    let mut place = Place::new(&script).start();
-    let large = added(&place, "Add every language");
-    let recycled = place.task_when_in(&large, "recycled");
+    let mut server = TestServer::new(&script).start();
+    let large = add_task(&server, "Add every language");
+    let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/breakdowns");
     assert!(browser.text("#main").contains("Add every language"));
     browser.go(&format!("/breakdowns/{breakdown}"));
-    browser.is_live();
-    // By an agent, and sent back; the page follows.
+    browser.wait_until_live();
+    // An agent makes a plan, which is rejected; the page updates.
     browser.click("form[action$='/run'] button");
     browser.click("details:has(form[action$='/reject']) summary");
     browser.write("#plan-reason", "Begin with the Spanish one.");
     browser.click("form[action$='/reject'] button");
     browser.until("document.querySelector('form[action$=\"/run\"]')");
-    // By hand: one title other, one dropped, one more.
+    // Edited by hand: one title changed, one item removed, one added.
     browser.js("document.querySelector('details:has(form.plan)').open = true; return 1");
     let set = |field: &str, value: &str| {
         browser.js(&format!("document.getElementById({}).value = {}; return 1", json!(field), json!(value)));
@@ -73,20 +73,20 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
     browser.click("form[action$='/approve'] button");
     browser.until("location.pathname === '/board'");
     browser.until("document.querySelector('#board').innerText.includes('Add the Basque greeting')");
-    let replaced = place.task(&large)["state"]["replaced_by"].clone();
+    let replaced = server.task(&large)["state"]["replaced_by"].clone();
     assert_eq!(replaced["tasks"].as_array().map(Vec::len), Some(2), "{replaced}");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    place.stop();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+    server.stop();
 }
 
 #[test]
 fn a_user_task_is_run_with_arguments_and_shows_its_output() {
-    let place = Place::without_agents();
+    let server = TestServer::without_agents();
     let taskfile = "version: '3'\ntasks:\n  greet:\n    desc: Greet somebody\n    cmds: ['echo \"Hello, {{.CLI_ARGS}}!\"']\n  \
                     fail:\n    desc: Fail\n    cmds: ['echo \"it broke\" >&2; exit 3']\n";
-    std::fs::write(place.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
-    let place = place.start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    std::fs::write(server.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
+    let server = server.start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/user-tasks");
     assert!(browser.text("#user-task-greet").contains("Greet somebody"));
     browser.write("#args-greet", "<b>Mia</b> & Max");
@@ -95,7 +95,7 @@ fn a_user_task_is_run_with_arguments_and_shows_its_output() {
     let output = browser.text("#output");
     assert!(output.contains("completed") && output.contains("Mia"), "{output}");
     assert_eq!(browser.js("return document.querySelector('#output b')"), json!(null), "{output}");
-    // What was typed is still there, for the next time.
+    // The arguments stay in the field.
     assert_eq!(browser.value("#args-greet"), "<b>Mia</b> & Max");
     browser.click("#user-task-fail button");
     browser.until("document.querySelector('#output')?.innerText.includes('exit code')");

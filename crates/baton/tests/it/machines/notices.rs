@@ -1,4 +1,4 @@
-//! Two servers on one store, both set up to tell people: each notice is told once, whoever tells it.
+//! Two servers on one store that both send notices: each notice is sent once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::sharing::fleet;
-use crate::engine::shop::read;
+use crate::engine::test_repo::read;
 
 const TASKS: usize = 4;
 
-/// One line for each notice, from whichever server it comes.
-fn told(file: &Path) -> Vec<Value> {
+/// The notices of both servers, one on each line.
+fn received(file: &Path) -> Vec<Value> {
     if !file.exists() {
         return Vec::new();
     }
@@ -19,12 +19,12 @@ fn told(file: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ended() {
-    let Some(fleet) = fleet("told", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
+fn two_servers_send_each_notice_once_and_the_second_takes_over() {
+    let Some(fleet) = fleet("notices", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
         return;
     };
-    let file = fleet.home.join("told.json");
-    // Each line is written at once, so two servers do not mix theirs.
+    let file = fleet.home.join("notices.json");
+    // Each line is one write, so the lines of two servers do not mix.
     let settings = format!(
         "[notify]\ncommand = [\"sh\", \"-c\", \"notice=$(cat); printf '%s\\\\n' \\\"$notice\\\" >> {}\"]\n",
         file.display()
@@ -36,7 +36,7 @@ fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ende
     );
     let servers = [first.up(&["--agents", "0"]), second.up(&["--agents", "0"])];
     for server in &servers {
-        server.hears("Listening");
+        server.wait_for_line("Listening");
     }
     let project = first.project(&fleet);
     let worker = lab.worker(&["--agents", "4"]);
@@ -47,14 +47,14 @@ fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ende
         }
     };
     ask(TASKS);
-    second.until("all are told", || told(&file).len() >= TASKS);
+    second.until("all notices are sent", || received(&file).len() >= TASKS);
     let [one, other] = servers;
     one.end();
     ask(TASKS);
-    second.until("the other tells the rest", || told(&file).len() >= 2 * TASKS);
+    second.until("the other server sends the rest", || received(&file).len() >= 2 * TASKS);
     worker.end();
     other.end();
-    let all = told(&file);
+    let all = received(&file);
     let ids: BTreeSet<String> = all.iter().map(|notice| notice["id"].to_string()).collect();
     assert_eq!((all.len(), ids.len()), (2 * TASKS, 2 * TASKS), "{all:#?}");
 }

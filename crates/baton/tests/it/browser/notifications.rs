@@ -1,50 +1,49 @@
-//! What reaches a person who is not looking at this page: other tabs, notifications, the card of a task at work, the icon
-//! on their phone; and what they say aloud.
+//! Several tabs, notifications, progress on cards, installation as an app, and dictated answers.
 
 use serde_json::json;
 
 use super::driver::Browser;
-use super::scene::{added, asking, waiting};
-use crate::server::place::Place;
+use super::scene::{add_task, add_waiting_task, asking_script};
+use crate::server::test_server::TestServer;
 
-/// More than a browser allows connections to one server.
+/// More tabs than a browser allows connections to one server.
 const TABS: usize = 8;
 
 #[test]
 fn eight_tabs_share_one_stream_all_stay_current_and_a_page_still_loads() {
-    let place = Place::new(&asking()).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::new(&asking_script()).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     let mut tabs = vec![browser.current_tab()];
     tabs.extend((1..TABS).map(|_| browser.tab()));
     for tab in &tabs {
         browser.switch(tab);
         browser.go("/board");
-        browser.is_live();
+        browser.wait_until_live();
     }
-    assert_eq!(streams(&place), 1);
-    let task = added(&place, "Add a greeting");
+    assert_eq!(streams(&server), 1);
+    let task = add_task(&server, "Add a greeting");
     for tab in &tabs {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#asking #card-{task}')"));
     }
-    // The one that has the stream goes; another takes over, and nothing is missed.
+    // The tab with the stream is closed; another one takes over without missing events.
     browser.switch(&tabs[0]);
     browser.go("about:blank");
-    place.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
+    server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
     for tab in &tabs[1..] {
         browser.switch(tab);
         browser.until(&format!("document.querySelector('#review #card-{task}')"));
-        browser.is_live();
+        browser.wait_until_live();
     }
-    assert_eq!(streams(&place), 1);
+    assert_eq!(streams(&server), 1);
     browser.go("/graph");
-    browser.is_live();
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.wait_until_live();
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// How many streams of events the server has open.
-fn streams(place: &Place) -> u64 {
-    let text = place.get("/metrics").body;
+/// The number of open event streams.
+fn streams(server: &TestServer) -> u64 {
+    let text = server.get("/metrics").body;
     let line =
         text.lines().find(|line| line.starts_with("baton_event_streams")).unwrap_or_default().to_owned();
     line.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{text}"))
@@ -53,48 +52,48 @@ fn streams(place: &Place) -> u64 {
 #[test]
 fn the_card_of_a_task_at_work_counts_its_turns() {
     let script = json!([{ "steps": [{ "turns": 2 }, { "turns": 5 }, "hang"] }]);
-    let mut place = Place::new(&script).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let mut server = TestServer::new(&script).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/board");
-    browser.is_live();
-    let task = added(&place, "Look around");
+    browser.wait_until_live();
+    let task = add_task(&server, "Look around");
     browser
         .until(&format!("document.querySelector('#working #card-{task}')?.innerText.includes('7/50 turns')"));
-    place.stop();
+    server.stop();
 }
 
 #[test]
-fn a_question_is_a_notification_for_who_looks_elsewhere() {
-    let place = Place::new(&asking()).start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+fn a_question_notifies_a_person_who_looks_elsewhere() {
+    let server = TestServer::new(&asking_script()).start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     let permission = json!({ "permissions": ["notifications"], "origin": browser.home });
     browser.command("Browser.grantPermissions", &permission);
     browser.before_each_page(
-        "window.told = []; window.isElsewhere = false;
+        "window.notices = []; window.isElsewhere = false;
          Object.defineProperty(document, 'hidden', { get: () => window.isElsewhere });
          window.Notification = class extends window.Notification {
-           constructor(title, options) { super(title, options); window.told.push([title, options.body, options.tag]); }
+           constructor(title, options) { super(title, options); window.notices.push([title, options.body, options.tag]); }
          };",
     );
     browser.go("/board");
-    browser.is_live();
+    browser.wait_until_live();
     assert_eq!(browser.js("return Notification.permission"), "granted");
-    // Whoever looks at the page sees it there.
-    let seen = waiting(&place, "Add a greeting");
+    // A visible page shows the question itself.
+    let seen = add_waiting_task(&server, "Add a greeting");
     browser.until(&format!("document.querySelector('#asking #card-{seen}')"));
-    assert_eq!(browser.js("return [document.hidden, window.told]"), json!([false, []]));
-    // A browser without a screen calls every tab visible, so the test says when nobody looks.
+    assert_eq!(browser.js("return [document.hidden, window.notices]"), json!([false, []]));
+    // A headless browser reports every tab as visible, so the test overrides that.
     browser.js("window.isElsewhere = true; return 1");
-    let task = waiting(&place, "Add a second greeting");
-    let told = browser.until("window.told.length && window.told");
-    let address = format!("/questions/{}", super::scene::question_of(&place, &task));
-    assert_eq!(told, json!([["Question", "Should the greeting be formal?", address]]));
+    let task = add_waiting_task(&server, "Add a second greeting");
+    let notices = browser.until("window.notices.length && window.notices");
+    let address = format!("/questions/{}", super::scene::question_id(&server, &task));
+    assert_eq!(notices, json!([["Question", "Should the greeting be formal?", address]]));
 }
 
 #[test]
 fn the_page_can_be_installed() {
-    let place = Place::without_agents().start();
-    let Some(browser) = Browser::at(&place.address) else { return };
+    let server = TestServer::without_agents().start();
+    let Some(browser) = Browser::at(&server.address) else { return };
     browser.go("/");
     let manifest = browser.command("Page.getAppManifest", &json!({}));
     assert_eq!(manifest["errors"], json!([]), "{manifest}");
@@ -102,7 +101,7 @@ fn the_page_can_be_installed() {
     assert_eq!((&found["start_url"], &found["display"]), (&json!("/"), &json!("standalone")));
     let faults = browser.command("Page.getInstallabilityErrors", &json!({}));
     assert_eq!(faults["installabilityErrors"], json!([]), "{faults}");
-    // Its icons are what it says they are, and its shortcuts lead somewhere.
+    // Icons have the declared sizes, and shortcuts exist.
     browser.js(&format!(
         "const url = {}, manifest = {}; window.icons = null;
          const size = (icon) => new Promise((done) => {{
@@ -122,10 +121,10 @@ fn the_page_can_be_installed() {
 
 #[test]
 fn an_answer_can_be_spoken() {
-    let place = Place::new(&asking()).start();
-    let task = waiting(&place, "Add a greeting");
-    let Some(browser) = Browser::at(&place.address) else { return };
-    // A browser that understands speech, and somebody who says a sentence in two pieces.
+    let server = TestServer::new(&asking_script()).start();
+    let task = add_waiting_task(&server, "Add a greeting");
+    let Some(browser) = Browser::at(&server.address) else { return };
+    // A fake speech recognition that delivers a sentence in two parts.
     browser.before_each_page(
         "window.SpeechRecognition = class {
            start() {
@@ -144,5 +143,5 @@ fn an_answer_can_be_spoken() {
     browser.click("[data-do=voice]");
     browser.until("document.querySelector('[data-do=voice]').textContent === 'Dictate'");
     browser.click(".question button.primary");
-    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is Well, as formal as can be now.");
+    assert_eq!(server.wait_for_queue(&task, "provisional")["output"], "It is Well, as formal as can be now.");
 }

@@ -1,22 +1,22 @@
-//! `baton config`: what holds, and who said so.
+//! `baton config`: the effective settings and their sources.
 
 use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-struct Desk(TempDir);
+struct ConfigFixture(TempDir);
 
-impl Desk {
+impl ConfigFixture {
     fn new() -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        desk.write("home/.config/baton/config.toml", "max_agents = 2\nmax_unaccepted = 7\n");
-        desk.write(
+        let fixture = Self(tempfile::tempdir().unwrap());
+        fixture.write("home/.config/baton/config.toml", "max_agents = 2\nmax_unaccepted = 7\n");
+        fixture.write(
             "app/.agent/baton.toml",
             "max_agents = 3\ndefault_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
         );
-        desk.write("app/.git/HEAD", "ref: refs/heads/main\n");
-        desk
+        fixture.write("app/.git/HEAD", "ref: refs/heads/main\n");
+        fixture
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -32,8 +32,8 @@ impl Desk {
         command.output().unwrap()
     }
 
-    /// Value and source of a setting.
-    fn says(&self, arguments: &[&str], variables: &[(&str, &str)], key: &str) -> (Value, String) {
+    /// The value and the source of a setting.
+    fn setting(&self, arguments: &[&str], variables: &[(&str, &str)], key: &str) -> (Value, String) {
         let output = self.run(arguments, variables);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -44,33 +44,36 @@ impl Desk {
 
 #[test]
 fn each_value_names_its_source_and_the_stronger_one_wins() {
-    let desk = Desk::new();
+    let fixture = ConfigFixture::new();
     let config = ["--json", "config"];
-    let (value, from) = desk.says(&config, &[], "max_agents");
+    let (value, from) = fixture.setting(&config, &[], "max_agents");
     assert!(value == 3 && from.ends_with("app/.agent/baton.toml"), "{value} {from}");
-    let (value, from) = desk.says(&config, &[], "max_unaccepted");
+    let (value, from) = fixture.setting(&config, &[], "max_unaccepted");
     assert!(value == 7 && from.ends_with(".config/baton/config.toml"), "{value} {from}");
-    assert_eq!(desk.says(&config, &[], "lease_seconds"), (30.into(), "default".to_owned()));
+    assert_eq!(fixture.setting(&config, &[], "lease_seconds"), (30.into(), "default".to_owned()));
     assert_eq!(
-        desk.says(&config, &[("BATON_MAX_AGENTS", "9")], "max_agents"),
+        fixture.setting(&config, &[("BATON_MAX_AGENTS", "9")], "max_agents"),
         (9.into(), "BATON_MAX_AGENTS".to_owned())
     );
     let named = [("BATON_NAMESPACE", "from-variable")];
     assert_eq!(
-        desk.says(&config, &named, "namespace"),
+        fixture.setting(&config, &named, "namespace"),
         ("from-variable".into(), "BATON_NAMESPACE".to_owned())
     );
     let flag = ["--json", "--namespace", "from-flag", "config"];
-    assert_eq!(desk.says(&flag, &named, "namespace"), ("from-flag".into(), "--namespace".to_owned()));
+    assert_eq!(fixture.setting(&flag, &named, "namespace"), ("from-flag".into(), "--namespace".to_owned()));
     let store = [("BATON_STORE", "postgres://mia:secret@db/work")];
-    assert_eq!(desk.says(&config, &store, "store"), ("postgres://db/work".into(), "BATON_STORE".to_owned()));
-    assert_eq!(desk.says(&config, &[], "agents.mine.kind").0, "command");
+    assert_eq!(
+        fixture.setting(&config, &store, "store"),
+        ("postgres://db/work".into(), "BATON_STORE".to_owned())
+    );
+    assert_eq!(fixture.setting(&config, &[], "agents.mine.kind").0, "command");
 }
 
 #[test]
-fn people_get_a_table_and_mistakes_are_named() {
-    let desk = Desk::new();
-    let output = desk.run(&["config"], &[("BATON_ASKING_UNATTENDED", "fail")]);
+fn config_prints_a_table_and_names_mistakes() {
+    let fixture = ConfigFixture::new();
+    let output = fixture.run(&["config"], &[("BATON_ASKING_UNATTENDED", "fail")]);
     let table = String::from_utf8(output.stdout).unwrap();
     let line = |key: &str| {
         let line =
@@ -81,8 +84,8 @@ fn people_get_a_table_and_mistakes_are_named() {
     assert_eq!(line("asking.unattended"), ["asking.unattended", "fail", "BATON_ASKING_UNATTENDED"]);
     assert_eq!(line("max_agents"), ["max_agents", "3", ".agent/baton.toml"]);
     assert_eq!(line("listen"), ["listen", "127.0.0.1:5678", "default"]);
-    let output = desk.run(&["config"], &[("BATON_MAX_AGENTS", "many")]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("BATON_MAX_AGENTS"), "{said}");
+    let output = fixture.run(&["config"], &[("BATON_MAX_AGENTS", "many")]);
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("BATON_MAX_AGENTS"), "{printed}");
 }
