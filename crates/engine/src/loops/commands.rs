@@ -70,7 +70,8 @@ impl TaskService {
     async fn let_go_of_subject(&self, left: &PhaseLoop) -> Answer<Change> {
         let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
         let Some(subject) = &work.subject else { return Ok(Change::new()) };
-        let held = self.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
+        let held =
+            self.store.task(subject.id).await?.filter(|stored| *stored.value.state() == TaskState::Held);
         let Some(held) = held else { return Ok(Change::new()) };
         let context = self.context(Actor::policy("the loop")).await?;
         let let_go = held.value.apply(Command::Release, &context)?;
@@ -150,10 +151,6 @@ impl TaskService {
 fn first_line(text: &NonBlank) -> NonBlank {
     let line = text.as_str().trim().lines().next().unwrap_or_default();
     NonBlank::or(line, text.clone())
-}
-
-pub(crate) fn is_held(task: &Task) -> bool {
-    task.ledger().is_held && matches!(task.state(), TaskState::Incoming)
 }
 
 pub(crate) fn loop_recipe() -> Answer<RecipeId> {

@@ -190,7 +190,7 @@ impl LoopDriver {
 
     async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
         let watched = self.shop.tasks.task(task).await?.value;
-        if watched.ledger().is_held {
+        if *watched.state() == TaskState::Held {
             return self.release(task).await;
         }
         if goes_on(watched.state()) {

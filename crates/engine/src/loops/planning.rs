@@ -40,7 +40,8 @@ impl TaskService {
         };
         let project = subject.as_ref().and_then(|stored| stored.value.spec().project_id);
         let asker = subject.as_ref().map_or_else(|| actor.person(), |stored| stored.value.asker().cloned());
-        let replaced = subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming));
+        let replaced =
+            subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming | TaskState::Held));
         let planned_in = replaced.as_ref().map(|stored| stored.value.id());
         let ids: Vec<TaskId> = work.plan.iter().flat_map(Plan::items).map(|_| self.ids.task()).collect();
         let mut change = Change::new();

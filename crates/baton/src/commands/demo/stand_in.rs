@@ -102,7 +102,7 @@ impl<'a> StandIn<'a> {
                 let Some(answer) = answer else { return Ok(()) };
                 tasks.answer(waiting.question.id, answer, AnsweredBy::human(self.name), you()).await.map(drop)
             }
-            TaskState::Breakdown { released: false } => {
+            TaskState::Held | TaskState::Breakdown { released: false } => {
                 tasks.apply(task.id(), Command::Release, you()).await.map(drop)
             }
             TaskState::Provisional(work) if work.mark == ReviewMark::Plan => {
