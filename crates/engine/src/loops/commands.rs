@@ -69,7 +69,7 @@ impl TaskService {
     /// The task that was to be planned goes back to the queue as it was.
     async fn let_go_of_subject(&self, left: &PhaseLoop) -> Answer<Change> {
         let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
-        let Some(subject) = &work.subject else { return Ok(Change::new()) };
+        let Some(subject) = work.subject() else { return Ok(Change::new()) };
         let held =
             self.store.task(subject.id).await?.filter(|stored| *stored.value.state() == TaskState::Held);
         let Some(held) = held else { return Ok(Change::new()) };

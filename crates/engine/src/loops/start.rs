@@ -77,10 +77,7 @@ impl TaskService {
                 let project = start.project.or(session.project_id);
                 let (subject, made) = self.subject(start.session, project, message, now, actor)?;
                 change = made;
-                next = next.at_work(
-                    PhaseWork::Plan(PlanWork { subject: Some(subject), ..PlanWork::default() }),
-                    None,
-                );
+                next = next.at_work(PhaseWork::Plan(PlanWork::on(subject)), None);
             }
             (PhaseStart::Execute, _) => {
                 let work = ExecuteWork::new(self.left_over(start.session).await?);
