@@ -298,7 +298,7 @@ fn every_refusal_says_what_to_do_next() {
                 for command in commands(name, &task) {
                     for actor in actors() {
                         if let Err(refusal) = task.apply(command.clone(), &context(actor)) {
-                            assert!(!refusal.hint().trim().is_empty() && !refusal.to_string().is_empty());
+                            assert!(!refusal.next().trim().is_empty() && !refusal.to_string().is_empty());
                             let form = serde_json::to_value(&refusal).unwrap();
                             seen.insert(form["code"].as_str().unwrap().to_owned());
                         }

@@ -107,13 +107,13 @@ explained! { WorkRefusal {
         means: "The answer does not fit the state of the subtask: whether it may run is asked before, whether it is done \
                 after its run.",
         cause: "The subtask changed between the question and the answer.",
-        next: "See the current question: `baton questions`.",
+        next: "See the current question.",
     },
     Self::NotAsked(_) => Explanation {
         code: "not_asked",
         means: "Nothing of that kind was asked in this phase of the loop.",
         cause: "The answer is for a question of another phase.",
-        next: "See the current question: `baton questions`.",
+        next: "See the current question.",
     },
 } else {
     Self::Unreadable(unreadable) => unreadable.explained(),
