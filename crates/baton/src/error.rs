@@ -1,5 +1,6 @@
 //! The error a command ends with: a message, a hint, and the exit code for scripts.
 
+use crate::explain::commands;
 use baton_engine::base::error::{EngineError, ErrorKind};
 use baton_engine::git::GitError;
 use baton_engine::user_tasks::UserTaskError;
@@ -56,7 +57,9 @@ impl From<EngineError> for CliError {
             ErrorKind::Unavailable | ErrorKind::Storage => UNREACHABLE,
             ErrorKind::Internal => FAILED,
         };
-        Self { message: error.to_string(), hint: with_code(&error.hint(), error.explained().code), code }
+        let (message, reason) = (error.to_string(), error.explained().code);
+        let hint = with_code(&commands::hint(reason, &error.hint(), &message), reason);
+        Self { message, hint, code }
     }
 }
 
@@ -88,7 +91,7 @@ impl From<&ApiError> for CliError {
             Code::MethodNotAllowed | Code::Internal => FAILED,
         };
         let hint = match &refusal.reason {
-            Some(reason) => with_code(&refusal.hint, reason),
+            Some(reason) => with_code(&commands::hint(reason, &refusal.hint, &refusal.message), reason),
             None => refusal.hint.clone(),
         };
         Self { message: refusal.message.clone(), hint, code }

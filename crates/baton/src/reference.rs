@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use crate::cli::Cli;
 use crate::explain::catalogue::{CodeFamily, families};
+use crate::explain::commands::commands;
 use crate::kept_page::holds;
 
 fn program() -> Command {
@@ -69,6 +70,11 @@ fn errors_page() -> String {
                 escaped(row.cause),
                 escaped(row.next)
             );
+            let commands: Vec<String> =
+                commands(row.code).iter().map(|command| format!("`{command}`")).collect();
+            if !commands.is_empty() {
+                let _ = writeln!(text, "- **Run:** {}", commands.join(", "));
+            }
         }
     }
     text

@@ -32,6 +32,7 @@ use baton_server::client::ClientError;
 use baton_server::http::error::Code;
 use serde::Serialize;
 
+use crate::explain::commands::commands;
 use crate::explain::exit_codes;
 
 /// Codes of one area.
@@ -47,6 +48,8 @@ pub(crate) struct CodeEntry {
     pub family: &'static str,
     #[serde(flatten)]
     pub explanation: &'static Explanation,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub commands: &'static [&'static str],
 }
 
 pub(crate) fn families() -> Vec<CodeFamily> {
@@ -110,7 +113,11 @@ fn family(title: &'static str, tables: &[&'static [Explanation]]) -> CodeFamily 
 
 pub(crate) fn entries() -> Vec<CodeEntry> {
     let of = |family: CodeFamily| {
-        family.rows.into_iter().map(move |explanation| CodeEntry { family: family.title, explanation })
+        family.rows.into_iter().map(move |explanation| CodeEntry {
+            family: family.title,
+            explanation,
+            commands: commands(explanation.code),
+        })
     };
     families().into_iter().flat_map(of).collect()
 }

@@ -1,6 +1,7 @@
 //! `baton explain`: error codes, exit codes and topics, from the tables the program runs on.
 
 pub(crate) mod catalogue;
+pub(crate) mod commands;
 mod exit_codes;
 pub(crate) mod topics;
 
@@ -54,14 +55,18 @@ fn unknown(what: &str) -> CliError {
 }
 
 fn text(entry: &CodeEntry) -> String {
-    let CodeEntry { family, explanation } = entry;
-    format!(
+    let CodeEntry { family, explanation, commands } = entry;
+    let mut text = format!(
         "{} ({family})\n\n{}\n\nWhy:   {}\n\nNext:  {}\n",
         explanation.code,
         wrap(explanation.means, 0),
         wrap(explanation.cause, LABEL_CHARS),
         wrap(explanation.next, LABEL_CHARS)
-    )
+    );
+    if !commands.is_empty() {
+        let _ = writeln!(text, "\nRun:   {}", commands.join(&format!("\n{}", " ".repeat(LABEL_CHARS))));
+    }
+    text
 }
 
 /// A readable line length.

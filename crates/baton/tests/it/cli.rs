@@ -145,7 +145,7 @@ fn mistakes_get_an_error_and_a_hint() {
     --- stderr
     error: TASK-00000000 is Incoming: retry is not possible in this state
 
-    Hint: see what it allows now: baton task show TASK-00000000
+    Hint: see what it allows now: baton task show TASK-00000000, baton explain states
     More: baton explain wrong_state
     ");
     insta::assert_snapshot!(folder.transcript(&["task", "reply", &id, "yes"]), @r"
@@ -176,7 +176,7 @@ fn mistakes_get_an_error_and_a_hint() {
     --- stderr
     error: TASK-00000000 is Incoming: release is not possible in this state
 
-    Hint: see what it allows now: baton task show TASK-00000000
+    Hint: see what it allows now: baton task show TASK-00000000, baton explain states
     More: baton explain wrong_state
     ");
 }
@@ -269,8 +269,10 @@ fn explain_gives_the_meaning_the_cause_and_the_next_step() {
            command is for another state: only provisional work can be accepted, only a failed task can
            be retried. Done is final.
 
-    Next:  `baton task show TASK` shows its state; `baton explain states` shows what each state
-           allows.
+    Next:  See its state, and what each state allows.
+
+    Run:   baton task show TASK
+           baton explain states
     ");
     // Codes of the API and of the rules may differ only in case; an exit code is a number.
     assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (API errors)"));

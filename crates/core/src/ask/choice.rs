@@ -25,13 +25,13 @@ explained! { UnreadableAnswer {
         means: "The answer is not one of the offered words.",
         cause: "A question with choices needs one of them. Case, spaces and punctuation do not matter, and an unambiguous \
                 abbreviation is enough.",
-        next: "Answer with one of the words shown: `baton answer QUESTION TEXT`.",
+        next: "Answer with one of the words shown.",
     },
     Self::Ambiguous { .. } => Explanation {
         code: "ambiguous_answer",
         means: "The answer matches more than one of the offered words.",
         cause: "It abbreviates several of them, and Baton does not guess.",
-        next: "Write more of the word you mean: `baton answer QUESTION TEXT`.",
+        next: "Write more of the word you mean.",
     },
 } }
 

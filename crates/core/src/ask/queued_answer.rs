@@ -25,7 +25,7 @@ impl QueueFull {
     pub const EXPLAINED: Explanation = Explanation {
         code: "queue_full",
         means: "The session has as many queued answers as it may keep.",
-        cause: "`baton answer --queue` was called many times, and no question matched the answers.",
-        next: "See what is asked (`baton questions`); queued answers are removed as questions use them.",
+        cause: "Answers were queued many times, and no question matched them.",
+        next: "See what is asked; queued answers are removed as questions use them.",
     };
 }

@@ -17,7 +17,7 @@ explained! { GraphError {
         code: "unknown_task",
         means: "A dependency names a task that does not exist here.",
         cause: "The id is mistyped, or belongs to another repository or namespace.",
-        next: "`baton task list` shows the ids; the beginning of one is enough.",
+        next: "See the ids of the tasks; the beginning of one is enough.",
     },
     Self::AlreadyThere { .. } => Explanation {
         code: "already_there",
@@ -36,12 +36,12 @@ explained! { GraphError {
         code: "no_replacement",
         means: "A task would be replaced by nothing, and its dependents would start without its work.",
         cause: "A plan without items would have replaced it.",
-        next: "Give the plan at least one item: `baton breakdown edit TASK`.",
+        next: "Give the plan at least one item.",
     },
     Self::StandingIsFinal { .. } => Explanation {
         code: "standing_is_final",
         means: "A task that is done or given up stays so, also for those that wait on it.",
         cause: "Something tried to change what others already count on.",
-        next: "`baton task show TASK` says where it stands; add a new task for new work.",
+        next: "See its state; add a new task for new work.",
     },
 } }

@@ -16,6 +16,9 @@ use crate::phase::handoff::NamedTask;
 pub enum SubtaskState {
     /// The human is asked whether it may run.
     AskingToRun,
+    /// The human asked for help, and is asked once more with it. Stored as `asking_to_run`; see `ExecuteWork`.
+    #[serde(rename(serialize = "asking_to_run"), skip_deserializing)]
+    AskingWithHelp,
     /// The agent works on it.
     Running,
     /// The human is asked whether it is done.
@@ -35,8 +38,9 @@ pub enum SubtaskResult {
 }
 
 impl SubtaskState {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AskingToRun,
+        Self::AskingWithHelp,
         Self::Running,
         Self::AskingWhetherDone,
         Self::Finished(SubtaskResult::Completed),
@@ -49,7 +53,7 @@ impl SubtaskState {
 impl fmt::Display for SubtaskState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::AskingToRun => "waiting for approval to run",
+            Self::AskingToRun | Self::AskingWithHelp => "waiting for approval to run",
             Self::Running => "running",
             Self::AskingWhetherDone => "waiting for confirmation that it is done",
             Self::Finished(_) => "finished",
@@ -134,6 +138,15 @@ impl Subtask {
         self.state
     }
 
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.state, SubtaskState::Finished(_))
+    }
+
+    /// The same question, asked with help.
+    pub(crate) fn with_help(&self) -> Self {
+        Self { state: SubtaskState::AskingWithHelp, ..self.clone() }
+    }
+
     /// The dialogue skipped before it began.
     pub(crate) fn passed_over(&self, waits_on: Vec<NamedTask>) -> Self {
         Self { waits_on, state: SubtaskState::Finished(SubtaskResult::Skipped), ..self.clone() }
@@ -141,19 +154,19 @@ impl Subtask {
 
     pub fn after(&self, event: SubtaskEvent) -> Result<(Self, SubtaskStep), UnexpectedSubtaskEvent> {
         use SubtaskEvent::{IsDone, MayRun, Ran};
-        use SubtaskState::{AskingToRun, AskingWhetherDone, Finished, Running};
+        use SubtaskState::{AskingToRun, AskingWhetherDone, AskingWithHelp, Finished, Running};
         let (state, step) = match (self.state, event) {
-            (AskingToRun, MayRun(YesNoHelp::Yes)) => (Running, SubtaskStep::Run),
-            (AskingToRun, MayRun(YesNoHelp::No)) => finish(SubtaskResult::Skipped),
-            (AskingToRun, MayRun(YesNoHelp::Help)) => {
+            (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::Yes)) => (Running, SubtaskStep::Run),
+            (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::No)) => finish(SubtaskResult::Skipped),
+            (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::Help)) => {
                 let step = SubtaskStep::HelpThenAsk { help: self.help(), question: self.may_it_run() };
-                (AskingToRun, step)
+                (AskingWithHelp, step)
             }
             (Running, Ran) => (AskingWhetherDone, SubtaskStep::Ask(self.is_it_done())),
             (AskingWhetherDone, IsDone(YesNoFailed::Yes)) => finish(SubtaskResult::Completed),
             (AskingWhetherDone, IsDone(YesNoFailed::No)) => finish(SubtaskResult::LeftOpen),
             (AskingWhetherDone, IsDone(YesNoFailed::Failed)) => finish(SubtaskResult::Failed),
-            (AskingToRun, Ran | IsDone(_))
+            (AskingToRun | AskingWithHelp, Ran | IsDone(_))
             | (Running, MayRun(_) | IsDone(_))
             | (AskingWhetherDone, MayRun(_) | Ran)
             | (Finished(_), MayRun(_) | Ran | IsDone(_)) => {
@@ -166,7 +179,7 @@ impl Subtask {
     /// The question the dialogue is waiting on, if any.
     pub fn question(&self) -> Option<QuestionDraft> {
         match self.state {
-            SubtaskState::AskingToRun => Some(self.may_it_run()),
+            SubtaskState::AskingToRun | SubtaskState::AskingWithHelp => Some(self.may_it_run()),
             SubtaskState::AskingWhetherDone => Some(self.is_it_done()),
             SubtaskState::Running | SubtaskState::Finished(_) => None,
         }
@@ -217,10 +230,11 @@ mod tests {
     #[test]
     fn every_pair_of_state_and_event() {
         use SubtaskResult::{Completed, Failed, LeftOpen, Skipped};
-        use SubtaskState::{AskingToRun, AskingWhetherDone, Finished, Running};
+        use SubtaskState::{AskingToRun, AskingWhetherDone, AskingWithHelp, Finished, Running};
         // A row for each state, a column for each event, in the order of their `ALL`. None is out of turn.
-        let table: [[Option<SubtaskState>; 7]; 7] = [
-            [Some(Running), Some(Finished(Skipped)), Some(AskingToRun), None, None, None, None],
+        let table: [[Option<SubtaskState>; 7]; 8] = [
+            [Some(Running), Some(Finished(Skipped)), Some(AskingWithHelp), None, None, None, None],
+            [Some(Running), Some(Finished(Skipped)), Some(AskingWithHelp), None, None, None, None],
             [None, None, None, Some(AskingWhetherDone), None, None, None],
             [
                 None,
@@ -240,7 +254,8 @@ mod tests {
             for (event, expected) in SubtaskEvent::ALL.into_iter().zip(row) {
                 let subtask = Subtask { state, ..begun().0 };
                 let json = serde_json::to_string(&subtask).unwrap();
-                assert_eq!(serde_json::from_str::<Subtask>(&json).unwrap(), subtask, "{json}");
+                let stored = if state == AskingWithHelp { AskingToRun } else { state };
+                assert_eq!(serde_json::from_str::<Subtask>(&json).unwrap().state, stored, "{json}");
                 match (subtask.after(event), expected) {
                     (Ok((next, _)), Some(expected)) => {
                         assert_eq!(next.state, expected, "{state:?} {event:?}");
@@ -257,7 +272,7 @@ mod tests {
         let (subtask, question) = begun();
         assert_eq!(question.text.as_str(), "Execute: Parse the file? [YES/NO/HELP]");
         let (after, step) = subtask.after(SubtaskEvent::MayRun(YesNoHelp::Help)).unwrap();
-        assert_eq!(after, subtask);
+        assert_eq!(after, subtask.with_help());
         let SubtaskStep::HelpThenAsk { help, question: again } = step else { panic!("{step:?}") };
         assert_eq!(again, question);
         insta::assert_snapshot!(help, @r"

@@ -9,14 +9,14 @@ explained! { RecipeErrorKind {
         code: "unknown_key",
         means: "The file has an unknown key.",
         cause: "Usually a typo; the message names the most similar key.",
-        next: "Correct or remove it. `baton recipe schema` gives your editor all keys.",
+        next: "Correct or remove it. The schema of recipes gives your editor all keys.",
     },
     Self::Missing => Explanation {
         code: "missing",
         means: "A required key of the recipe or of a step is missing.",
         cause: "A recipe needs id, label, description, initial_step and steps; a step needs prompt, outcomes and \
                 on_outcome.",
-        next: "Add it, then check again: `baton recipe check`.",
+        next: "Add it, then check again.",
     },
     Self::Blank => Explanation {
         code: "blank",
@@ -40,7 +40,7 @@ explained! { RecipeErrorKind {
         code: "wrong_shape",
         means: "A value has the wrong type, such as a list instead of a text.",
         cause: "In YAML often wrong indentation, or an unquoted colon in a text.",
-        next: "Fix it at the location shown; `baton recipe schema` defines every value.",
+        next: "Fix it at the location shown; the schema of recipes defines every value.",
     },
     Self::BadName => Explanation {
         code: "bad_name",
@@ -100,7 +100,7 @@ explained! { RecipeErrorKind {
         code: "unreachable_step",
         means: "This step cannot be reached.",
         cause: "No step reachable from the initial one names it as next_step.",
-        next: "Add a transition to it, or remove it. `baton recipe show RECIPE` draws the recipe.",
+        next: "Add a transition to it, or remove it.",
     },
     Self::NoWayToExit => Explanation {
         code: "no_way_to_exit",
@@ -112,6 +112,6 @@ explained! { RecipeErrorKind {
         code: "not_the_loop",
         means: "A file with the id plan-execute-review has other phases, gates or transitions than the loop.",
         cause: "A file with that id may change the loop's prompts; its phases and gates are fixed.",
-        next: "Change only the prompts, or choose another id. `baton recipe show plan-execute-review` shows the loop.",
+        next: "Change only the prompts, or choose another id.",
     },
 } }

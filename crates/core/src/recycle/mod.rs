@@ -65,7 +65,7 @@ pub fn escalation(task: TaskId, title: &str, what_happened: &str) -> QuestionDra
         "This task could not be finished and is not split again by itself. What should become of it?\n\n",
         &format!(
             "{task}: {title}\n{what_happened}\n\n\
-             SPLIT: you write the smaller tasks yourself (`baton breakdown edit`).\n\
+             SPLIT: you write the smaller tasks yourself.\n\
              RETRY: it is tried again from the start of its count.\n\
              CANCEL: it is given up; what it wrote is kept."
         ),

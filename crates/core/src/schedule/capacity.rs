@@ -142,9 +142,7 @@ impl Load {
 pub enum StartRefusal {
     #[error("{}", total_full(*max))]
     TotalFull { max: u32 },
-    #[error(
-        "project {project} is at its limit, {running} of {max}; wait, or raise it: baton project limit {project} NUMBER"
-    )]
+    #[error("project {project} is at its limit, {running} of {max}; wait, or raise it")]
     ProjectFull { project: ProjectId, running: u32, max: u32 },
     #[error("what {person} asked for is at its limit, {running} of {max}; wait, or raise max_per_person")]
     PersonFull { person: NonBlank, running: u32, max: u32 },

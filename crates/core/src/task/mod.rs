@@ -7,16 +7,17 @@
 pub mod attempt;
 pub mod attempt_record;
 pub mod guard;
+pub mod ledger;
 pub mod revision;
 pub mod state;
+pub mod stored;
 pub mod type_detection;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::cycle::AskCycle;
 use crate::ask::question::Question;
-use crate::base::id::{AttemptId, ProjectId, SessionId, TaskId};
+use crate::base::id::{ProjectId, SessionId, TaskId};
 use crate::base::priority::Priority;
 use crate::base::task_type::TaskType;
 use crate::base::text::{Label, NonBlank, RecipeId, Role};
@@ -24,9 +25,9 @@ use crate::base::time::Timestamp;
 use crate::graph::Standing;
 use crate::recycle::{Depth, RecycleReason};
 use crate::schedule::{ClaimRank, Share, Urgency, WorkerFit};
-use crate::task::attempt::AttemptEnd;
-use crate::task::guard::RequeueReason;
-use crate::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
+use crate::task::ledger::Ledger;
+use crate::task::state::{ReplacedBy, TaskState};
+use crate::task::stored::StoredTask;
 
 /// What a task is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,78 +113,14 @@ pub enum Purpose {
     },
 }
 
-/// The history of a task, as far as its rules need it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Ledger {
-    /// Attempts ever started.
-    pub started: u32,
-    /// Attempts that ended, count against the task and were not accepted. Reset by a human's retry.
-    pub tries: u32,
-    pub continuations: u32,
-    /// Merge conflicts since the last one a human decided.
-    pub conflicts: u32,
-    /// Not claimable until somebody releases it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_held: bool,
-    /// A reply or a rejection puts the task ahead of other work.
-    pub is_ahead: bool,
-    /// The attempt the next one continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resumes: Option<AttemptId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_end: Option<AttemptEnd>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<TaskNote>,
-    /// The ask cycle of the task's execution (I6). Each attempt takes it over; `None` before the first agent started
-    /// and once nobody can ask any more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asking: Option<AskCycle>,
-    /// When the running agent asked its last question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked_at: Option<Timestamp>,
-    /// Consecutive answers no human gave. At the limit, automation stops.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub automatic_in_a_row: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-/// Something the next attempt has to know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "note", rename_all = "snake_case")]
-pub enum TaskNote {
-    Rejected { at: Timestamp, reason: NonBlank },
-    Requeued { at: Timestamp, reason: RequeueReason },
-    Conflict { at: Timestamp, detail: NonBlank },
-}
-
-/// Notes kept on a task. Older ones are in the event log.
-const NOTES_MAX: usize = 20;
-
-impl Ledger {
-    pub(crate) fn note(&mut self, note: TaskNote) {
-        if self.notes.len() == NOTES_MAX {
-            self.notes.remove(0);
-        }
-        self.notes.push(note);
-    }
-}
-
 /// A task. Created by [`Task::create`], changed only by [`Task::apply`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "StoredTask")]
+#[serde(try_from = "StoredTask", into = "StoredTask")]
 pub struct Task {
     pub(crate) spec: TaskSpec,
     pub(crate) state: TaskState,
     pub(crate) ledger: Ledger,
     /// The person it was requested for, directly or through an agent. Follow-up tasks inherit it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) asked_by: Option<NonBlank>,
     pub(crate) updated_at: Timestamp,
 }
@@ -206,7 +143,10 @@ impl Task {
     /// A task no agent may claim until a human releases it.
     pub fn create_held(spec: TaskSpec) -> Self {
         let mut task = Self::create(spec);
-        task.ledger.is_held = true;
+        // A breakdown that nobody released is held anyway.
+        if task.state == TaskState::Incoming {
+            task.state = TaskState::Held;
+        }
         task
     }
 
@@ -228,7 +168,7 @@ impl Task {
 
     /// The pending question: the one the task itself waits on, or one its running agent asked.
     pub fn pending_question(&self) -> Option<&Question> {
-        let of_agent = || self.ledger.asking.as_ref().and_then(AskCycle::pending);
+        let of_agent = || self.ledger.asking.pending();
         self.state.pending_question().or_else(|| self.state.live_attempt().and_then(|_| of_agent()))
     }
 
@@ -259,7 +199,7 @@ impl Task {
     /// Whether an agent may claim it, as far as the task itself is concerned.
     pub const fn is_claimable(&self) -> bool {
         let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });
-        self.state.is_claimable() && !by_hand && !self.ledger.is_held
+        self.state.is_claimable() && !by_hand
     }
 
     /// Its position in the queue.
@@ -292,6 +232,7 @@ impl Task {
                 Standing::Replaced { by: by.clone() }
             }
             TaskState::Incoming
+            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
@@ -299,68 +240,5 @@ impl Task {
             | TaskState::Blocked { .. }
             | TaskState::Provisional(_) => Standing::Open,
         }
-    }
-}
-
-/// A task as stored, before validation.
-#[derive(Deserialize)]
-struct StoredTask {
-    spec: TaskSpec,
-    state: TaskState,
-    ledger: Ledger,
-    #[serde(default)]
-    asked_by: Option<NonBlank>,
-    updated_at: Timestamp,
-}
-
-/// A stored task that breaks a rule no task created here can break: the row is damaged or was edited by hand.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CorruptTask {
-    #[error("{task} is {task_type} and Blocked; only DANGEROUS_OP may be (I2)")]
-    BlockedWithoutDanger { task: TaskId, task_type: TaskType },
-    #[error("{task} is in {state}, which its purpose does not allow")]
-    WrongPurpose { task: TaskId, state: StateName },
-    #[error("{task} is Recycled and replaced by no task (I13)")]
-    ReplacedByNothing { task: TaskId },
-}
-
-impl TryFrom<StoredTask> for Task {
-    type Error = CorruptTask;
-
-    fn try_from(stored: StoredTask) -> Result<Self, CorruptTask> {
-        let StoredTask { spec, state, ledger, asked_by, updated_at } = stored;
-        let task = spec.id;
-        let is_breakdown = matches!(spec.purpose, Purpose::Breakdown { .. });
-        match &state {
-            TaskState::Blocked { .. } if spec.task_type != TaskType::DangerousOp => {
-                return Err(CorruptTask::BlockedWithoutDanger { task, task_type: spec.task_type });
-            }
-            TaskState::Recycled { replaced_by: ReplacedBy::Tasks(tasks) } if tasks.is_empty() => {
-                return Err(CorruptTask::ReplacedByNothing { task });
-            }
-            TaskState::Breakdown { .. } if !is_breakdown => {
-                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
-            }
-            TaskState::Incoming | TaskState::NeedsContinuation { .. } | TaskState::Recycled { .. }
-                if is_breakdown =>
-            {
-                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
-            }
-            TaskState::Provisional(provisional) if (provisional.mark == ReviewMark::Plan) != is_breakdown => {
-                return Err(CorruptTask::WrongPurpose { task, state: state.name() });
-            }
-            TaskState::Blocked { .. }
-            | TaskState::Recycled { .. }
-            | TaskState::Breakdown { .. }
-            | TaskState::Incoming
-            | TaskState::NeedsContinuation { .. }
-            | TaskState::Provisional(_)
-            | TaskState::Claimed { .. }
-            | TaskState::AwaitingResponse { .. }
-            | TaskState::Done { .. }
-            | TaskState::Failed { .. }
-            | TaskState::Cancelled { .. } => {}
-        }
-        Ok(Self { spec, state, ledger, asked_by, updated_at })
     }
 }

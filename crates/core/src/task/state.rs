@@ -16,6 +16,9 @@ use crate::task::attempt::Attempt;
 pub enum TaskState {
     /// Entered by creation, a reply, a rejection, a retry or a lost attempt; left by a claim.
     Incoming,
+    /// To do, and nobody may claim it until somebody releases it. Outside it is `incoming`, like any task to do.
+    #[serde(rename(serialize = "incoming"), skip_deserializing)]
+    Held,
     /// A task to plan, not to do. Agents may claim it once it is released.
     Breakdown { released: bool },
     /// An agent is running. I16: this is the only live attempt.
@@ -33,7 +36,12 @@ pub enum TaskState {
     /// Final (I16).
     Done { accepted_by: AcceptedBy },
     /// An error that retrying cannot fix. Only a human's retry leads out.
-    Failed { error: NonBlank },
+    Failed {
+        error: NonBlank,
+        /// It was held when it was marked as failed, so a retry leads back to [`TaskState::Held`].
+        #[serde(skip)]
+        was_held: bool,
+    },
     /// Only the record is left; a late result changes nothing.
     Cancelled { by: Actor, reason: Option<NonBlank> },
 }
@@ -113,6 +121,7 @@ pub enum AcceptedBy {
 #[serde(rename_all = "snake_case")]
 pub enum StateName {
     Incoming,
+    Held,
     Breakdown,
     Claimed,
     NeedsContinuation,
@@ -126,8 +135,9 @@ pub enum StateName {
 }
 
 impl StateName {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Incoming,
+        Self::Held,
         Self::Breakdown,
         Self::Claimed,
         Self::NeedsContinuation,
@@ -144,6 +154,7 @@ impl StateName {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Incoming => "Incoming",
+            Self::Held => "Held",
             Self::Breakdown => "Breakdown",
             Self::Claimed => "Claimed",
             Self::NeedsContinuation => "NeedsContinuation",
@@ -256,6 +267,7 @@ impl TaskState {
     pub const fn name(&self) -> StateName {
         match self {
             Self::Incoming => StateName::Incoming,
+            Self::Held => StateName::Held,
             Self::Breakdown { .. } => StateName::Breakdown,
             Self::Claimed { .. } => StateName::Claimed,
             Self::NeedsContinuation { .. } => StateName::NeedsContinuation,
@@ -271,7 +283,7 @@ impl TaskState {
 
     pub fn queue(&self) -> QueueName {
         match self {
-            Self::Incoming => QueueName::Incoming,
+            Self::Incoming | Self::Held => QueueName::Incoming,
             Self::Breakdown { .. } => QueueName::Breakdown,
             Self::Claimed { .. } | Self::Blocked { .. } => QueueName::Claimed,
             Self::NeedsContinuation { .. } => QueueName::NeedsContinuation,
@@ -289,7 +301,9 @@ impl TaskState {
 
     pub const fn status(&self) -> TaskStatus {
         match self {
-            Self::Incoming | Self::Breakdown { .. } | Self::NeedsContinuation { .. } => TaskStatus::Queued,
+            Self::Incoming | Self::Held | Self::Breakdown { .. } | Self::NeedsContinuation { .. } => {
+                TaskStatus::Queued
+            }
             Self::Claimed { .. } | Self::Provisional(_) => TaskStatus::Running,
             Self::AwaitingResponse { .. } => TaskStatus::AwaitingResponse,
             Self::Blocked { .. } => TaskStatus::Blocked,
@@ -306,6 +320,7 @@ impl TaskState {
             Self::AwaitingResponse { waiting } => Some(&waiting.question),
             Self::Blocked { waiting } => Some(waiting.question.question()),
             Self::Incoming
+            | Self::Held
             | Self::Breakdown { .. }
             | Self::Claimed { .. }
             | Self::NeedsContinuation { .. }
@@ -322,6 +337,7 @@ impl TaskState {
         match self {
             Self::Claimed { attempt } => Some(attempt),
             Self::Incoming
+            | Self::Held
             | Self::Breakdown { .. }
             | Self::NeedsContinuation { .. }
             | Self::AwaitingResponse { .. }
@@ -339,7 +355,8 @@ impl TaskState {
         match self {
             Self::Incoming | Self::NeedsContinuation { .. } => true,
             Self::Breakdown { released } => *released,
-            Self::Claimed { .. }
+            Self::Held
+            | Self::Claimed { .. }
             | Self::AwaitingResponse { .. }
             | Self::Blocked { .. }
             | Self::Provisional(_)

@@ -28,13 +28,13 @@ explained! { ApprovalRefusal {
         code: "other_task",
         means: "The plan was approved for a different task than the one it replaces.",
         cause: "The breakdown changed while it was being approved.",
-        next: "Read it again and retry: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+        next: "Read it again and retry.",
     },
     Self::IdCount { .. } => Explanation {
         code: "id_count",
         means: "The number of items in the plan has changed.",
         cause: "The plan was edited while it was being approved.",
-        next: "Read it again and retry: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+        next: "Read it again and retry.",
     },
 } else {
     Self::Refused(refusal) => refusal.explained(),

@@ -12,6 +12,7 @@ use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
 use crate::task::attempt::Attempt;
 use crate::task::attempt_record::AttemptClosing;
+use crate::task::ledger::Asking;
 use crate::task::state::TaskState;
 use crate::transition::refusal::CommandRefusal;
 
@@ -25,12 +26,16 @@ impl TransitionBuilder<'_> {
         cycle: CycleId,
         owner: OwnerToken,
     ) -> Result<(), CommandRefusal> {
-        let taken_over = match &self.before.ledger.asking {
-            Some(cycle) => cycle.take_over(owner).map_err(|refusal| self.may_not_ask(refusal))?,
+        let (cycle, asked_at) = match &self.before.ledger.asking {
+            Asking::Cycle { cycle, asked_at } => {
+                (cycle.take_over(owner).map_err(|refusal| self.may_not_ask(refusal))?, *asked_at)
+            }
             // The gate rule is unused: a task's execution has no gate.
-            None => AskCycle::open(cycle, owner, GateRule::YesPasses, self.before.ledger.automatic_in_a_row),
+            Asking::NotStarted { automatic_in_a_row } => {
+                (AskCycle::open(cycle, owner, GateRule::YesPasses, *automatic_in_a_row), None)
+            }
         };
-        self.task.ledger.asking = Some(taken_over);
+        self.task.ledger.asking = Asking::Cycle { cycle: Box::new(cycle), asked_at };
         self.say(EventBody::AgentStarted { task: self.task.id(), attempt });
         Ok(())
     }
@@ -45,20 +50,20 @@ impl TransitionBuilder<'_> {
             draft.kind = QuestionKind::Confirmation;
         }
         let question = draft.with_id(self.context.fresh.question);
-        let cycle = self.before.ledger.asking.as_ref();
+        let cycle = self.before.ledger.asking.cycle();
         let cycle = cycle.ok_or_else(|| self.may_not_ask(AskRefusal::NoCycle))?;
         let cycle = cycle.ask_anew(owner, question).map_err(|refusal| self.may_not_ask(refusal))?;
         if let Some(question) = cycle.pending().cloned() {
             self.announce(&question);
         }
-        self.task.ledger.asked_at = Some(self.task.updated_at);
-        self.task.ledger.asking = Some(cycle);
+        let asked_at = Some(self.task.updated_at);
+        self.task.ledger.asking = Asking::Cycle { cycle: Box::new(cycle), asked_at };
         Ok(())
     }
 
     /// A stranger learns nothing about the task; the former owner learns that its turn is over.
     pub(super) fn nobody_may_ask(&self, owner: &OwnerToken) -> CommandRefusal {
-        self.may_not_ask(match &self.before.ledger.asking {
+        self.may_not_ask(match self.before.ledger.asking.cycle() {
             Some(cycle) if cycle.owner() == owner => AskRefusal::CycleClosed { cycle: cycle.id() },
             Some(_) | None => AskRefusal::NotOwner,
         })
@@ -66,7 +71,7 @@ impl TransitionBuilder<'_> {
 
     /// Nobody may ask any more; a late question is recognised as such.
     pub(super) fn close_asking(&mut self) {
-        self.task.ledger.asking = self.task.ledger.asking.as_ref().map(AskCycle::close);
+        self.task.ledger.asking.change(AskCycle::close);
     }
 
     fn may_not_ask(&self, refusal: AskRefusal) -> CommandRefusal {
@@ -112,17 +117,19 @@ impl TransitionBuilder<'_> {
         })?;
         self.is_pending(pending, id)?;
         // Baton's own question is read by the same rules, in a temporary cycle.
-        let cycle = match &self.before.ledger.asking {
-            Some(cycle) if cycle.pending().is_some_and(|of_agent| of_agent.id == id) => cycle.clone(),
-            Some(_) | None => AskCycle::holding(pending.clone(), self.before.ledger.automatic_in_a_row),
-        };
+        let asking = &self.before.ledger.asking;
+        let of_agent = asking.cycle().filter(|_| asking.pending().is_some_and(|asked| asked.id == id));
+        let cycle = of_agent
+            .cloned()
+            .unwrap_or_else(|| AskCycle::holding(pending.clone(), asking.automatic_in_a_row()));
         let answered = cycle.answer(id, answer, answered_by.clone()).map_err(refused)?;
-        self.task.ledger.automatic_in_a_row = answered.cycle.automatic_in_a_row();
-        self.task.ledger.asking = match &self.before.ledger.asking {
-            Some(of_task) if of_task.id() == answered.cycle.id() => Some(answered.cycle),
-            Some(of_task) => Some(of_task.counting(answered.cycle.automatic_in_a_row())),
-            None => None,
-        };
+        let is_of_agent = of_agent.is_some();
+        let in_a_row = answered.cycle.automatic_in_a_row();
+        match &mut self.task.ledger.asking {
+            Asking::Cycle { cycle, .. } if is_of_agent => **cycle = answered.cycle,
+            Asking::Cycle { cycle, .. } => **cycle = cycle.counting(in_a_row),
+            Asking::NotStarted { automatic_in_a_row } => *automatic_in_a_row = in_a_row,
+        }
         Ok(answered.answer)
     }
 
@@ -146,7 +153,7 @@ impl TransitionBuilder<'_> {
         self.effect(Effect::RetireWorktree { attempt: id });
         self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
-        self.task.state = TaskState::Failed { error: reason };
+        self.task.state = TaskState::Failed { error: reason, was_held: false };
         Ok(())
     }
 }

@@ -1,16 +1,16 @@
 //! From a claim to the end of its attempt: the guard's verdict becomes the task's next state.
 
-use crate::ask::cycle::AskCycle;
 use crate::base::id::AttemptId;
 use crate::base::text::{AgentName, NonBlank};
 use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
+use crate::task::Purpose;
 use crate::task::attempt::{Attempt, AttemptEnd, AttemptResult};
 use crate::task::attempt_record::AttemptClosing;
 use crate::task::guard::{AttemptVerdict, Judgement, RequeueReason, judge, judge_breakdown, judge_run};
+use crate::task::ledger::TaskNote;
 use crate::task::state::{AcceptedBy, Provisional, ReviewMark, TaskState};
-use crate::task::{Purpose, TaskNote};
 use crate::transition::refusal::CommandRefusal;
 
 use crate::transition::step::TransitionBuilder;
@@ -27,7 +27,7 @@ impl TransitionBuilder<'_> {
         if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
             return Err(CommandRefusal::SplitByHand { task });
         }
-        if !self.before.state.is_claimable() || self.before.ledger.is_held {
+        if !self.before.state.is_claimable() {
             return Err(CommandRefusal::NotReleased { task });
         }
         if open_blockers > 0 {
@@ -56,7 +56,7 @@ impl TransitionBuilder<'_> {
         self.say(EventBody::AttemptEnded { task: self.task.id(), attempt: id, end: Box::new(end.clone()) });
         let at = self.task.updated_at;
         self.close_attempt(attempt, AttemptClosing::Ended { at, end: Box::new(end) });
-        let asked = self.before.ledger.asking.as_ref().and_then(AskCycle::pending).cloned();
+        let asked = self.before.ledger.asking.pending().cloned();
         match (verdict, asked) {
             // The answer arrived before the attempt that asked had ended.
             (AttemptVerdict::Await { .. }, None) if is_answered => self.resume(Some(id)),
@@ -66,7 +66,7 @@ impl TransitionBuilder<'_> {
             }
             // However the attempt ended, its question must be answered before anybody continues.
             (_, Some(question)) => {
-                let asked_at = self.before.ledger.asked_at.unwrap_or(at);
+                let asked_at = self.before.ledger.asking.asked_at().unwrap_or(at);
                 self.wait_on(question, asked_at, id);
             }
             (verdict, None) => self.carry_out(id, verdict),
@@ -75,7 +75,8 @@ impl TransitionBuilder<'_> {
 
     /// Whether the human answered the attempt's last question before it ended.
     fn was_answered(&self, result: &AttemptResult) -> bool {
-        let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
+        let (AttemptResult::Asked { question }, Some(cycle)) = (result, self.before.ledger.asking.cycle())
+        else {
             return false;
         };
         cycle.is_undelivered(&question.text)
@@ -103,7 +104,7 @@ impl TransitionBuilder<'_> {
             Some(question) => {
                 let (task, reason) = (self.task.id(), RequeueReason::LeaseExpired);
                 self.say(EventBody::TaskRequeued { task, attempt: id, reason });
-                self.wait_on(question, self.before.ledger.asked_at.unwrap_or(at), id);
+                self.wait_on(question, self.before.ledger.asking.asked_at().unwrap_or(at), id);
             }
             None => self.requeue(id, RequeueReason::LeaseExpired),
         }
@@ -166,7 +167,7 @@ impl TransitionBuilder<'_> {
         self.effect(Effect::RetireWorktree { attempt });
         self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: error.clone() });
-        self.task.state = TaskState::Failed { error };
+        self.task.state = TaskState::Failed { error, was_held: false };
     }
 
     /// I14: a human decides.

@@ -40,9 +40,13 @@ impl Task {
                 Command::Claim { attempt, agent, open_blockers, worker },
             ) => step.claim(attempt, agent, open_blockers, worker)?,
             (State::Breakdown { .. }, Command::Release) => step.release()?,
-            (State::Incoming, Command::Release) if self.ledger.is_held => step.let_go()?,
-            (State::Incoming, Command::Hold) if !self.ledger.is_held => step.hold_back()?,
-            (State::Incoming | State::Provisional(_), Command::MarkFailed { reason }) => {
+            // Not a wrong command: only too early.
+            (State::Held, Command::Claim { .. }) => {
+                return Err(CommandRefusal::NotReleased { task: self.id() });
+            }
+            (State::Held, Command::Release) => step.let_go()?,
+            (State::Incoming, Command::Hold) => step.hold_back()?,
+            (State::Incoming | State::Held | State::Provisional(_), Command::MarkFailed { reason }) => {
                 step.mark_failed(reason)?;
             }
             (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
@@ -108,11 +112,12 @@ impl Task {
             }
             (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
 
-            (State::Incoming, Command::Replace { by }) => step.split_into(by)?,
+            (State::Incoming | State::Held, Command::Replace { by }) => step.split_into(by)?,
             (State::Recycled { replaced_by }, Command::Replace { by }) => step.replace(replaced_by, by)?,
-            (State::Failed { .. }, Command::Retry) => step.retry()?,
+            (State::Failed { was_held, .. }, Command::Retry) => step.retry(*was_held)?,
             (
                 State::Incoming
+                | State::Held
                 | State::Breakdown { .. }
                 | State::Claimed { .. }
                 | State::NeedsContinuation { .. }
@@ -126,6 +131,7 @@ impl Task {
             // Nobody works on it, and somebody may again.
             (
                 State::Incoming
+                | State::Held
                 | State::Breakdown { .. }
                 | State::NeedsContinuation { .. }
                 | State::AwaitingResponse { .. }

@@ -70,7 +70,7 @@ impl TransitionBuilder<'_> {
         self.withdraw_question(reason.clone());
         self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
-        self.task.state = TaskState::Failed { error: reason };
+        self.task.state = TaskState::Failed { error: reason, was_held: false };
         Ok(())
     }
 

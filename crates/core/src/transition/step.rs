@@ -174,6 +174,7 @@ impl<'a> TransitionBuilder<'a> {
             TaskState::AwaitingResponse { waiting } => waiting.asked_at,
             TaskState::Blocked { waiting } => waiting.asked_at,
             TaskState::Incoming
+            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
@@ -181,7 +182,9 @@ impl<'a> TransitionBuilder<'a> {
             | TaskState::Recycled { .. }
             | TaskState::Done { .. }
             | TaskState::Failed { .. }
-            | TaskState::Cancelled { .. } => self.task.ledger.asked_at.unwrap_or(self.task.updated_at),
+            | TaskState::Cancelled { .. } => {
+                self.task.ledger.asking.asked_at().unwrap_or(self.task.updated_at)
+            }
         };
         if question.draft.expires_at.is_some() {
             self.effect(Effect::CancelTimer { timer: Timer::QuestionExpires(question.id) });
@@ -205,7 +208,7 @@ impl<'a> TransitionBuilder<'a> {
                 question: question.id,
                 reason,
             });
-            self.task.ledger.asking = self.task.ledger.asking.as_ref().map(AskCycle::withdraw);
+            self.task.ledger.asking.change(AskCycle::withdraw);
         }
     }
 

@@ -10,9 +10,9 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Incoming | S::NeedsContinuation | S::Breakdown, C::Claim) => &[S::Claimed],
 
         (S::Breakdown, C::Release) => &[S::Breakdown],
-        // Held until a human releases it.
-        (S::Incoming, C::Release | C::Hold) => &[S::Incoming],
-        (S::Incoming | S::Provisional, C::MarkFailed) => &[S::Failed],
+        (S::Incoming, C::Hold) => &[S::Held],
+        (S::Held, C::Release) => &[S::Incoming],
+        (S::Incoming | S::Held | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
         // The agent asks while it runs, and may be answered then.
@@ -39,11 +39,12 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional, C::Recycle) => &[S::Recycled, S::AwaitingResponse],
         (S::Provisional, C::ReportConflict) => &[S::Incoming, S::AwaitingResponse],
 
-        (S::Incoming | S::Recycled, C::Replace) => &[S::Recycled],
-        (S::Failed, C::Retry) => &[S::Incoming, S::Breakdown],
+        (S::Incoming | S::Held | S::Recycled, C::Replace) => &[S::Recycled],
+        (S::Failed, C::Retry) => &[S::Incoming, S::Held, S::Breakdown],
 
         (
             S::Incoming
+            | S::Held
             | S::Breakdown
             | S::Claimed
             | S::NeedsContinuation
@@ -56,6 +57,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         ) => &[S::Cancelled],
 
         (S::Incoming, C::Revise) => &[S::Incoming],
+        (S::Held, C::Revise) => &[S::Held],
         (S::Breakdown, C::Revise) => &[S::Breakdown],
         (S::NeedsContinuation, C::Revise) => &[S::NeedsContinuation],
         (S::AwaitingResponse, C::Revise) => &[S::AwaitingResponse],

@@ -8,9 +8,10 @@ use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
 use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
 use crate::task::attempt_record::AttemptClosing;
+use crate::task::ledger::TaskNote;
 use crate::task::revision::Revision;
 use crate::task::state::{AcceptedBy, Provisional, ReplacedBy, ReviewMark, TaskState};
-use crate::task::{Purpose, Task, TaskNote, TaskSpec};
+use crate::task::{Purpose, Task, TaskSpec};
 use crate::transition::command::CommandName;
 use crate::transition::refusal::CommandRefusal;
 
@@ -204,7 +205,7 @@ impl TransitionBuilder<'_> {
     /// Ends the hold: an agent may claim it now.
     pub(super) fn let_go(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
-        self.task.ledger.is_held = false;
+        self.task.state = TaskState::Incoming;
         self.task.ledger.is_ahead = true;
         self.say(EventBody::TaskLetGo { task: self.task.id() });
         Ok(())
@@ -212,7 +213,7 @@ impl TransitionBuilder<'_> {
 
     pub(super) fn hold_back(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
-        self.task.ledger.is_held = true;
+        self.task.state = TaskState::Held;
         self.say(EventBody::TaskHeldBack { task: self.task.id() });
         Ok(())
     }
@@ -224,7 +225,8 @@ impl TransitionBuilder<'_> {
         }
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
         self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
-        self.task.state = TaskState::Failed { error: reason };
+        let was_held = self.before.state == TaskState::Held;
+        self.task.state = TaskState::Failed { error: reason, was_held };
         Ok(())
     }
 
@@ -247,11 +249,15 @@ impl TransitionBuilder<'_> {
         Ok(())
     }
 
-    pub(super) fn retry(&mut self) -> Result<(), CommandRefusal> {
+    pub(super) fn retry(&mut self, was_held: bool) -> Result<(), CommandRefusal> {
         self.require_human()?;
         self.clear_count();
         self.say(EventBody::TaskRetried { task: self.task.id() });
-        self.send_home();
+        if was_held {
+            self.task.state = TaskState::Held;
+        } else {
+            self.send_home();
+        }
         Ok(())
     }
 
@@ -278,6 +284,7 @@ impl TransitionBuilder<'_> {
             TaskState::Blocked { waiting } => self.retire(waiting.after),
             // Nothing runs and nothing is checked out for these.
             TaskState::Incoming
+            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Recycled { .. }
             | TaskState::Done { .. }

@@ -13,6 +13,7 @@ mod graph;
 #[expect(clippy::disallowed_methods, reason = "the rules read no files; a test of the docs has to")]
 mod kept_page;
 mod phase_loop;
+mod phase_work;
 mod recipes;
 mod reference;
 mod results;

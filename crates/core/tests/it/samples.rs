@@ -184,6 +184,10 @@ fn breakdown_task() -> Task {
     drive(Task::create(breakdown_spec(false)), [Command::Release])
 }
 
+fn held_task() -> Task {
+    Task::create_held(spec(TaskType::Implementation, Depth::Original))
+}
+
 fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
@@ -208,10 +212,8 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
     let tasks: Vec<Task> = match state {
-        StateName::Incoming => {
-            let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
-            work_tasks().into_iter().chain([held]).collect()
-        }
+        StateName::Incoming => work_tasks(),
+        StateName::Held => vec![held_task()],
         StateName::Breakdown => {
             vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
         }
@@ -286,7 +288,9 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
         StateName::Failed => {
             let failed = || ended(ResultKind::OwnError, "", evidence(0, 5));
             let all = work_tasks().into_iter().chain([breakdown_task()]);
-            all.map(|task| drive(task, attempt(1, failed()))).collect()
+            let failed = all.map(|task| drive(task, attempt(1, failed())));
+            let marked = Command::MarkFailed { reason: text("it does not work") };
+            failed.chain([drive(held_task(), [marked])]).collect()
         }
         StateName::Cancelled => {
             work_tasks().into_iter().map(|task| drive(task, [Command::Cancel { reason: None }])).collect()

@@ -218,7 +218,7 @@ fn a_start_refusal_has_a_message_and_a_code() {
     let capacity = roomy();
     insta::assert_snapshot!(serde_json::to_string(&capacity).unwrap(), @r#"{"total_max":100,"per_role":{"default_max":100,"own_max":{}},"per_agent":{"default_max":100,"own_max":{}},"unaccepted_max":100,"per_project":{"default_max":4294967295,"own_max":{}},"per_person":{"default_max":4294967295,"own_max":{}}}"#);
     let full = StartRefusal::ProjectFull { project: project(0xdca2_7809), running: 2, max: 2 };
-    insta::assert_snapshot!(full, @"project PROJ-dca27809 is at its limit, 2 of 2; wait, or raise it: baton project limit PROJ-dca27809 NUMBER");
+    insta::assert_snapshot!(full, @"project PROJ-dca27809 is at its limit, 2 of 2; wait, or raise it");
     insta::assert_snapshot!(serde_json::to_string(&full).unwrap(), @r#"{"code":"project_full","project":"PROJ-dca27809","running":2,"max":2}"#);
     for held in [held, full] {
         assert_eq!(serde_json::to_value(&held).unwrap()["code"], held.code());

@@ -52,16 +52,17 @@ fn the_lists_of_states_and_commands_are_complete() {
     for (place, state) in StateName::ALL.into_iter().enumerate() {
         let expected = match state {
             StateName::Incoming => 0,
-            StateName::Breakdown => 1,
-            StateName::Claimed => 2,
-            StateName::NeedsContinuation => 3,
-            StateName::AwaitingResponse => 4,
-            StateName::Blocked => 5,
-            StateName::Provisional => 6,
-            StateName::Recycled => 7,
-            StateName::Done => 8,
-            StateName::Failed => 9,
-            StateName::Cancelled => 10,
+            StateName::Held => 1,
+            StateName::Breakdown => 2,
+            StateName::Claimed => 3,
+            StateName::NeedsContinuation => 4,
+            StateName::AwaitingResponse => 5,
+            StateName::Blocked => 6,
+            StateName::Provisional => 7,
+            StateName::Recycled => 8,
+            StateName::Done => 9,
+            StateName::Failed => 10,
+            StateName::Cancelled => 11,
         };
         assert_eq!(place, expected);
     }
@@ -105,6 +106,7 @@ fn the_two_views_of_every_state() {
     }
     insta::assert_snapshot!(faces.join("\n"), @r"
     Incoming: Incoming / Queued
+    Held: Incoming / Queued
     Breakdown: Breakdown / Queued
     Claimed: Claimed / Running
     NeedsContinuation: NeedsContinuation / Queued
@@ -296,7 +298,7 @@ fn every_refusal_says_what_to_do_next() {
                 for command in commands(name, &task) {
                     for actor in actors() {
                         if let Err(refusal) = task.apply(command.clone(), &context(actor)) {
-                            assert!(!refusal.hint().trim().is_empty() && !refusal.to_string().is_empty());
+                            assert!(!refusal.next().trim().is_empty() && !refusal.to_string().is_empty());
                             let form = serde_json::to_value(&refusal).unwrap();
                             seen.insert(form["code"].as_str().unwrap().to_owned());
                         }
@@ -397,7 +399,7 @@ fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
     let refusal = task.apply(queued(&task), &context(Actor::Baton)).unwrap_err();
     assert!(matches!(refusal, CommandRefusal::AutomationStopped { limit: 5, .. }), "{refusal:?}");
     let answered = drive(task.clone(), [answer(&task, "80")]);
-    assert_eq!(answered.ledger().automatic_in_a_row, 0);
+    assert_eq!(answered.ledger().asking.automatic_in_a_row(), 0);
 }
 
 #[test]
@@ -414,4 +416,22 @@ fn a_held_task_waits_for_its_release() {
     assert!(human_does(&let_go, Command::Release).is_err());
     let again = human_does(&let_go, Command::Hold).unwrap();
     assert!(!again.is_claimable() && human_does(&again, Command::Hold).is_err());
+}
+
+#[test]
+fn a_task_that_failed_while_held_is_held_again_after_a_retry() {
+    let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+    let failed = human_does(&held, Command::MarkFailed { reason: text("it does not work") }).unwrap();
+    let stored: Task = serde_json::from_str(&serde_json::to_string(&failed).unwrap()).unwrap();
+    assert_eq!(stored, failed);
+    assert_eq!(*human_does(&stored, Command::Retry).unwrap().state(), TaskState::Held);
+}
+
+#[test]
+fn a_held_task_keeps_the_form_it_always_had() {
+    let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+    let form = serde_json::to_value(&held).unwrap();
+    assert_eq!(form["state"], serde_json::json!({ "name": "incoming" }));
+    assert_eq!(form["ledger"]["is_held"], true);
+    assert_eq!(serde_json::from_value::<Task>(form).unwrap(), held);
 }

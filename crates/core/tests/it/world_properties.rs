@@ -120,7 +120,9 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             }
             claimed.map(|_| ())
         }
-        TaskState::Breakdown { released: false } => world.command(id, Command::Release, human),
+        TaskState::Held | TaskState::Breakdown { released: false } => {
+            world.command(id, Command::Release, human)
+        }
         TaskState::Breakdown { released: true } => world.claim(id, Actor::Baton).map(|_| ()),
         TaskState::Claimed { attempt } if detail.is_multiple_of(11) => {
             world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
@@ -129,7 +131,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             // Its agent starts, asks or is answered, or somebody else tries to.
             let owner =
                 crate::samples::owner((attempt.id.bits() % 251) as u8 + u8::from(detail.is_multiple_of(5)));
-            let command = match (task.ledger().asking.is_some(), task.pending_question()) {
+            let command = match (task.ledger().asking.cycle().is_some(), task.pending_question()) {
                 (_, Some(question)) => Command::Reply {
                     question: question.id,
                     answer: text("80"),

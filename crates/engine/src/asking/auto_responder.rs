@@ -102,7 +102,7 @@ impl AutoResponder {
         let (places, queued) =
             session.as_ref().map(|session| session.value.queued_for(Some(task))).unwrap_or_default();
         let now = self.tasks.store.now().await?;
-        let in_a_row = stored.value.ledger().automatic_in_a_row;
+        let in_a_row = stored.value.ledger().asking.automatic_in_a_row();
         let (command, extra, actor, done) =
             match decide(&record.question, &queued, self.policy, in_a_row, now) {
                 AnswerDecision::WaitForHuman { until } => return Ok(Some(Attended::Waits { until })),

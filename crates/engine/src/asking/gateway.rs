@@ -72,7 +72,7 @@ impl AgentGateway {
         let Some(record) = self.tasks.store.attempt(secret.attempt()).await? else { return Ok(None) };
         let task = self.tasks.task(record.task_id).await?.value;
         let is_live = task.state().live_attempt().is_some_and(|live| live.id == secret.attempt());
-        let owns = task.ledger().asking.as_ref().is_some_and(|cycle| *cycle.owner() == secret.owner());
+        let owns = task.ledger().asking.cycle().is_some_and(|cycle| *cycle.owner() == secret.owner());
         Ok((is_live && owns).then_some(task))
     }
 
@@ -80,7 +80,7 @@ impl AgentGateway {
     pub async fn ask(&self, secret: &AttemptSecret, draft: QuestionDraft) -> Result<Asked, EngineError> {
         let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
-        let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
+        let owns = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         let question = draft.clone().with_id(self.tasks.ids.question());
         if let Some((answer, answered_by)) = owns.and_then(|cycle| cycle.recall(&question)) {
             return Ok(Asked::Known { answer, answered_by });

@@ -260,7 +260,7 @@ impl AgentRun<'_> {
     /// What it asked by some other way than its last words, and is not answered yet.
     async fn pending(&self, secret: &AttemptSecret) -> Result<Option<QuestionDraft>, EngineError> {
         let task = self.context.tasks.task(self.task.id()).await?.value;
-        let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
+        let cycle = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
 }

@@ -15,8 +15,9 @@ use baton_core::records::session::Message;
 use baton_core::recycle::RecycleReason;
 use baton_core::recycle::prompt::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
 use baton_core::task::guard::RequeueReason;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::QueueName;
-use baton_core::task::{Purpose, Task, TaskNote};
+use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
 
 use crate::attempt::context::AttemptContext;

@@ -44,21 +44,21 @@ macro_rules! failure {
 pub(crate) use failure;
 
 failure! {
-    CommandRefusal { |it| kind: kind_of_refusal(it), hint: it.hint(), explained: it.explained() }
+    CommandRefusal { |it| kind: kind_of_refusal(it), hint: it.next(), explained: it.explained() }
     ApprovalRefusal { |it|
         kind: match it {
             Self::Refused(refusal) => kind_of_refusal(refusal),
             _ => ErrorKind::Conflict,
         },
         hint: match it {
-            Self::Refused(refusal) => refusal.hint(),
+            Self::Refused(refusal) => refusal.next(),
             _ => "read the breakdown again and repeat".to_owned(),
         },
         explained: it.explained(),
     }
     RunRefusal { |it|
         kind: ErrorKind::InvalidStatus,
-        hint: "see its state: baton recipe list, baton questions",
+        hint: "see where the run is",
         explained: it.explained(),
     }
     UnreadableAnswer { |it|
@@ -68,7 +68,7 @@ failure! {
     }
     GraphError { |it|
         kind: ErrorKind::Internal,
-        hint: "see its state: baton task show TASK",
+        hint: "see where the task stands",
         explained: it.explained(),
     }
     AskRefusal { |it| kind: ErrorKind::Conflict, hint: it.next(), explained: it.explained() }
@@ -95,7 +95,7 @@ failure! {
             Self::Taken(_) | Self::TooMany(_) => ErrorKind::Conflict,
         },
         hint: match it {
-            Self::Taken(name) => format!("revoke it first: baton token revoke {name}; or choose another name"),
+            Self::Taken(name) => format!("choose another name, or revoke the token of {name} first"),
             Self::Over(_) => "choose a later expiry, or none".to_owned(),
             Self::TooMany(_) => "reuse a name that had a token before".to_owned(),
         },
@@ -103,7 +103,7 @@ failure! {
     }
     QueueFull { |it|
         kind: ErrorKind::Conflict,
-        hint: "see the open questions: baton questions",
+        hint: "see the open questions",
         explained: &Self::EXPLAINED,
     }
     BlankText { |it|

@@ -124,6 +124,9 @@ impl From<&StartRefusal> for NotStarted {
             StartRefusal::IntakePaused { agent, until } if until.ms() == i64::MAX => {
                 format!("agent {agent} is held; see to it, then: baton hold release {agent}")
             }
+            StartRefusal::ProjectFull { project, .. } => {
+                format!("{held}: baton project limit {project} NUMBER")
+            }
             other => other.to_string(),
         };
         Self { code: held.code().to_owned(), message }

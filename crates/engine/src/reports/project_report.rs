@@ -116,9 +116,10 @@ impl Progress {
                 TaskState::Provisional(_) => &mut progress.to_accept,
                 TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. } => &mut progress.asking,
                 TaskState::Claimed { .. } => &mut progress.running,
-                TaskState::Incoming | TaskState::Breakdown { .. } | TaskState::NeedsContinuation { .. } => {
-                    &mut progress.queued
-                }
+                TaskState::Incoming
+                | TaskState::Held
+                | TaskState::Breakdown { .. }
+                | TaskState::NeedsContinuation { .. } => &mut progress.queued,
             };
             *count += 1;
         }

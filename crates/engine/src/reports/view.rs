@@ -9,10 +9,11 @@ use baton_core::base::time::Timestamp;
 use baton_core::records::change::Versioned;
 use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
+use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptReport, Evidence};
 use baton_core::task::attempt_record::AttemptRecord;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{QueueName, TaskState, TaskStatus};
-use baton_core::task::{Task, TaskNote};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;

@@ -51,13 +51,15 @@ impl Runs {
             Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. })) => {
                 (open.value.begin_exit(reason)?, self.release(task, actor).await?)
             }
-            Some((task, TaskState::Incoming | TaskState::NeedsContinuation { .. }))
+            Some((task, TaskState::Incoming | TaskState::Held | TaskState::NeedsContinuation { .. }))
                 if task.value.ledger().started > 0 =>
             {
                 (open.value.begin_exit(reason)?, Change::new())
             }
             // Nobody has begun: the queue's task stays in the queue, and one made for this run is not needed.
-            Some((task, TaskState::Incoming)) if task.value.spec().purpose == Purpose::Run => {
+            Some((task, TaskState::Incoming | TaskState::Held))
+                if task.value.spec().purpose == Purpose::Run =>
+            {
                 let reason = NonBlank::new(STOPPED).ok();
                 let cancelled = task.value.apply(Command::Cancel { reason }, &context)?;
                 let run = open.value.exit(ExitReason::user_requested())?.0;
@@ -107,7 +109,7 @@ impl Runs {
         if goes_on(&state) {
             return Ok(());
         }
-        let (reason, error) = if let TaskState::Failed { error } = state {
+        let (reason, error) = if let TaskState::Failed { error, .. } = state {
             (ExitReason::error(), Some(error))
         } else {
             (ExitReason::user_requested(), None)
@@ -130,6 +132,7 @@ impl Runs {
 pub(crate) fn goes_on(state: &TaskState) -> bool {
     match state {
         TaskState::Incoming
+        | TaskState::Held
         | TaskState::Breakdown { .. }
         | TaskState::Claimed { .. }
         | TaskState::NeedsContinuation { .. }

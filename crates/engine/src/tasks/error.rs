@@ -50,7 +50,7 @@ failure! {
             Self::Contended { .. } => "try again".to_owned(),
             Self::EditedMeanwhile { task } => format!("read it again, then change it: baton task show {task}"),
             Self::NotWaiting { task } => format!("see its state: baton task show {task}"),
-            Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
+            Self::AlreadyAnswered { .. } => "see the open questions".to_owned(),
             Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
             Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
             Self::LoopAsTaskRecipe { recipe } => {

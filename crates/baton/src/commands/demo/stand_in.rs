@@ -106,7 +106,7 @@ impl<'a> StandIn<'a> {
                     .await
                     .map(drop)
             }
-            TaskState::Breakdown { released: false } => {
+            TaskState::Held | TaskState::Breakdown { released: false } => {
                 tasks.apply(task.id(), Command::Release, you()).await.map(drop)
             }
             TaskState::Provisional(work) if work.mark == ReviewMark::Plan => {

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use baton_core::base::words::pluralize;
-use baton_core::task::TaskNote;
 use baton_core::task::attempt::AttemptResult;
 use baton_core::task::guard::RequeueReason;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_engine::reports::view::TaskView;
 
@@ -112,6 +112,7 @@ fn next_step(view: &TaskView) -> Option<String> {
         TaskState::Failed { .. } => {
             Some(format!("Show the log: baton task log {id}; try again: baton task retry {id}"))
         }
+        TaskState::Held => Some("Held: no agent starts it until it is released".to_owned()),
         TaskState::Incoming
         | TaskState::Breakdown { released: true }
         | TaskState::Claimed { .. }

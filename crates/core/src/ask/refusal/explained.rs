@@ -10,21 +10,21 @@ pub const HUMAN_ONLY: Explanation = Explanation {
     means: "Only a person may answer this question.",
     cause: "It is an escalation, asks for approval of something dangerous, or asks whether the project's own commands \
             may run. No default, queued answer or policy may answer it.",
-    next: "Answer it yourself: `baton answer QUESTION TEXT`, or on the page.",
+    next: "Answer it yourself.",
 };
 
 pub const AUTOMATION_STOPPED: Explanation = Explanation {
     code: "automation_stopped",
     means: "Too many answers in a row were given without a person, so this question waits for one.",
     cause: "Five automatic answers in a row (a policy, a default, a queued answer) look like an unattended loop.",
-    next: "Answer it yourself: `baton answer QUESTION TEXT`. After that, automation resumes.",
+    next: "Answer it yourself. After that, automation resumes.",
 };
 
 pub const ALREADY_ANSWERED: Explanation = Explanation {
     code: "already_answered",
     means: "The question is already answered, and the first answer counts.",
     cause: "Somebody else was faster, or a policy or the question's own default answered it.",
-    next: "`baton task show TASK` shows what was answered, and by whom; `baton questions` shows what is still open.",
+    next: "See what was answered, and by whom, and which questions are still open.",
 };
 
 explained! { AskRefusal {
@@ -38,7 +38,7 @@ explained! { AskRefusal {
         code: "no_cycle",
         means: "No phase is running, so no agent may ask.",
         cause: "The loop is at its hub.",
-        next: "Start a phase: `baton loop --from plan`.",
+        next: "Start a phase of the loop.",
     },
     Self::CycleClosed { .. } => Explanation {
         code: "cycle_closed",
@@ -56,14 +56,14 @@ explained! { AskRefusal {
         code: "question_pending",
         means: "The agent has already asked a question that is still pending. One question at a time.",
         cause: "A second question came before the first was answered. It was discarded.",
-        next: "Answer the first: `baton questions`. The agent is resumed with the answer and can ask the next.",
+        next: "Answer the first. The agent is resumed with the answer and can ask the next.",
     },
     Self::LimitReached { .. } => Explanation {
         code: "limit_reached",
         means: "This work has asked the maximum number of questions.",
         cause: "The limit protects you from an agent that never stops asking.",
-        next: "An agent: continue with what is known and note the assumptions. A person: add a task with a more complete \
-               description: `baton task add TITLE --description TEXT`.",
+        next: "An agent: continue with what is known and note the assumptions. A person: add a task with a more \
+               complete description.",
     },
     Self::IdTaken { .. } => Explanation {
         code: "id_taken",
@@ -79,13 +79,13 @@ explained! { AnswerRefusal {
         code: "withdrawn",
         means: "The question was withdrawn; no answer is needed any more.",
         cause: "The work that asked it was cancelled or ended, or its phase was aborted.",
-        next: "`baton questions` shows what is still open.",
+        next: "See the questions that are still open.",
     },
     Self::UnknownQuestion { .. } => Explanation {
         code: "unknown_question",
         means: "There is no question with this id.",
         cause: "The id is mistyped, or belongs to another repository or namespace.",
-        next: "`baton questions` shows the ids; the beginning of one is enough.",
+        next: "See the ids of the open questions; the beginning of one is enough.",
     },
     Self::HumanOnly { .. } => HUMAN_ONLY,
     Self::AutomationStopped { .. } => AUTOMATION_STOPPED,
@@ -93,12 +93,12 @@ explained! { AnswerRefusal {
         code: "unreadable_answer",
         means: "The answer matches none of the offered words, or more than one.",
         cause: "A question with choices needs one of them.",
-        next: "Answer with one of the words shown: `baton answer QUESTION TEXT`.",
+        next: "Answer with one of the words shown.",
     },
     Self::IsGate { .. } => Explanation {
         code: "is_gate",
         means: "The question is the gate of a phase: its answer passes on the results of the phase.",
         cause: "It was answered through a path that cannot carry those results.",
-        next: "Answer it in `baton loop`, with `baton answer QUESTION YES`, or on the page.",
+        next: "Answer it in the loop, or as you answer any other question.",
     },
 } }

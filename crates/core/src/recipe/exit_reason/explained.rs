@@ -12,44 +12,42 @@ impl ExitReason {
             code: MAX_TOTAL_STEPS,
             means: "The run took as many steps as its recipe allows, and was stopped.",
             cause: "The steps keep sending the work to one another, or the work is too large for the recipe.",
-            next: "Read what the steps reported (`baton task show TASK`). `guardrails: { max_total_steps: N }` in the \
-                   recipe allows more; a smaller task needs fewer.",
+            next: "Read what the steps reported. `guardrails: { max_total_steps: N }` in the recipe allows more; a \
+                   smaller task needs fewer.",
         },
         Explanation {
             code: MAX_STEP_VISITS_EXCEEDED,
             means: "One step was entered more often than its recipe allows, and the run was stopped. The step's name \
                     follows the colon.",
             cause: "Usually a review that finds something every time, and a fix that does not resolve it.",
-            next: "Read the last review (`baton task log TASK`) and decide: `baton task retry TASK` after saying more, \
-                   or `guardrails: { max_step_visits: N }` in the recipe.",
+            next: "Read the last review and decide: retry the task after saying more, or write `guardrails: { \
+                   max_step_visits: N }` in the recipe.",
         },
         Explanation {
             code: ORCHESTRATION_ERROR,
             means: "The agent reported no usable outcome for its step, even after a reminder.",
             cause: "It neither called `report_outcome` nor ended with one of the lines its prompt lists. Often its \
                     tools were not available, or its model cannot follow the format.",
-            next: "`baton task log TASK` shows what it said; `baton doctor` says whether the agent works.",
+            next: "Read what the agent said, and check whether the agent works.",
         },
         Explanation {
             code: ERROR,
             means: "The agent's process or its provider failed permanently.",
             cause: "The program crashed, could not be started, or was rejected by its provider in a way that waiting \
                     does not fix.",
-            next: "`baton task log TASK` shows its last output, `baton doctor` checks the agent, `baton task retry TASK` \
-                   tries again.",
+            next: "Read its last output, check the agent, and retry the task.",
         },
         Explanation {
             code: INTERNAL_ERROR,
             means: "Baton itself could not continue the run.",
             cause: "An internal error, or a problem with a file or the store.",
-            next: "`baton task show TASK` and the output of `baton up` say what it was. Please report it; the work is \
-                   kept.",
+            next: "The task and the output of the server say what it was. Please report it; the work is kept.",
         },
         Explanation {
             code: NO_PROMPT,
             means: "The step has no prompt.",
             cause: "The prompt of the step is blank after assembly.",
-            next: "Fix the file and check it: `baton recipe check`.",
+            next: "Fix the file and check it.",
         },
     ];
 }

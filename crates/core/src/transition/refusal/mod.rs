@@ -56,38 +56,28 @@ pub enum CommandRefusal {
 }
 
 impl CommandRefusal {
-    /// What to do instead, as a command if there is one.
-    pub fn hint(&self) -> String {
+    /// What to do instead.
+    pub fn next(&self) -> String {
         match self {
-            Self::WrongState { task, .. } => format!("see what it allows now: baton task show {task}"),
-            Self::Stale { task, .. } => format!("its work is kept; see baton task show {task}"),
-            Self::WaitingOn { task, .. } => format!("see what it waits on: baton task show {task}"),
-            Self::NotReleased { task } => {
-                format!("release it: baton breakdown run {task}, or say YES to it in baton loop")
-            }
-            Self::SplitByHand { task } => format!("write its plan: baton breakdown edit {task}"),
-            Self::OtherQuestion { pending, .. } => {
-                format!("answer the pending one: baton answer {pending} TEXT")
-            }
-            Self::HumanOnly { question } => format!("answer it yourself: baton answer {question} TEXT"),
-            Self::AutomationStopped { question, .. } => {
-                format!("answer it yourself: baton answer {question} TEXT")
-            }
-            Self::NotPending { .. } => "see the open questions: baton questions".to_owned(),
-            Self::MayNotAsk { refusal, .. } => refusal.next(),
-            Self::UnreadableChoice { question, choices, .. } => {
-                format!("baton answer {question} with one of {choices}")
-            }
-            Self::TooLarge { task } => format!("baton recycle {task}, or baton accept {task} --force"),
-            Self::NeedsHuman { task } => format!("look at it and accept it yourself: baton accept {task}"),
-            Self::NotYours { task } => format!("see baton task show {task}"),
-            Self::IsPlan { task } => {
-                format!("baton breakdown approve {task}, or baton breakdown reject {task}")
-            }
-            Self::HasBegun { .. } => "cancel it, and add it again with --after".to_owned(),
-            Self::NotBreakdown { .. } => "see the breakdowns: baton breakdown list".to_owned(),
-            Self::NotTooLarge { task } => format!("baton recycle {task}, as a human"),
-            Self::BadReplacement { .. } => "give the plan at least one item".to_owned(),
+            Self::WrongState { .. } => "see what it allows now",
+            Self::Stale { .. } => "its work is kept",
+            Self::WaitingOn { .. } => "see what it waits on",
+            Self::NotReleased { .. } => "release it",
+            Self::SplitByHand { .. } => "write its plan",
+            Self::OtherQuestion { .. } => "answer the pending one",
+            Self::HumanOnly { .. } | Self::AutomationStopped { .. } => "answer it yourself",
+            Self::NotPending { .. } => "see the open questions",
+            Self::MayNotAsk { refusal, .. } => return refusal.next(),
+            Self::UnreadableChoice { choices, .. } => return format!("answer it with one of {choices}"),
+            Self::TooLarge { .. } => "recycle it, or accept it with force",
+            Self::NeedsHuman { .. } => "look at it and accept it yourself",
+            Self::NotYours { .. } => "leave it to a person",
+            Self::IsPlan { .. } => "approve or reject the plan",
+            Self::HasBegun { .. } => "cancel it, and add it again with the dependency",
+            Self::NotBreakdown { .. } => "see the breakdowns",
+            Self::NotTooLarge { .. } => "recycle it yourself",
+            Self::BadReplacement { .. } => "give the plan at least one item",
         }
+        .to_owned()
     }
 }

@@ -33,7 +33,6 @@ pub enum AtEnd {
     Cancel(Duration),
 }
 
-/// Tells a person something while work goes on.
 
 /// Dropped, it takes all its services with it.
 pub struct Supervisor {

@@ -137,8 +137,7 @@ impl Loops {
                 let (created, counts) = self.discovered(&stored.value, approved, given.actor, now).await?;
                 change = change.and(created);
                 if let PhaseWork::Review(review) = &mut work {
-                    review.discovered += counts.created;
-                    review.duplicates_skipped += counts.skipped;
+                    review.count(counts.created, counts.skipped);
                 }
             }
         }

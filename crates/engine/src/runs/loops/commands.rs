@@ -70,8 +70,13 @@ impl Loops {
     /// The task that was to be planned goes back to the queue as it was.
     async fn let_go_of_subject(&self, left: &PhaseLoop) -> Result<Change> {
         let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
-        let Some(subject) = &work.subject else { return Ok(Change::new()) };
-        let held = self.tasks.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
+        let Some(subject) = work.subject() else { return Ok(Change::new()) };
+        let held = self
+            .tasks
+            .store
+            .task(subject.id)
+            .await?
+            .filter(|stored| *stored.value.state() == TaskState::Held);
         let Some(held) = held else { return Ok(Change::new()) };
         let context = self.tasks.context(Actor::policy("the loop")).await?;
         let let_go = held.value.apply(Command::Release, &context)?;
@@ -154,10 +159,6 @@ impl Loops {
 fn first_line(text: &NonBlank) -> NonBlank {
     let line = text.as_str().trim().lines().next().unwrap_or_default();
     NonBlank::or(line, text.clone())
-}
-
-pub(crate) fn is_held(task: &Task) -> bool {
-    task.ledger().is_held && matches!(task.state(), TaskState::Incoming)
 }
 
 pub(crate) fn loop_recipe() -> Result<RecipeId> {

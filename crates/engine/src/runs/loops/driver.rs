@@ -142,7 +142,7 @@ impl LoopDriver {
             return Ok(false);
         };
         let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
-        work.subject = Some(named(&task.value));
+        work.choose(named(&task.value));
         let held = task.value.apply(Command::Hold, &tasks.context(Actor::policy("the loop")).await?)?;
         let next = stored.value.at_work(PhaseWork::Plan(work), None);
         let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
@@ -159,17 +159,15 @@ impl LoopDriver {
         let mut work = stored.value.work().clone();
         let (role, title, description, project) = match &mut work {
             PhaseWork::Plan(planning) => {
-                let Some(subject) = planning.subject.clone() else { return Ok(true) };
+                let Some(subject) = planning.subject().cloned() else { return Ok(true) };
                 let planned = tasks.task(subject.id).await?.value;
                 let told = text::plan_prompt(stored.value.brief(), planning, &planned);
-                planning.agent = Some(id);
-                planning.tries += 1;
+                planning.start_agent(id);
                 (plan, format!("Plan: {}", subject.title), told, planned.spec().project_id)
             }
             PhaseWork::Review(reviewing) => {
                 let told = text::review_prompt(stored.value.brief(), reviewing);
-                reviewing.agent = Some(id);
-                reviewing.tries += 1;
+                reviewing.start_agent(id);
                 (review, format!("Review: iteration {}", stored.value.iteration()), told, None)
             }
             PhaseWork::Hub | PhaseWork::Execute(_) => return Ok(false),
@@ -201,7 +199,7 @@ impl LoopDriver {
 
     async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
         let watched = self.tasks.task(task).await?.value;
-        if watched.ledger().is_held {
+        if *watched.state() == TaskState::Held {
             return self.release(task).await;
         }
         if goes_on(watched.state()) {
@@ -210,15 +208,11 @@ impl LoopDriver {
         let mut work = stored.value.work().clone();
         match &mut work {
             // It is through. Where it handed in less than is wanted, another one tries.
-            PhaseWork::Plan(planning) => planning.agent = None,
+            PhaseWork::Plan(planning) => planning.end_agent(),
             PhaseWork::Review(reviewing) => {
-                let said = watched.ledger().output.clone().unwrap_or_default();
-                match watched.state() {
-                    TaskState::Done { .. } if !said.trim().is_empty() => {
-                        said.trim().clone_into(&mut reviewing.findings);
-                    }
-                    _ => reviewing.agent = None,
-                }
+                let is_done = matches!(watched.state(), TaskState::Done { .. });
+                let said = watched.ledger().output.as_deref().filter(|_| is_done);
+                reviewing.end_agent(said.unwrap_or_default());
             }
             PhaseWork::Execute(executing) => {
                 // Nothing else can have happened to a subtask that runs.
@@ -349,8 +343,7 @@ impl LoopDriver {
     /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).
     async fn skip_duplicates(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
         let PhaseWork::Review(mut work) = stored.value.work().clone() else { return Ok(false) };
-        let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
-        work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);
+        work.skip_proposal();
         let mut change = put(&stored.value.at_work(PhaseWork::Review(work), None), Some(stored.version));
         stamp(&mut change, Vec::new(), self.tasks.store.now().await?, &Actor::Baton);
         self.loops.try_write(change).await?;

@@ -70,17 +70,15 @@ impl Loops {
             let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
             let mut work = stored.value.work().clone();
             match &mut work {
-                PhaseWork::Plan(plan) if plan.agent == Some(task.id()) => {
-                    plan.rubric = handed.rubric.clone().or_else(|| plan.rubric.clone());
-                    match handed.plan.clone().map(Plan::check) {
-                        Some(Ok(checked)) => (plan.plan, plan.faults) = (Some(checked), String::new()),
-                        Some(Err(faults)) => plan.faults = PlanErrors(faults).to_string(),
-                        None => {}
-                    }
+                PhaseWork::Plan(plan) if plan.agent() == Some(task.id()) => {
+                    let checked = handed.plan.clone().map(Plan::check);
+                    let checked =
+                        checked.map(|checked| checked.map_err(|faults| PlanErrors(faults).to_string()));
+                    plan.submit(handed.rubric.clone(), checked);
                 }
-                PhaseWork::Review(review) if review.agent == Some(task.id()) => {
+                PhaseWork::Review(review) if review.agent() == Some(task.id()) => {
                     let found = handed.discovered.clone().unwrap_or_default();
-                    review.proposal = Proposal::new(found).ok();
+                    review.submit(Proposal::new(found).ok());
                 }
                 // The phase went on without this agent; what it brings is not wanted any more.
                 PhaseWork::Hub | PhaseWork::Plan(_) | PhaseWork::Execute(_) | PhaseWork::Review(_) => {

@@ -35,20 +35,21 @@ impl Loops {
         actor: &Actor,
         now: Timestamp,
     ) -> Result<Planned> {
-        let subject = match &work.subject {
+        let subject = match work.subject() {
             Some(subject) => self.tasks.store.task(subject.id).await?,
             None => None,
         };
         let project = subject.as_ref().and_then(|stored| stored.value.spec().project_id);
         let asker = subject.as_ref().map_or_else(|| actor.person(), |stored| stored.value.asker().cloned());
-        let replaced = subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming));
+        let replaced =
+            subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming | TaskState::Held));
         let planned_in = replaced.as_ref().map(|stored| stored.value.id());
         let ids: Vec<TaskId> =
-            work.plan.iter().flat_map(Plan::items).map(|_| self.tasks.ids.task()).collect();
+            work.plan().into_iter().flat_map(Plan::items).map(|_| self.tasks.ids.task()).collect();
         let mut change = Change::new();
         let mut subtasks = Vec::new();
         for (number, id) in (1..).zip(&ids) {
-            let Some(plan) = &work.plan else { break };
+            let Some(plan) = work.plan() else { break };
             // Each a moment after the one before, so that the plan's order is theirs wherever tasks are listed or claimed.
             let created = now.plus_ms(i64::try_from(number).unwrap_or(0));
             let Some(spec) = subtask(plan, number, *id, current.session(), created) else { break };
@@ -63,7 +64,7 @@ impl Loops {
             change = change.and(Change::create(task, &depends_on, event));
         }
         if let Some(stored) = replaced {
-            let leaves = work.plan.as_ref().map(|plan| of_numbers(&ids, &plan.leaves())).unwrap_or_default();
+            let leaves = work.plan().map(|plan| of_numbers(&ids, &plan.leaves())).unwrap_or_default();
             change = change.and(self.replaced(&stored, ids, leaves).await?);
         }
         let named = subtasks.iter().map(|(task, _)| task.clone()).collect();

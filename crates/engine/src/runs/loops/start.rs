@@ -14,7 +14,7 @@ use baton_core::recipe::Recipe;
 use baton_core::recipe::run::{GateAnswer, Run, RunOrigin};
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::state::QueueName;
+use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Task, TaskSpec};
 use baton_store::model::query::TaskFilter;
 
@@ -78,10 +78,7 @@ impl Loops {
                 let project = start.project.or(session.project_id);
                 let (subject, made) = self.subject(start.session, project, message, now, actor)?;
                 change = made;
-                next = next.at_work(
-                    PhaseWork::Plan(PlanWork { subject: Some(subject), ..PlanWork::default() }),
-                    None,
-                );
+                next = next.at_work(PhaseWork::Plan(PlanWork::on(subject)), None);
             }
             (PhaseStart::Execute, _) => {
                 let work = ExecuteWork::new(self.left_over(start.session).await?);
@@ -137,7 +134,7 @@ impl Loops {
             ..TaskFilter::default()
         };
         let [_, execute, _] = Role::loop_phases();
-        let is_left = |task: &Task| task.ledger().is_held && task.spec().role == execute;
+        let is_left = |task: &Task| *task.state() == TaskState::Held && task.spec().role == execute;
         let tasks = self.tasks.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
         let open = tasks.into_iter().map(|stored| stored.value).filter(is_left);
         Ok(open.map(|task| (named(&task), task.spec().description.clone())).collect())

@@ -49,7 +49,7 @@ impl NoticeText {
             Notification::Failed(id) => tasks.store.task(*id).await?.map(|stored| {
                 let spec = stored.value.spec();
                 let why = match stored.value.state() {
-                    TaskState::Failed { error } => error.to_string(),
+                    TaskState::Failed { error, .. } => error.to_string(),
                     // Somebody has done something about it since.
                     _ => format!("it is in {} by now", stored.value.state().queue().as_str()),
                 };

@@ -17,17 +17,18 @@ const ROW: i32 = 72;
 /// Column and row of each state.
 const fn place(state: StateName) -> (i32, i32) {
     match state {
-        StateName::Incoming => (0, 0),
-        StateName::Breakdown => (0, 2),
-        StateName::Claimed => (1, 0),
-        StateName::NeedsContinuation => (0, 1),
-        StateName::AwaitingResponse => (1, 1),
-        StateName::Blocked => (1, 2),
-        StateName::Provisional => (2, 0),
-        StateName::Recycled => (2, 1),
-        StateName::Failed => (2, 2),
-        StateName::Done => (3, 0),
-        StateName::Cancelled => (3, 2),
+        StateName::Held => (0, 0),
+        StateName::Incoming => (0, 1),
+        StateName::Breakdown => (0, 3),
+        StateName::Claimed => (1, 1),
+        StateName::NeedsContinuation => (0, 2),
+        StateName::AwaitingResponse => (1, 2),
+        StateName::Blocked => (1, 3),
+        StateName::Provisional => (2, 1),
+        StateName::Recycled => (2, 2),
+        StateName::Failed => (2, 3),
+        StateName::Done => (3, 1),
+        StateName::Cancelled => (3, 3),
     }
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
     let walked: Vec<(StateName, StateName)> =
         spans.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
     let current = spans.last().map(|span| span.state);
-    let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
+    let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 3 * ROW + HEIGHT);
     html! {
         figure.machine tabindex="0" {
             svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(describe(spans, now)) {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::TaskId;
-use baton_core::task::TaskNote;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_engine::reports::view::task_view;
 use maud::{Markup, html};
@@ -78,7 +78,7 @@ fn is_news(output: &str, questions: &[QuestionRecord]) -> bool {
 fn standing(seen: &TaskPage) -> Markup {
     html! {
         @match seen.task.state() {
-            TaskState::Failed { error } => div.alert role="alert" { pre { (error) } p.muted { "Retry to let an agent try again." } },
+            TaskState::Failed { error, .. } => div.alert role="alert" { pre { (error) } p.muted { "Retry to let an agent try again." } },
             TaskState::Provisional(provisional) => {
                 @match &provisional.mark {
                     ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns without a commit. Recycle breaks the task down; the branch is kept." } },
@@ -90,6 +90,7 @@ fn standing(seen: &TaskPage) -> Markup {
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
             TaskState::Incoming
+            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }

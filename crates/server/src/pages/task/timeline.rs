@@ -60,7 +60,7 @@ fn sums(spans: &[StateSpan], now: Timestamp) -> Markup {
         dl.sums {
             div { dt { "Agents" } dd { (duration(sum(&[StateName::Claimed]))) } }
             div { dt { "Waiting for you" } dd { (duration(sum(&[StateName::AwaitingResponse, StateName::Blocked, StateName::Provisional]))) } }
-            div { dt { "Queued" } dd { (duration(sum(&[StateName::Incoming, StateName::Breakdown, StateName::NeedsContinuation]))) } }
+            div { dt { "Queued" } dd { (duration(sum(&[StateName::Incoming, StateName::Held, StateName::Breakdown, StateName::NeedsContinuation]))) } }
         }
     }
 }

@@ -78,6 +78,8 @@ impl WalkBuilder {
                 | QuestionKind::Escalation => StateName::AwaitingResponse,
             },
             EventBody::QuestionAnswered { .. } if !self.is_live => self.home,
+            EventBody::TaskHeldBack { .. } => StateName::Held,
+            EventBody::TaskLetGo { .. } => StateName::Incoming,
             EventBody::TaskContinues { .. } => StateName::NeedsContinuation,
             EventBody::TaskProvisional { .. } => StateName::Provisional,
             EventBody::TaskDone { .. } | EventBody::PlanApproved { .. } => StateName::Done,
@@ -92,8 +94,6 @@ impl WalkBuilder {
             | EventBody::MessagePosted { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::TaskReplaced { .. }
-            | EventBody::TaskHeldBack { .. }
-            | EventBody::TaskLetGo { .. }
             | EventBody::TaskRevised { .. }
             | EventBody::DependentsRewired { .. }
             | EventBody::BreakdownReleased { .. }

@@ -79,7 +79,7 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
         },
         TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan")]),
         TaskState::Failed { .. } => verbs.push(("retry", "Retry")),
-        TaskState::Incoming if task.ledger().is_held => verbs.push(("release", "Release")),
+        TaskState::Held => verbs.push(("release", "Release")),
         TaskState::Incoming
         | TaskState::Breakdown { .. }
         | TaskState::Claimed { .. }

@@ -26,6 +26,7 @@ const fn badge(word: &'static str, glyph: &'static str, tone: &'static str) -> S
 pub(crate) const fn state_name_badge(state: StateName) -> StateBadge {
     match state {
         StateName::Incoming => badge("Queued", "○", "queued"),
+        StateName::Held => badge("Held", "‖", "queued"),
         StateName::Breakdown => badge("Breakdown", "⋔", "planning"),
         StateName::Claimed => badge("Working", "▶", "working"),
         StateName::NeedsContinuation => badge("Continuing", "↻", "queued"),

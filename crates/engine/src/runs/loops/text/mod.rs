@@ -26,11 +26,11 @@ fn draft(kind: QuestionKind, text: &str, options: &[&str]) -> Drafted {
 }
 
 fn subject(work: &PlanWork) -> String {
-    work.subject.as_ref().map(|task| format!("{} {}", task.id, task.title)).unwrap_or_default()
+    work.subject().map(|task| format!("{} {}", task.id, task.title)).unwrap_or_default()
 }
 
 pub fn vagueness(work: &PlanWork) -> Drafted {
-    let assessed = work.rubric.as_ref().map(|rubric| rubric.assess().to_string()).unwrap_or_default();
+    let assessed = work.rubric().map(|rubric| rubric.assess().to_string()).unwrap_or_default();
     let text = format!(
         "What should the agent know before it plans {}?\n\n{assessed}\n\nWrite what is missing, and it is planned again \
          with that. {SKIP} takes the plan as it is.",
@@ -41,7 +41,7 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
 }
 
 pub fn plan_gate(work: &PlanWork) -> Drafted {
-    let items = work.plan.as_ref().map(|plan| plan.items().to_vec()).unwrap_or_default();
+    let items = work.plan().map(|plan| plan.items().to_vec()).unwrap_or_default();
     let count = pluralize(items.len() as u64, "subtask");
     let mut text = format!("The plan for {} has {count}:\n", subject(work));
     for (index, item) in items.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn plan_gate(work: &PlanWork) -> Drafted {
         let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
         let _ = writeln!(text, "{}. {}{after}", index + 1, item.title);
     }
-    if let Some(rubric) = &work.rubric {
+    if let Some(rubric) = work.rubric() {
         let _ = writeln!(text, "{}", rubric.assess());
     }
     text.push_str(
@@ -76,7 +76,7 @@ pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> 
     let number = work.subtasks.iter().position(|subtask| subtask.task.id == current.task.id)? + 1;
     let of = format!("Subtask {number} of {}, {}.", work.subtasks.len(), current.task.id);
     let about = match current.state() {
-        SubtaskState::AskingToRun if work.wants_help => current.help(),
+        SubtaskState::AskingWithHelp => current.help(),
         SubtaskState::AskingToRun => format!(
             "{of} YES lets an agent work on it now, in a worktree of its own. NO leaves it for another time. HELP says \
              more about it and asks again."
@@ -131,7 +131,10 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
             SubtaskState::Finished(SubtaskResult::Failed) => "failed",
             SubtaskState::Finished(SubtaskResult::LeftOpen) => "left open",
             SubtaskState::Finished(SubtaskResult::Skipped) => "skipped",
-            SubtaskState::AskingToRun | SubtaskState::Running | SubtaskState::AskingWhetherDone => "open",
+            SubtaskState::AskingToRun
+            | SubtaskState::AskingWithHelp
+            | SubtaskState::Running
+            | SubtaskState::AskingWhetherDone => "open",
         };
         let needs: Vec<String> =
             subtask.waits_on.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
@@ -156,8 +159,8 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
 
 /// None when there is nothing to decide: everything proposed is open already.
 pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
-    let mut asked = work.proposal.as_ref()?.question(open)?;
-    asked.text = NonBlank::new(format!("{}\n\nThe review found:\n{}", asked.text, work.findings))
+    let mut asked = work.proposal()?.question(open)?;
+    asked.text = NonBlank::new(format!("{}\n\nThe review found:\n{}", asked.text, work.findings()))
         .unwrap_or(asked.text);
     Some(asked)
 }
@@ -167,7 +170,7 @@ pub fn list(work: &ReviewWork) -> Drafted {
         "Which tasks should be proposed instead?\n\nWrite one on each line: its title and, behind a colon, what it is about. \
          You are asked once more before any is created. So far:\n",
     );
-    for task in work.proposal.iter().flat_map(Proposal::tasks) {
+    for task in work.proposal().into_iter().flat_map(Proposal::tasks) {
         let about =
             if task.description.is_empty() { String::new() } else { format!(": {}", task.description) };
         let _ = writeln!(text, "{}{about}", task.title);
@@ -180,9 +183,9 @@ pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
         "The review of iteration {} is done. Discovered tasks added: {} (duplicates skipped: {}).\n\nThe review found:\n{}\n\n\
          YES goes round again: iteration {} begins with the next task of the queue. NO ends the loop with a summary.",
         phase_loop.iteration(),
-        work.discovered,
-        work.duplicates_skipped,
-        work.findings,
+        work.discovered(),
+        work.duplicates_skipped(),
+        work.findings(),
         phase_loop.iteration() + 1
     );
     draft(QuestionKind::Gate, &text, &[])
@@ -195,14 +198,14 @@ pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task) -> String {
     if !spec.description.trim().is_empty() {
         text.push_str(&fenced(&spec.description));
     }
-    if !work.said.is_empty() {
+    if !work.said().is_empty() {
         text.push_str("\nThe human said in this phase:\n");
-        for said in &work.said {
+        for said in work.said() {
             text.push_str(&fenced(said.as_str()));
         }
     }
-    if !work.faults.is_empty() {
-        let _ = write!(text, "\nThe last plan could not be used:\n{}", fenced(&work.faults));
+    if !work.faults().is_empty() {
+        let _ = write!(text, "\nThe last plan could not be used:\n{}", fenced(work.faults()));
     }
     text.push_str(
         "\nHand in both before you end, each as one line by itself (of standard output, or of your last message):\n\
@@ -217,10 +220,10 @@ pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task) -> String {
 }
 
 pub fn review_prompt(brief: &str, work: &ReviewWork) -> String {
-    let said = if work.said.is_empty() {
+    let said = if work.said().is_empty() {
         String::new()
     } else {
-        let words: String = work.said.iter().map(|said| fenced(said.as_str())).collect();
+        let words: String = work.said().iter().map(|said| fenced(said.as_str())).collect();
         format!("\n\nThe human said in this phase:\n{words}")
     };
     format!(

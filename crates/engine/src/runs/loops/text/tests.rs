@@ -17,11 +17,10 @@ fn named(title: &str) -> NamedTask {
 fn planning() -> PlanWork {
     let point = json!({"clarity": "partly", "reason": "nothing is said of time zones"});
     let rubric = json!({"goal": point, "scope": point, "acceptance": point, "constraints": point});
-    PlanWork {
-        subject: Some(named("Parse the dates")),
-        rubric: Some(serde_json::from_value(rubric).unwrap()),
-        ..PlanWork::default()
-    }
+    let mut work = PlanWork::on(named("Parse the dates"));
+    work.start_agent(TaskId::from_bits(8));
+    work.submit(Some(serde_json::from_value(rubric).unwrap()), None);
+    work
 }
 
 fn executing(events: &[SubtaskEvent]) -> ExecuteWork {
@@ -35,11 +34,11 @@ fn executing(events: &[SubtaskEvent]) -> ExecuteWork {
 fn reviewing() -> ReviewWork {
     let found =
         DiscoveredTask { title: NonBlank::new("Dates before 1970").unwrap(), description: String::new() };
-    ReviewWork {
-        findings: "The dates are read. Those before 1970 are not.".to_owned(),
-        proposal: Some(Proposal::new(vec![found]).unwrap()),
-        ..ReviewWork::default()
-    }
+    let mut work = ReviewWork::default();
+    work.start_agent(TaskId::from_bits(8));
+    work.submit(Some(Proposal::new(vec![found]).unwrap()));
+    work.end_agent("The dates are read. Those before 1970 are not.");
+    work
 }
 
 /// As the human gets it: the loop puts the words of the phase's gate before what is said about it.
@@ -55,7 +54,7 @@ fn asked(phase: PhaseStart, draft: QuestionDraft) -> QuestionDraft {
 fn every_question_of_the_loop_stands_alone() {
     use PhaseStart::{Execute, Plan, Review};
     let loops = PhaseLoop::new("sess_1".parse().unwrap());
-    let helped = ExecuteWork { wants_help: true, ..executing(&[]) };
+    let helped = executing(&[SubtaskEvent::MayRun(YesNoHelp::Help)]);
     let ran = executing(&[SubtaskEvent::MayRun(YesNoHelp::Yes), SubtaskEvent::Ran]);
     let all = [
         asked(Plan, vagueness(&planning()).unwrap()),

@@ -1,0 +1,109 @@
+//! A task's ledger: its history, as far as the rules need it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::cycle::AskCycle;
+use crate::ask::question::Question;
+use crate::base::id::AttemptId;
+use crate::base::text::NonBlank;
+use crate::base::time::Timestamp;
+use crate::task::attempt::AttemptEnd;
+use crate::task::guard::RequeueReason;
+
+/// The history of a task. Its stored form is in [`crate::task::stored`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Attempts ever started.
+    pub started: u32,
+    /// Attempts that ended, count against the task and were not accepted. Reset by a human's retry.
+    pub tries: u32,
+    pub continuations: u32,
+    /// Merge conflicts since the last one a human decided.
+    pub conflicts: u32,
+    /// A reply or a rejection puts the task ahead of other work.
+    pub is_ahead: bool,
+    /// The attempt the next one continues.
+    pub resumes: Option<AttemptId>,
+    pub output: Option<String>,
+    pub last_end: Option<AttemptEnd>,
+    pub notes: Vec<TaskNote>,
+    pub asking: Asking,
+}
+
+/// Who may ask about the task (I6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asking {
+    /// No agent has started, so no agent can have asked.
+    NotStarted {
+        /// Consecutive answers to Baton's own questions that no human gave. At the limit, automation stops.
+        automatic_in_a_row: u32,
+    },
+    /// The cycle of the task's execution. Each attempt takes it over; the end of the task closes it.
+    Cycle {
+        cycle: Box<AskCycle>,
+        /// When the agent asked its last question.
+        asked_at: Option<Timestamp>,
+    },
+}
+
+impl Default for Asking {
+    fn default() -> Self {
+        Self::NotStarted { automatic_in_a_row: 0 }
+    }
+}
+
+impl Asking {
+    pub fn cycle(&self) -> Option<&AskCycle> {
+        match self {
+            Self::Cycle { cycle, .. } => Some(cycle),
+            Self::NotStarted { .. } => None,
+        }
+    }
+
+    /// The agent's pending question.
+    pub fn pending(&self) -> Option<&Question> {
+        self.cycle().and_then(AskCycle::pending)
+    }
+
+    pub const fn asked_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Cycle { asked_at, .. } => *asked_at,
+            Self::NotStarted { .. } => None,
+        }
+    }
+
+    /// Consecutive answers no human gave.
+    pub fn automatic_in_a_row(&self) -> u32 {
+        match self {
+            Self::Cycle { cycle, .. } => cycle.automatic_in_a_row(),
+            Self::NotStarted { automatic_in_a_row } => *automatic_in_a_row,
+        }
+    }
+
+    pub(crate) fn change(&mut self, step: impl FnOnce(&AskCycle) -> AskCycle) {
+        if let Self::Cycle { cycle, .. } = self {
+            **cycle = step(cycle);
+        }
+    }
+}
+
+/// Something the next attempt has to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum TaskNote {
+    Rejected { at: Timestamp, reason: NonBlank },
+    Requeued { at: Timestamp, reason: RequeueReason },
+    Conflict { at: Timestamp, detail: NonBlank },
+}
+
+/// Notes kept on a task. Older ones are in the event log.
+const NOTES_MAX: usize = 20;
+
+impl Ledger {
+    pub(crate) fn note(&mut self, note: TaskNote) {
+        if self.notes.len() == NOTES_MAX {
+            self.notes.remove(0);
+        }
+        self.notes.push(note);
+    }
+}
