@@ -101,7 +101,7 @@ impl<'a> StandIn<'a> {
                 let chosen = again.or(options.first()).cloned();
                 let answer = chosen.or_else(|| NonBlank::new("Use your judgement.").ok());
                 let Some(answer) = answer else { return Ok(()) };
-                Answers::new(&tasks)
+                Answers::new(tasks)
                     .answer(waiting.question.id, answer, AnsweredBy::human(self.name), you())
                     .await
                     .map(drop)

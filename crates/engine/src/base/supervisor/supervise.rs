@@ -33,7 +33,6 @@ pub enum AtEnd {
     Cancel(Duration),
 }
 
-
 /// Dropped, it takes all its services with it.
 pub struct Supervisor {
     services: Services,
