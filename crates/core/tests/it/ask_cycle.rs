@@ -85,15 +85,15 @@ fn i6_a_closed_cycle_takes_no_question_and_withdraws_the_pending_one() {
 
 #[test]
 fn i7_every_answer_at_the_gate_closes_or_reopens_as_its_rule_says() {
-    for (rule, said, closes) in [
+    for (rule, decision, closes) in [
         (GateRule::YesPasses, YesNo::Yes, true),
         (GateRule::YesPasses, YesNo::No, false),
         (GateRule::BothPass, YesNo::Yes, true),
         (GateRule::BothPass, YesNo::No, true),
     ] {
         let cycle = asking(&open(rule), question(1, QuestionKind::Gate, "Go?"));
-        let answered = cycle.answer(id(1), &text(said.as_str()), ada()).unwrap();
-        assert_eq!(answered.gate, Some(said));
+        let answered = cycle.answer(id(1), &text(decision.as_str()), ada()).unwrap();
+        assert_eq!(answered.gate, Some(decision));
         let after = answered.cycle;
         let second = after.answer(id(1), &text("yes"), ada());
         assert_eq!(second, Err(AnswerRefusal::AlreadyAnswered { id: id(1) }));
@@ -104,7 +104,7 @@ fn i7_every_answer_at_the_gate_closes_or_reopens_as_its_rule_says() {
         } else {
             assert!(more.is_ok());
             let again = asking(&after, question(3, QuestionKind::Gate, "Go?"));
-            assert!(again.pending().is_some(), "a declined gate may be asked anew");
+            assert!(again.pending().is_some(), "a declined gate may be asked again");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// Compares what the code says with the page at this path below `docs`; where `BATON_BLESS` is set, writes it there first.
+/// Compares the generated page with the one at this path below `docs`. With `BATON_BLESS` it is written first.
 pub(crate) fn holds(path: &str, page: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(path);
     if std::env::var_os("BATON_BLESS").is_some() {

@@ -1,9 +1,5 @@
 //! Core's tests that need more than one module: the tables, the invariants, the stable forms.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test helper that cannot go on says so by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod ask_cycle;
 mod asking;

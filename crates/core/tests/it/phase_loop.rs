@@ -259,8 +259,8 @@ fn two_iterations_end_in_the_hub_with_their_summary() {
     let late = next.answer_gate(id(7), &text("yes"), ada(), results(Phase::Review), fresh(8));
     assert_eq!(late, Err(AnswerRefusal::AlreadyAnswered { id: id(7) }.into()));
 
-    let anew = next.start(PhaseStart::Plan, fresh(8)).unwrap().next;
-    assert_eq!((anew.iteration(), anew.summary().iterations, anew.summary().tasks_completed), (1, 1, 0));
+    let again = next.start(PhaseStart::Plan, fresh(8)).unwrap().next;
+    assert_eq!((again.iteration(), again.summary().iterations, again.summary().tasks_completed), (1, 1, 0));
 }
 
 #[test]

@@ -12,110 +12,104 @@ use crate::kept_page::holds;
 
 const INTRO: &str = "# Events\n\n\
 <!-- Written by `scripts/reference` from crates/core/src/records/event.rs. Do not edit. -->\n\n\
-Everything that changes is one line of an append-only history, and what every client reads. `GET /api/events?after=SEQ`\n\
-streams it, `baton export --events` takes it out, `GET /api/tasks/{id}/events` has the part that is about one task.\n\n\
+The event log is an append-only history of every change, and the source for all clients. `GET /api/events?after=SEQ`\n\
+streams it, `baton export --events` exports it, and `GET /api/tasks/{id}/events` returns the events of one task.\n\n\
 Each event has `at` (RFC 3339, UTC), `by` (a human or a policy with its name, an agent with its attempt, or Baton), `event` (its\n\
-kind) and the fields below; where it is read it also has `seq`, its number. Numbers only grow; whoever comes back with the last\n\
-one they saw misses nothing.\n\n\
-The examples have `at` and `by` left out.\n";
+kind) and the fields below. Stored events also have `seq`, a number that only grows: a client that reconnects with the last\n\
+`seq` it saw misses nothing.\n\n\
+The examples omit `at` and `by`.\n";
 
 /// The meaning of each event. A new event does not compile until it is described here.
-fn tells(body: &EventBody) -> (&'static str, &'static str) {
+fn describe(body: &EventBody) -> (&'static str, &'static str) {
     match body {
-        EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was made."),
-        EventBody::ProjectCompleted { .. } => {
-            ("Projects and sessions", "A person called a project complete.")
-        }
+        EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was created."),
+        EventBody::ProjectCompleted { .. } => ("Projects and sessions", "A person completed a project."),
         EventBody::ProjectLimited { .. } => (
             "Projects and sessions",
-            "A person said how many of a project's tasks may run at once; `null` for what the settings say.",
+            "A person limited how many tasks of a project may run at once; `null` is the limit of the settings.",
         ),
-        EventBody::SessionOpened { .. } => ("Projects and sessions", "A conversation began."),
+        EventBody::SessionOpened { .. } => ("Projects and sessions", "A session was opened."),
         EventBody::MessagePosted { .. } => {
-            ("Projects and sessions", "Somebody said something; `task` is what it became.")
+            ("Projects and sessions", "A message was posted; `task` is the task it created.")
         }
         EventBody::TaskCreated { .. } => {
-            ("Tasks", "A task came into being, with everything it was made of and what it waits on.")
+            ("Tasks", "A task was created, with its whole specification and its dependencies.")
         }
         EventBody::TaskClaimed { .. } => {
-            ("Tasks", "An agent was set on a task; `resumes` names the attempt it goes on from.")
+            ("Tasks", "A task was claimed for an attempt; `resumes` is the attempt it continues from.")
         }
-        EventBody::AgentStarted { .. } => ("Tasks", "The agent's process runs."),
+        EventBody::AgentStarted { .. } => ("Tasks", "The agent's process was started."),
         EventBody::AttemptEnded { .. } => {
-            ("Tasks", "An attempt ended: `reported` is what the agent said, `verified` what Baton measured.")
+            ("Tasks", "An attempt ended: `reported` comes from the agent, `verified` is what Baton measured.")
         }
         EventBody::TaskProvisional { .. } => {
-            ("Tasks", "There is work, or a plan, to look at; `mark` says of which sort.")
+            ("Tasks", "Work or a plan is ready for review; `mark` is its kind.")
         }
-        EventBody::TaskDone { .. } => ("Tasks", "The task is done, and who accepted it. Nothing follows."),
+        EventBody::TaskDone { .. } => {
+            ("Tasks", "The task is done, and who accepted it. This state is final.")
+        }
         EventBody::TaskContinues { .. } => {
-            ("Tasks", "The turns were used up with commits to show; another attempt goes on.")
+            ("Tasks", "An attempt used all its turns and has commits; another attempt continues.")
         }
-        EventBody::TaskRequeued { .. } => ("Tasks", "The task is back in the queue, and why."),
+        EventBody::TaskRequeued { .. } => ("Tasks", "The task is in the queue again, with the reason."),
         EventBody::TaskRejected { .. } => {
-            ("Tasks", "A person sent the work back; the next attempt is told the reason.")
+            ("Tasks", "A person rejected the work; the next attempt gets the reason.")
         }
-        EventBody::TaskConflicted { .. } => {
-            ("Tasks", "The work could not be merged with what was merged meanwhile.")
-        }
+        EventBody::TaskConflicted { .. } => ("Tasks", "The work conflicts with what was merged meanwhile."),
         EventBody::TaskRecycled { .. } => {
-            ("Tasks", "The task was too large; `breakdown` is the task that plans smaller ones.")
+            ("Tasks", "The task was too large; `breakdown` is the task that plans its parts.")
         }
-        EventBody::TaskReplaced { .. } => ("Tasks", "Other tasks stand in for this one."),
-        EventBody::TaskHeldBack { .. } => {
-            ("Tasks", "The task is kept from agents while it is being planned.")
+        EventBody::TaskReplaced { .. } => ("Tasks", "Other tasks replace this one."),
+        EventBody::TaskHeldBack { .. } => ("Tasks", "The task is held while it is being planned."),
+        EventBody::TaskLetGo { .. } => ("Tasks", "The task may be claimed again."),
+        EventBody::TaskFailed { .. } => ("Tasks", "The task failed, and retrying it would not help."),
+        EventBody::TaskRetried { .. } => ("Tasks", "A person retries a failed task."),
+        EventBody::TaskCancelled { .. } => ("Tasks", "The task was cancelled; its work is kept."),
+        EventBody::TaskRevised { .. } => {
+            ("Tasks", "The text, priority or dependencies of the task were changed.")
         }
-        EventBody::TaskLetGo { .. } => ("Tasks", "Agents may have it again."),
-        EventBody::TaskFailed { .. } => {
-            ("Tasks", "The task failed in a way that trying again does not mend.")
-        }
-        EventBody::TaskRetried { .. } => ("Tasks", "A person wants a failed task tried again."),
-        EventBody::TaskCancelled { .. } => ("Tasks", "The task was given up; what it wrote is kept."),
-        EventBody::TaskRevised { .. } => ("Tasks", "What the task says was changed."),
-        EventBody::DependentsRewired { .. } => ("Tasks", "What waited on `from` now waits on `to`."),
-        EventBody::BreakdownReleased { .. } => ("Plans", "A breakdown may be given to an agent."),
-        EventBody::PlanSubmitted { .. } => ("Plans", "A plan was handed in and waits for approval."),
+        EventBody::DependentsRewired { .. } => ("Tasks", "Tasks that depended on `from` now depend on `to`."),
+        EventBody::BreakdownReleased { .. } => ("Plans", "A breakdown was released for an agent."),
+        EventBody::PlanSubmitted { .. } => ("Plans", "A plan was submitted and waits for approval."),
         EventBody::PlanApproved { .. } => {
-            ("Plans", "A plan was approved; `subtasks` are the tasks it became.")
+            ("Plans", "A plan was approved; `subtasks` are the tasks it created.")
         }
-        EventBody::PlanRejected { .. } => ("Plans", "A plan was sent back, and why."),
-        EventBody::QuestionAsked { .. } => ("Questions", "A question waits for an answer."),
-        EventBody::QuestionAnswered { .. } => ("Questions", "A question was answered, and by whom."),
-        EventBody::QuestionWithdrawn { .. } => ("Questions", "No answer is needed any more, and why."),
-        EventBody::AnswerQueued { .. } => {
-            ("Questions", "An answer was laid down for a question still to come.")
-        }
-        EventBody::RunStarted { .. } => ("Runs and loops", "A recipe began."),
-        EventBody::RunBound { .. } => ("Runs and loops", "The run goes on with another task."),
+        EventBody::PlanRejected { .. } => ("Plans", "A plan was rejected, with the reason."),
+        EventBody::QuestionAsked { .. } => ("Questions", "A question was asked and is pending."),
+        EventBody::QuestionAnswered { .. } => ("Questions", "A question was answered."),
+        EventBody::QuestionWithdrawn { .. } => ("Questions", "A question was withdrawn, with the reason."),
+        EventBody::AnswerQueued { .. } => ("Questions", "An answer was queued for a later question."),
+        EventBody::RunStarted { .. } => ("Runs and loops", "A run of a recipe started."),
+        EventBody::RunBound { .. } => ("Runs and loops", "The run continues with another task."),
         EventBody::StepStarted { .. } => {
-            ("Runs and loops", "A step was entered; `step_count` counts all steps of the run.")
+            ("Runs and loops", "A step started; `step_count` counts all steps of the run.")
         }
-        EventBody::StepLeft { .. } => ("Runs and loops", "A step was left with this outcome, for another."),
+        EventBody::StepLeft { .. } => {
+            ("Runs and loops", "A step ended with this outcome, and another one follows.")
+        }
         EventBody::OutcomeRefused { .. } => {
-            ("Runs and loops", "What the agent reported could not be taken; it is asked once more.")
+            ("Runs and loops", "The agent's report was not usable; the agent is asked once more.")
         }
         EventBody::RunStopping { .. } => {
-            ("Runs and loops", "A person wants the run to end; its agent is being stopped.")
+            ("Runs and loops", "A person stops the run; its agent is being stopped.")
         }
-        EventBody::RunExited { .. } => {
-            ("Runs and loops", "The run came to its end; see `baton explain exits`.")
-        }
+        EventBody::RunExited { .. } => ("Runs and loops", "The run ended; see `baton explain exits`."),
         EventBody::PhaseHandedOff { .. } => {
-            ("Runs and loops", "A phase of the loop handed its results to the next.")
+            ("Runs and loops", "A phase of the loop handed its results to the next phase.")
         }
-        EventBody::TokenCreated { .. } => ("People", "A person may come in with a token of their own."),
-        EventBody::TokenRevoked { .. } => ("People", "A person's token was taken back."),
+        EventBody::TokenCreated { .. } => ("People", "An access token was created for a person."),
+        EventBody::TokenRevoked { .. } => ("People", "An access token was revoked."),
         EventBody::EffectGivenUp { .. } => {
-            ("Baton itself", "Something Baton had to do could not be done, however often it was tried.")
+            ("Baton itself", "An effect failed repeatedly and is not retried any more.")
         }
         EventBody::ItemFailed { .. } => (
             "Baton itself",
-            "A background service could not do its work for one item. It is retried; the same error is told once.",
+            "A background service failed at one item. It is retried; each distinct error is recorded once.",
         ),
         EventBody::IntakePaused { .. } => {
-            ("Baton itself", "An agent is given no work, until this time or until a person releases it.")
+            ("Baton itself", "An agent is on hold until this time or until a person releases it.")
         }
-        EventBody::IntakeResumed { .. } => ("Baton itself", "An agent is given work again."),
+        EventBody::IntakeResumed { .. } => ("Baton itself", "A hold on an agent ended."),
     }
 }
 
@@ -135,14 +129,14 @@ fn page() -> String {
     {
         let _ = writeln!(page, "\n## {section}");
         for event in events.values() {
-            let (of, told) = tells(&event.body);
+            let (of, meaning) = describe(&event.body);
             if of == section {
                 let mut form = serde_json::to_value(event).unwrap();
                 let fields = form.as_object_mut().unwrap();
                 fields.remove("at");
                 fields.remove("by");
                 let name = fields["event"].as_str().unwrap().to_owned();
-                let _ = write!(page, "\n### `{name}`\n\n{told}\n\n```json\n{form}\n```\n");
+                let _ = write!(page, "\n### `{name}`\n\n{meaning}\n\n```json\n{form}\n```\n");
             }
         }
     }
@@ -150,6 +144,6 @@ fn page() -> String {
 }
 
 #[test]
-fn reference_of_events_is_what_the_code_says() {
+fn the_reference_of_events_matches_the_code() {
     holds("reference/events.md", &page());
 }

@@ -84,9 +84,9 @@ fn replied_to_first_then_priority_then_age_then_id() {
 
 #[test]
 fn the_total_limit_message_fits_the_number() {
-    let says = [0, 1, 4].map(|max| StartRefusal::TotalFull { max }.to_string());
+    let messages = [0, 1, 4].map(|max| StartRefusal::TotalFull { max }.to_string());
     assert_eq!(
-        says,
+        messages,
         [
             "no task may run here, the total limit is 0; raise it",
             "a task runs already and the total limit is 1; wait, or raise it",
@@ -157,7 +157,7 @@ fn a_share_is_full_by_its_project_or_by_its_person() {
     assert_eq!(
         admit(&nobodys, &closed, &load),
         Ok(()),
-        "what belongs to nobody is held by no limit of theirs"
+        "a task without a requester is under no personal limit"
     );
 }
 

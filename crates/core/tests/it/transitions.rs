@@ -1,4 +1,4 @@
-//! Every (state, command) pair: the table says what may follow, the function does exactly that.
+//! Every (state, command) pair: the function does exactly what the table allows.
 
 use std::collections::BTreeSet;
 
@@ -329,10 +329,10 @@ fn every_refusal_says_what_to_do_next() {
     "#);
 }
 
-fn answer(task: &Task, said: &str) -> Command {
+fn answer(task: &Task, reply: &str) -> Command {
     Command::Reply {
         question: task.pending_question().unwrap().id,
-        answer: text(said),
+        answer: text(reply),
         answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     }
 }

@@ -149,7 +149,7 @@ impl World {
         }
         self.commit(change);
         for id in &subtask_ids {
-            assert_eq!(self.tasks[id].value.spec().planned_in, Some(breakdown), "it says what planned it");
+            assert_eq!(self.tasks[id].value.spec().planned_in, Some(breakdown), "it names its breakdown");
         }
         true
     }

@@ -128,7 +128,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
         }
         TaskState::Claimed { attempt } if detail.is_multiple_of(3) => {
-            // Its agent starts, asks or is answered, or somebody else tries to.
+            // Its agent starts, asks or is answered, or another one tries to.
             let owner =
                 crate::samples::owner((attempt.id.bits() % 251) as u8 + u8::from(detail.is_multiple_of(5)));
             let command = match (task.ledger().asking.cycle().is_some(), task.pending_question()) {

@@ -1,4 +1,4 @@
-//! A desk on a store of its own, and short words for what people do at it.
+//! A task service on its own store, with short forms of common commands.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Office {
         turns: u32,
     ) -> Task {
         let verified = Evidence { commits, turns, turns_max: 50, ..Evidence::default() };
-        let end = AttemptEnd { reported: AttemptReport::new(result, "Done as told."), verified };
+        let end = AttemptEnd { reported: AttemptReport::new(result, "Done."), verified };
         self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap()
     }
 }

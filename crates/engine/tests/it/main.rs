@@ -1,5 +1,5 @@
 //! The engine against real stores, real git and real processes.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fixture;
 mod pruner;

@@ -30,7 +30,7 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     for attempt in [done_attempt, unmerged_attempt, running_attempt] {
         let folder = works.engine.workspace.place.attempt_folder(attempt);
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("agent.log"), "said\n").unwrap();
+        std::fs::write(folder.join("agent.log"), "output\n").unwrap();
     }
 
     let swept =
@@ -53,9 +53,9 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     );
     assert!(swept.events > 0 && works.tasks().store.task_events(done, 0, 10).await.unwrap().is_empty());
     assert!(!works.tasks().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
-    let told = swept.to_string();
-    assert!(told.starts_with("Removed by [retention]: the logs of 2 attempts"), "{told}");
-    assert!(told.contains("1 finished worktree ") && told.contains("old event"), "{told}");
+    let report = swept.to_string();
+    assert!(report.starts_with("Removed by [retention]: the logs of 2 attempts"), "{report}");
+    assert!(report.contains("1 finished worktree ") && report.contains("old event"), "{report}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the agent of a breakdown is told about the project it plans for.
+//! What the prompt of a breakdown says about its project.
 
 use baton_core::people::actor::Actor;
 use baton_core::task::state::{QueueName, ReplacedBy, TaskState};

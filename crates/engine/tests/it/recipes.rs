@@ -42,10 +42,10 @@ fn every_built_in_recipe_reads_and_has_its_own_name() {
             // The outcomes of the loop's phases are the human's, at the gates; its agents end as every task's do.
             let reported = if recipe.is_loop() { Vec::new() } else { step.outcomes() };
             for outcome in reported {
-                let said = format!("`{outcome}`");
+                let quoted = format!("`{outcome}`");
                 assert!(
-                    step.prompt().as_str().contains(&said),
-                    "{name}, {}: {said} is not explained",
+                    step.prompt().as_str().contains(&quoted),
+                    "{name}, {}: {quoted} is not explained",
                     step.name()
                 );
             }
@@ -154,7 +154,7 @@ fn a_faulty_change_keeps_the_last_good_version_and_says_so_once() {
     assert!(news[0].contains("the version before stays in use"), "{news:?}");
     assert!(news[0].contains("small.yml:9:5: step one, on_outcome"), "{news:?}");
     library.get(&id("small"));
-    assert!(library.news().is_empty(), "it is said once");
+    assert!(library.news().is_empty(), "it is reported once");
     let listed = library.list().into_iter().find(|listed| listed.recipe.id() == &id("small")).unwrap();
     assert_eq!(listed.faults.len(), 1);
 

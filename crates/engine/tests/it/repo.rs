@@ -57,9 +57,9 @@ impl TestRepo {
 
     /// What a human or an agent does with git in a folder.
     pub fn git(&self, folder: &Path, args: &[&str]) -> String {
-        let (ok, said) = self.try_git(folder, args);
-        assert!(ok, "git {args:?} in {}: {said}", folder.display());
-        said
+        let (ok, output) = self.try_git(folder, args);
+        assert!(ok, "git {args:?} in {}: {output}", folder.display());
+        output
     }
 
     pub fn try_git(&self, folder: &Path, args: &[&str]) -> (bool, String) {
@@ -68,8 +68,8 @@ impl TestRepo {
             command.env_remove(name);
         }
         let output = command.args(args).current_dir(folder).envs(self.env()).output().unwrap();
-        let said = if output.status.success() { output.stdout } else { output.stderr };
-        (output.status.success(), String::from_utf8_lossy(&said).trim_end().to_owned())
+        let text = if output.status.success() { output.stdout } else { output.stderr };
+        (output.status.success(), String::from_utf8_lossy(&text).trim_end().to_owned())
     }
 
     pub fn commit(&self, folder: &Path, file: &str, text: &str) -> CommitId {
@@ -84,8 +84,8 @@ impl TestRepo {
     }
 
     pub fn tip(&self, full_ref: &str) -> Option<CommitId> {
-        let (ok, said) = self.try_git(&self.main, &["rev-parse", "--verify", "--quiet", full_ref]);
-        ok.then(|| said.parse().unwrap())
+        let (ok, output) = self.try_git(&self.main, &["rev-parse", "--verify", "--quiet", full_ref]);
+        ok.then(|| output.parse().unwrap())
     }
 
     pub async fn with_git(&self) -> Git {

@@ -1,4 +1,4 @@
-//! The desk, against a real store.
+//! `TaskService` on a real store.
 
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::base::priority::Priority;
@@ -140,8 +140,8 @@ async fn i3_each_chat_message_adds_one_task_to_its_session() {
 #[tokio::test]
 async fn what_does_not_exist_is_named() {
     let office = Office::open();
-    let nobody = baton_core::base::id::TaskId::from_bits(9);
-    let error = office.tasks.apply(nobody, Command::Retry, mia()).await.unwrap_err();
+    let unknown = baton_core::base::id::TaskId::from_bits(9);
+    let error = office.tasks.apply(unknown, Command::Retry, mia()).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no task TASK-00000009");
     let task = office.add("calm", &[]).await;
     let error = Answers::new(&office.tasks)
@@ -149,6 +149,6 @@ async fn what_does_not_exist_is_named() {
         .await
         .unwrap_err();
     assert!(matches!(error.get(), Some(TaskError::NotWaiting { .. })), "{error}");
-    let orphan = office.tasks.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
+    let orphan = office.tasks.add_task(&[unknown], mia(), |id, now| spec("orphan", id, now)).await;
     assert!(orphan.is_err_and(|error| error.is::<Conflict>()));
 }

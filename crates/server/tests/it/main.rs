@@ -1,9 +1,5 @@
 //! Integration tests of the server, in one process.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test helper that cannot go on says so by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod conversation;
 mod openapi;

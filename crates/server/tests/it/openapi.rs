@@ -64,7 +64,7 @@ async fn every_example_is_a_real_response_and_matches_its_schema() {
     let described = operations(&document);
     let played: Vec<&str> = examples.keys().copied().chain(["stream_events"]).collect();
     let unplayed: Vec<&String> = described.keys().filter(|id| !played.contains(&id.as_str())).collect();
-    assert!(unplayed.is_empty(), "the document has calls that nobody made: {unplayed:?}");
+    assert!(unplayed.is_empty(), "the document has calls that this test does not make: {unplayed:?}");
 
     let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/openapi/examples.json");
@@ -95,7 +95,7 @@ fn operations(document: &Value) -> BTreeMap<String, Value> {
 }
 
 /// Makes every call once.
-#[expect(clippy::too_many_lines, reason = "one story, told from its beginning to its end")]
+#[expect(clippy::too_many_lines, reason = "one sequence of calls")]
 async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
         make(stage, document, call, examples).await
@@ -196,8 +196,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
     let saying = json!({ "text": "And that are short" });
     made(call("say", "post", "/api/sessions/design/messages", Some(saying)), examples).await;
-    let laid = json!({ "answer": "YES" });
-    made(call("queue_answer", "post", "/api/sessions/design/answers", Some(laid)), examples).await;
+    let queued = json!({ "answer": "YES" });
+    made(call("queue_answer", "post", "/api/sessions/design/answers", Some(queued)), examples).await;
     made(call("log_in", "post", "/api/login", Some(json!({ "token": "correct-horse-battery" }))), examples)
         .await;
     made(call("log_out", "delete", "/api/login", None), examples).await;

@@ -165,8 +165,8 @@ async fn every_route_is_checked_with_every_role() {
                 assert_eq!(status, 403, "{role}: {method} {route}\n{body}");
                 let refusal: Value = serde_json::from_str(&body).unwrap();
                 assert_eq!(refusal["error"], "FORBIDDEN");
-                let told = refusal["message"].as_str().unwrap();
-                assert!(told.contains(&format!("needs the role {needed}")), "{told}");
+                let message = refusal["message"].as_str().unwrap();
+                assert!(message.contains(&format!("needs the role {needed}")), "{message}");
             }
         }
     }

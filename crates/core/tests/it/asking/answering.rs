@@ -1,4 +1,4 @@
-//! The part of a walk where somebody answers.
+//! The part of a walk where questions are answered.
 
 use baton_core::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
 use baton_core::ask::choice::YesNoEdit;
@@ -43,7 +43,7 @@ impl Walk {
         self.check_answer(id, &question.draft, by);
         assert_ne!(question.kind(), QuestionKind::Gate);
         assert_eq!(next.phase(), self.at.phase());
-        self.said_in_cycle.push(answered.answer.to_string());
+        self.answers_in_cycle.push(answered.answer.to_string());
         (self.twin, self.at) = (next.clone(), next);
         if let Some((asked, proposal)) = self.proposal.take() {
             if asked == id {
@@ -64,11 +64,11 @@ impl Walk {
         assert!(!automatic || before < AUTOMATIC_IN_A_ROW_MAX);
     }
 
-    pub(super) fn decide_proposal(&mut self, proposal: Proposal, said: YesNoEdit) {
+    pub(super) fn decide_proposal(&mut self, proposal: Proposal, answer: YesNoEdit) {
         let proposed = proposal.tasks().len();
-        match proposal.apply_answer(said) {
+        match proposal.apply_answer(answer) {
             ProposalDecision::Approved(approved) => {
-                assert_eq!(said, YesNoEdit::Yes, "I9: only after YES");
+                assert_eq!(answer, YesNoEdit::Yes, "I9: only after YES");
                 let open = self.open_titles.clone();
                 let selection = approved.resolve(open.iter().map(String::as_str)).into_selection();
                 assert_eq!(selection.create.len() + selection.skipped.len(), proposed);
@@ -79,9 +79,9 @@ impl Walk {
                 self.created += selection.create.len();
                 self.skipped += selection.skipped.len();
             }
-            ProposalDecision::Dropped => assert_eq!(said, YesNoEdit::No),
+            ProposalDecision::Dropped => assert_eq!(answer, YesNoEdit::No),
             ProposalDecision::Editing(editing) => {
-                assert_eq!(said, YesNoEdit::Edit);
+                assert_eq!(answer, YesNoEdit::Edit);
                 let mut tasks = editing.proposal().tasks().to_vec();
                 tasks.truncate(1);
                 let edited = editing.replace_with(tasks).unwrap();

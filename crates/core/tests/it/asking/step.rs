@@ -49,7 +49,7 @@ pub(super) enum Step {
     BreakOff {
         with_results: bool,
     },
-    /// The owner asks the gate and the human says yes, so that walks make progress.
+    /// The owner asks the gate and the person answers yes, so that walks make progress.
     PassGate,
     TakeOver,
     /// A task of that title was finished elsewhere and is no longer open.

@@ -24,7 +24,7 @@ pub(super) struct Walk {
     pub(super) answered: BTreeSet<QuestionId>,
     pub(super) closed_cycles: BTreeSet<CycleId>,
     /// All questions and answers of the open cycle except the gate's.
-    pub(super) said_in_cycle: Vec<String>,
+    pub(super) answers_in_cycle: Vec<String>,
     pub(super) last_question_was_gate: bool,
     /// An id the open cycle must recognise as used. The store keeps ids of older cycles unique.
     pub(super) used_id: Option<QuestionId>,
@@ -46,7 +46,7 @@ impl Walk {
             former_owner: OwnerToken::from_digest([0xff; 32]),
             answered: BTreeSet::new(),
             closed_cycles: BTreeSet::new(),
-            said_in_cycle: Vec::new(),
+            answers_in_cycle: Vec::new(),
             last_question_was_gate: false,
             used_id: None,
             proposal: None,
@@ -141,7 +141,7 @@ impl Walk {
                     // The agent's text follows the gate's.
                     assert_eq!(gate.lines().next(), next.phase().gate_text(), "I7: one gate per phase");
                 } else {
-                    self.said_in_cycle.push(words);
+                    self.answers_in_cycle.push(words);
                 }
                 self.last_question_was_gate = kind == QuestionKind::Gate;
                 (self.twin, self.at) = (*next.clone(), *next);
@@ -149,7 +149,7 @@ impl Walk {
             }
             Ok(LoopAskOutcome::Again { answer, .. }) => {
                 assert_eq!(kind, QuestionKind::Clarification);
-                assert!(may_ask && self.said_in_cycle.contains(&answer.to_string()));
+                assert!(may_ask && self.answers_in_cycle.contains(&answer.to_string()));
                 None
             }
             Err(refusal) => {
@@ -210,11 +210,11 @@ impl Walk {
             assert!(self.closed_cycles.insert(closed.id()), "a cycle closes once");
         }
         let whole = serde_json::to_string(&handoff).unwrap();
-        for said in &self.said_in_cycle {
-            let is_a_word = ["yes", "no.", "edit"].contains(&said.to_lowercase().as_str())
-                || ["YES", "NO", "EDIT"].contains(&said.as_str());
-            let is_there = whole.contains(said.as_str()) || handoff.prompt.contains(said.as_str());
-            assert!(is_a_word || !is_there, "{said} in {whole}");
+        for answer in &self.answers_in_cycle {
+            let is_a_word = ["yes", "no.", "edit"].contains(&answer.to_lowercase().as_str())
+                || ["YES", "NO", "EDIT"].contains(&answer.as_str());
+            let is_there = whole.contains(answer.as_str()) || handoff.prompt.contains(answer.as_str());
+            assert!(is_a_word || !is_there, "{answer} in {whole}");
         }
         if next.phase() != Phase::Hub {
             let opened = next.cycle().unwrap();
@@ -222,7 +222,7 @@ impl Walk {
             assert!(!self.closed_cycles.contains(&opened.id()), "I7: a fresh cycle");
             self.former_owner = self.owner();
         }
-        self.said_in_cycle.clear();
+        self.answers_in_cycle.clear();
         self.last_question_was_gate = false;
         self.proposal = None;
         self.handoffs += 1;

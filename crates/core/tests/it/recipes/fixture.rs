@@ -120,7 +120,7 @@ pub(super) fn names(names: &[&str]) -> Vec<OutcomeName> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-pub(super) fn said(name: &str) -> StepReport {
+pub(super) fn report(name: &str) -> StepReport {
     StepReport::Outcome(Outcome {
         name: name.parse().unwrap(),
         description: (name == "other").then(|| NonBlank::new("something else").unwrap()),
@@ -137,7 +137,7 @@ pub(super) fn after(
     let mut run = run;
     let mut last = Advance::StayInPhase;
     for outcome in outcomes {
-        (run, last) = run.advance(recipe, &said(outcome), observed).unwrap();
+        (run, last) = run.advance(recipe, &report(outcome), observed).unwrap();
     }
     (run, last)
 }

@@ -9,7 +9,7 @@ use baton_core::recipe::run::{
     StepReport, TURNS_MAX,
 };
 
-use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
+use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, report, started, step};
 
 fn text(words: &str) -> NonBlank {
     NonBlank::new(words).unwrap()
@@ -88,7 +88,7 @@ fn one_reminder_per_step_then_the_run_ends() {
 fn an_outcome_of_another_step_is_a_mistake_too() {
     let recipe = implement_and_review();
     let (_, last) =
-        started(&recipe).advance(&recipe, &said("committed"), &RunObservation::default()).unwrap();
+        started(&recipe).advance(&recipe, &report("committed"), &RunObservation::default()).unwrap();
     let Advance::Remind { error, .. } = last else { panic!("{last:?}") };
     assert!(error.starts_with("\"committed\" is not an outcome of this step"), "{error}");
 }
@@ -135,7 +135,7 @@ fn a_gate_decides_and_not_the_agent() {
     let question = text("Ready to execute? [YES/NO]");
     assert_eq!(last, Advance::AskGate { question: question.clone() });
     assert_eq!(at_gate.resume(), RunResume::AwaitGate { question: question.clone() });
-    assert_eq!(at_gate.advance(&recipe, &said("planned"), &seen), Err(RunRefusal::AwaitsGate { question }));
+    assert_eq!(at_gate.advance(&recipe, &report("planned"), &seen), Err(RunRefusal::AwaitsGate { question }));
 
     let (stays, last) = at_gate.answer_gate(&recipe, GateAnswer::No).unwrap();
     assert_eq!(last, Advance::StayInPhase);
@@ -181,7 +181,7 @@ fn nothing_moves_after_the_exit() {
     let (run, last) = started(&recipe).exit(ExitReason::user_requested()).unwrap();
     assert_eq!(last, exit("user-requested"));
     let refusal = RunRefusal::Exited { reason: ExitReason::user_requested() };
-    assert_eq!(run.advance(&recipe, &said("complete"), &RunObservation::default()), Err(refusal.clone()));
+    assert_eq!(run.advance(&recipe, &report("complete"), &RunObservation::default()), Err(refusal.clone()));
     assert_eq!(run.answer_gate(&recipe, GateAnswer::Yes), Err(refusal.clone()));
     assert_eq!(run.exit(ExitReason::error()), Err(refusal.clone()));
     assert_eq!(refusal.to_string(), "the run has ended (user-requested); start a new one");
@@ -194,14 +194,14 @@ fn a_run_keeps_to_its_recipe() {
     let run = started(&mine);
     let other = recipe(loop_json());
     assert!(matches!(
-        run.advance(&other, &said("complete"), &RunObservation::default()),
+        run.advance(&other, &report("complete"), &RunObservation::default()),
         Err(RunRefusal::OtherRecipe { .. })
     ));
     let mut json = crate::recipes::fixture::loop_json();
     json["id"] = serde_json::json!("implement-and-review");
     let changed = recipe(json);
     assert_eq!(
-        run.advance(&changed, &said("complete"), &RunObservation::default()),
+        run.advance(&changed, &report("complete"), &RunObservation::default()),
         Err(RunRefusal::StepChanged { step: step("implement") })
     );
 }
@@ -257,7 +257,7 @@ fn a_fresh_step_knows_what_it_was_handed_and_nothing_else() {
         .record_output("Line 3 is wrong.");
     assert_eq!(review.memory().since(), Some(Timestamp::from_ms(7)), "its session begins once");
     let (fix, _) = after(&recipe, review, &["issues-found"], &seen);
-    assert_eq!(fix.memory().turns()[0].text.as_str(), "Line 3 is wrong.", "the fix goes on in that session");
+    assert_eq!(fix.memory().turns()[0].text.as_str(), "Line 3 is wrong.", "the fix continues that session");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_run_that_is_ending_only_waits_for_its_exit() {
     let leaving = started(&recipe).begin_exit(reason.clone()).unwrap();
     assert_eq!(leaving.resume(), RunResume::Settle { reason: reason.clone() });
     let refused = Err(RunRefusal::Exited { reason: reason.clone() });
-    assert_eq!(leaving.advance(&recipe, &said("complete"), &RunObservation::default()), refused);
+    assert_eq!(leaving.advance(&recipe, &report("complete"), &RunObservation::default()), refused);
     assert_eq!(leaving.begin_exit(reason.clone()), Err(RunRefusal::Exited { reason: reason.clone() }));
     let (exited, _) = leaving.exit(reason).unwrap();
     assert!(exited.has_exited());

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::recipes::fixture::{
-    after, implement_and_review, implement_and_review_json, loop_json, recipe, restarting_json, said,
+    after, implement_and_review, implement_and_review_json, loop_json, recipe, report, restarting_json,
     started, step,
 };
 
@@ -136,13 +136,13 @@ fn apply(
     let outcomes = recipe.step(run.step()).unwrap().outcomes();
     let mut observed = observed.clone();
     let report = match step {
-        Move::Say(index) => said(index.get(&outcomes).as_str()),
+        Move::Say(index) => report(index.get(&outcomes).as_str()),
         Move::Slip => StepReport::Mistake(OutcomeMistake::NoneFound),
         Move::Claim(index) => {
             let words = |words| NonBlank::new(words).unwrap();
             observed.contradiction =
                 Some(Contradiction { claimed: words("it is done"), seen: words("it is not") });
-            said(index.get(&outcomes).as_str())
+            report(index.get(&outcomes).as_str())
         }
     };
     run.advance(recipe, &report, &observed).unwrap()

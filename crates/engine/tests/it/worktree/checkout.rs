@@ -177,7 +177,7 @@ async fn locks_left_behind_do_not_stop_an_adopted_worktree() {
     let git_dir = repo.main.join(".git/worktrees/ATT-0000000000000001");
     fs::write(git_dir.join("index.lock"), "").unwrap();
     fs::write(git_dir.join("HEAD.lock"), "").unwrap();
-    // A lock file is no lock: nobody holds it.
+    // A leftover lock file that no process holds.
     for entry in fs::read_dir(repo.state.join("locks")).unwrap() {
         assert!(entry.unwrap().path().exists());
     }

@@ -50,7 +50,7 @@ async fn a_bare_repository_works() {
     let head = repo.commit(&checkout.folder, "a", "a");
     let settled = room.settle(&checkout).await.unwrap();
     assert_eq!((settled.measured.commits, &settled.measured.head), (1, &head));
-    // Its HEAD names the target, but nobody looks at its files.
+    // Its HEAD is the target, but it has no checked-out files.
     let merge = baton_engine::git::MergeSpec {
         branch: task_branch(1),
         into: branch("main"),

@@ -71,14 +71,14 @@ impl Scene {
 
     /// A task that waits for an answer.
     async fn ask(&self, task: TaskId, question: &str, options: &[&str]) {
-        let mut draft = QuestionDraft::new(QuestionKind::Clarification, said(question));
-        draft.options = options.iter().map(|option| said(option)).collect();
+        let mut draft = QuestionDraft::new(QuestionKind::Clarification, text(question));
+        draft.options = options.iter().map(|option| text(option)).collect();
         let result = AttemptResult::Asked { question: draft };
         self.stage.attempt(task, result, "I looked at `both`.", Evidence::default()).await;
     }
 }
 
-fn said(text: &str) -> NonBlank {
+fn text(text: &str) -> NonBlank {
     NonBlank::new(text).unwrap()
 }
 

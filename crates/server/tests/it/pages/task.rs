@@ -3,7 +3,7 @@
 use baton_core::task::attempt::{AttemptReport, AttemptResult, CheckResult, Evidence};
 use serde_json::json;
 
-use super::{Scene, burned_out, part, reads, said, worked};
+use super::{Scene, burned_out, part, reads, text, worked};
 
 #[tokio::test]
 async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
@@ -48,7 +48,7 @@ async fn reported_and_verified_results_are_shown_side_by_side() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
     let failed =
-        CheckResult { name: said("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
+        CheckResult { name: text("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
     let evidence = Evidence { checks: vec![failed], ..worked() };
     let result = AttemptResult::NoChanges { reason: "`greet` was there".to_owned() };
     scene.stage.attempt(task, result, "Nothing to do.", evidence).await;
