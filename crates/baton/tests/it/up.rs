@@ -170,7 +170,7 @@ fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options(
     let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains(&format!("{}  accepted  Just right", ids[0])), "{said}");
-    assert!(said.contains("2 tasks burned out"), "{said}");
+    assert!(said.contains("⚠ 2 task(s) burned out (0 commits, max turns):"), "{said}");
     assert!(said.contains(&format!("{}: Too much (project: none)", ids[1])), "{said}");
     assert!(said.contains("--force") && said.contains("--recycle"), "{said}");
     assert_eq!(queues(&folder, &ids), ["done", "provisional", "provisional"]);
