@@ -1,9 +1,9 @@
 //! The error a command ends with: a message, a hint, and the exit code for scripts.
 
+use crate::explain::commands;
 use baton_engine::base::error::{EngineError, ErrorKind};
 use baton_engine::git::GitError;
 use baton_engine::user_tasks::UserTaskError;
-use crate::explain::commands;
 use baton_server::client::ClientError;
 use baton_server::http::error::{ApiError, Code};
 

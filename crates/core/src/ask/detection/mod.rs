@@ -1,88 +1,90 @@
-//! Detects whether a text asks its reader something. Only prose counts, not code, quotes or URLs.
+//! Detects whether a text asks its reader something. Only prose counts: not code, quotes, URLs, headings or an FAQ.
+//!
+//! A question that the text answers itself ("Why was it slow? The index was missing.") asks nobody. One that is
+//! addressed to the reader ("Should I …?"), or that nothing follows, does. So do requests for a decision without a
+//! question mark.
+
+mod phrases;
+mod sentences;
 
 use crate::base::text::NonBlank;
+use sentences::{Paragraph, Sentence, paragraphs};
 
 /// Longest question extracted from an output. Longer ones are cut and marked; the output keeps the whole text.
 const QUESTION_CHARS_MAX: usize = 4_000;
 
 /// Whether the prose of `output` asks the human something.
 pub fn asks(output: &str) -> bool {
-    prose_paragraphs(output).iter().any(|paragraph| paragraph_asks(paragraph))
+    asking(output).iter().any(|(_, count)| *count > 0)
 }
 
 /// The paragraphs of `output` that ask, joined into one question.
 pub fn question_in(output: &str) -> Option<NonBlank> {
-    let asking: Vec<String> =
-        prose_paragraphs(output).into_iter().filter(|paragraph| paragraph_asks(paragraph)).collect();
-    let mut text = asking.join("\n\n");
+    let asking = asking(output);
+    let texts: Vec<&str> =
+        asking.iter().filter(|(_, count)| *count > 0).map(|(text, _)| text.as_str()).collect();
+    let mut text = texts.join("\n\n");
     if let Some((cut, _)) = text.char_indices().nth(QUESTION_CHARS_MAX) {
         text.truncate(cut);
         text.push('…');
     }
-    NonBlank::new(text).ok()
+    let count: usize = asking.iter().map(|(_, count)| count).sum();
+    let text = NonBlank::new(text).ok()?;
+    // I1: one question to answer, whatever the agent wrote.
+    Some(if count > 1 {
+        let lead = format!("{count} things; answer them in one reply.\n\n{text}");
+        NonBlank::led_by("The agent asks ", &lead)
+    } else {
+        text
+    })
 }
 
-/// The text without code blocks and quoted lines, split at blank lines.
-fn prose_paragraphs(output: &str) -> Vec<String> {
-    let mut paragraphs = vec![String::new()];
-    let mut fence: Option<&str> = None;
-    for line in output.lines() {
-        let trimmed = line.trim_start();
-        let marker = ["```", "~~~"].into_iter().find(|marker| trimmed.starts_with(marker));
-        match (fence, marker) {
-            (None, Some(opened)) => fence = Some(opened),
-            (Some(open), Some(closing)) if open == closing => fence = None,
-            // Nothing inside code is a question.
-            (Some(_), _) => {}
-            (None, None) if trimmed.is_empty() => paragraphs.push(String::new()),
-            (None, None)
-                if line.starts_with("    ") || line.starts_with('\t') || trimmed.starts_with('>') => {}
-            (None, None) => {
-                if let Some(last) = paragraphs.last_mut() {
-                    if !last.is_empty() {
-                        last.push('\n');
-                    }
-                    last.push_str(line.trim_end());
-                }
-            }
+/// Each paragraph, with the number of sentences that ask.
+fn asking(output: &str) -> Vec<(String, usize)> {
+    let paragraphs = paragraphs(output);
+    let mut found = Vec::new();
+    for (index, paragraph) in paragraphs.iter().enumerate() {
+        let after = paragraphs.get(index + 1).and_then(|next| next.sentences.first());
+        found.push((paragraph.text.clone(), count_asking(paragraph, after)));
+    }
+    found
+}
+
+fn count_asking(paragraph: &Paragraph, after: Option<&Sentence>) -> usize {
+    if paragraph.is_faq {
+        return 0;
+    }
+    let sentences = &paragraph.sentences;
+    let asks = |index: usize| {
+        let sentence = &sentences[index];
+        if !sentence.is_question {
+            return !paragraph.is_heading && phrases::requests(&sentence.text);
         }
+        if paragraph.is_heading {
+            return phrases::is_addressed(&sentence.text) && !after.is_some_and(is_answer);
+        }
+        match sentences.get(index + 1) {
+            Some(next) => !is_answered_by(sentence, next),
+            None => !after.is_some_and(is_answer),
+        }
+    };
+    let count = (0..sentences.len()).filter(|index| asks(*index)).count();
+    if count == 0 && !paragraph.is_heading && phrases::offers_a_choice(&paragraph.prose) { 1 } else { count }
+}
+
+/// Whether `next` answers the question before it in the same paragraph.
+fn is_answered_by(question: &Sentence, next: &Sentence) -> bool {
+    if is_answer(next) {
+        return true;
     }
-    paragraphs.retain(|paragraph| !paragraph.is_empty());
-    paragraphs
-}
-
-fn paragraph_asks(paragraph: &str) -> bool {
-    let prose = without_inline_code(paragraph);
-    prose.split_whitespace().any(word_ends_a_question) || offers_a_choice(&prose)
-}
-
-/// Drops `code` between backticks. A lone backtick opens nothing.
-fn without_inline_code(paragraph: &str) -> String {
-    let pieces: Vec<&str> = paragraph.split('`').collect();
-    let last = pieces.len() - 1;
-    let mut prose = String::with_capacity(paragraph.len());
-    for (index, piece) in pieces.iter().enumerate() {
-        let is_code = index % 2 == 1 && index < last;
-        prose.push_str(if is_code { "_" } else { piece });
+    if next.is_question || phrases::lists_options(&next.text) {
+        return false;
     }
-    prose
+    !phrases::is_addressed(&question.text)
 }
 
-/// Whether a word ends a question: it ends with a question mark (before closing punctuation), and it is not a URL
-/// with a query, nor a lone `?` or `??` used as an operator.
-fn word_ends_a_question(word: &str) -> bool {
-    let core = word.trim_end_matches(['"', '\'', ')', ']', '*', '_', '”', '’', '»', '」', '!', '.', ',']);
-    let is_address = core.contains("://") || core.starts_with("www.");
-    let wide = core.ends_with('？');
-    let plain = core.ends_with('?')
-        && core.trim_end_matches('?').ends_with(|c: char| c.is_alphanumeric() || "_)]}'\"”’%".contains(c));
-    (plain || wide) && !is_address
-}
-
-/// `[YES/NO]`, `(y/n)`: an offered choice is a question without a question mark.
-fn offers_a_choice(prose: &str) -> bool {
-    let lower = prose.to_lowercase();
-    ["[yes/no", "(yes/no", "yes/no:", "[y/n]", "(y/n)"].iter().any(|offer| lower.contains(offer))
+fn is_answer(sentence: &Sentence) -> bool {
+    !sentence.is_question && phrases::begins_an_answer(&sentence.text)
 }
 
 #[cfg(test)]
@@ -98,18 +100,41 @@ mod tests {
             "Proceed? (YES/NO)",
             "Delete the table [YES/NO]",
             "どのファイルを変更しますか？",
+            "どのファイルを変更しますか。",
+            "削除してもよろしいでしょうか",
+            "データベースの種類を教えてください。",
             "Is `main` the base branch?",
             "**Shall I go on?**",
-            "He asked \"really?\"",
             "- option A or B?",
             "A lone ` tick. Which one?",
+            "Please confirm that I may delete the old table.",
+            "I looked at it. Please choose one of the two.",
+            "I need to know which database to use before I can go on.",
+            "I need your decision on the schema.",
+            "I cannot continue without your approval.",
+            "Tell me which of the two you want.",
+            "Let me know which branch to use.",
+            "Le rapport est prêt. Voulez-vous que je corrige ?",
+            "Veuillez confirmer la suppression.",
+            "J'ai besoin de savoir quelle base utiliser.",
+            "Bitte bestätigen Sie das Löschen.",
+            "Ich muss wissen, welche Datenbank gemeint ist.",
+            "¿Qué archivo debo cambiar?",
+            "Por favor, confirma el borrado.",
+            "请确认是否删除旧表。",
+            "어떤 파일을 변경할까요?",
+            "Which database?\nPostgres or SQLite.",
+            "1. Which port?\n2. Which host?",
+            "## Should I delete the table?\n\nIt is not used any more.",
+            "\"Which port?\"",
+            "The rest is done. What should the default be? I would use 80.",
         ] {
             assert!(asks(asking), "{asking}");
         }
     }
 
     #[test]
-    fn code_quotes_and_urls_are_not_questions() {
+    fn what_asks_nobody_is_not_a_question() {
         for silent in [
             "",
             "All done.",
@@ -122,6 +147,24 @@ mod tests {
             "let a = b ? c : d",
             "The ?? operator",
             "```\nnever closed: why?",
+            "FAQ\n\nHow do I run it? With make run.\nIs it fast? Yes, 12 ms.",
+            "## FAQ\n\n**How do I run it?**\n\nWith make run.",
+            "Q: Is it fast?\nA: It is.",
+            "Is it fast? Yes, 12 ms.",
+            "Can I run it twice? No, the second run fails.",
+            "Why was it slow? The index was missing. I added it to the list.",
+            "なぜ遅いのですか？インデックスがありませんでした。",
+            "# Open questions?\n\nNone.",
+            "## What changed?\n\nThe parser.",
+            "The user story says: \"Where is my order?\" and is covered by a test.",
+            "Il demande « pourquoi ? » et la page répond.",
+            "Der Text „Wirklich löschen?“ steht im Dialog.",
+            "画面には「削除しますか？」と表示されます。",
+            "Let me know if you have any questions.",
+            "Please note that the tests take a minute.",
+            "Please see the README for details.",
+            "The prompt asks the user to confirm the deletion.",
+            "Everything was confirmed by the tests.",
         ] {
             assert!(!asks(silent), "{silent}");
         }
@@ -132,8 +175,10 @@ mod tests {
         let output = "I changed two files.\n\nWhich database?\nPostgres or SQLite.\n\n```\nno?\n```\n\nAnd which port?";
         assert_eq!(
             question_in(output).unwrap().as_str(),
-            "Which database?\nPostgres or SQLite.\n\nAnd which port?"
+            "The agent asks 2 things; answer them in one reply.\n\n\
+             Which database?\nPostgres or SQLite.\n\nAnd which port?"
         );
+        assert_eq!(question_in("Which port?\n\nI stop here.").unwrap().as_str(), "Which port?");
         assert_eq!(question_in("nothing"), None);
         assert!(question_in(&format!("{}?", "word".repeat(5_000))).unwrap().as_str().ends_with('…'));
     }
