@@ -22,6 +22,9 @@ pub(super) struct Sentence {
 /// Stands for what was taken out.
 const GAP: &str = "_";
 
+/// A longer passage is not a quotation but a mark that was never closed.
+const QUOTE_CHARS_MAX: usize = 1_000;
+
 /// Quotation marks, opening and closing.
 const QUOTES: [(char, char); 8] =
     [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('»', '«'), ('「', '」'), ('『', '』'), ('‘', '’')];
@@ -103,15 +106,16 @@ fn without_quotes(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let after = &rest[first.len_utf8()..];
         let closing = QUOTES.iter().find(|(open, _)| *open == first).map(|(_, close)| *close);
-        match closing.and_then(|close| after.find(close).map(|at| (at, close))) {
-            Some((at, close)) => {
-                prose.push_str(GAP);
-                rest = &after[at + close.len_utf8()..];
-            }
-            None => {
-                prose.push(first);
-                rest = after;
-            }
+        let is_closing = |c: char| closing == Some(c);
+        let end = closing
+            .and_then(|_| after.char_indices().take(QUOTE_CHARS_MAX).find(|(_, c)| is_closing(*c)))
+            .map(|(at, close)| at + close.len_utf8());
+        if let Some(end) = end {
+            prose.push_str(GAP);
+            rest = &after[end..];
+        } else {
+            prose.push(first);
+            rest = after;
         }
     }
     prose
