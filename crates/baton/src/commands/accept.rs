@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use baton_core::base::id::TaskId;
-use baton_core::base::words::pluralize;
+use baton_core::recycle::RecycleReason;
 use baton_core::task::state::QueueName;
 use baton_engine::reports::forecast::Foreseen;
 use baton_engine::reports::view::TaskSummary;
@@ -158,14 +158,18 @@ impl AcceptReport {
             let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
         }
         if !self.burned.is_empty() {
-            let _ = writeln!(
-                text,
-                "\n{} burned out (all turns used, too little done):",
-                pluralize(self.burned.len() as u64, "task")
-            );
-            for task in &self.burned {
-                let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-                let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
+            let (burned, others): (Vec<_>, Vec<_>) =
+                self.burned.iter().partition(|task| task.too_large == Some(RecycleReason::TooLarge));
+            let what = [
+                (burned, "burned out (0 commits, max turns)"),
+                (others, "did not converge (tried too often without being accepted)"),
+            ];
+            for (tasks, what) in what.into_iter().filter(|(tasks, _)| !tasks.is_empty()) {
+                let _ = writeln!(text, "\n⚠ {} task(s) {what}:", tasks.len());
+                for task in tasks {
+                    let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                    let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
+                }
             }
             text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
             text.push_str("  baton accept --all --recycle   break them down\n");

@@ -170,7 +170,7 @@ fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options(
     let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains(&format!("{}  accepted  Just right", ids[0])), "{printed}");
-    assert!(printed.contains("2 tasks burned out"), "{printed}");
+    assert!(printed.contains("⚠ 2 task(s) burned out (0 commits, max turns):"), "{printed}");
     assert!(printed.contains(&format!("{}: Too much (project: none)", ids[1])), "{printed}");
     assert!(printed.contains("--force") && printed.contains("--recycle"), "{printed}");
     assert_eq!(queues(&folder, &ids), ["done", "provisional", "provisional"]);

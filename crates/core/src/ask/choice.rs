@@ -80,8 +80,28 @@ pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, Unreada
             return Ok(Some(found));
         }
     }
+    for (option, words) in [("yes", YES_WORDS.as_slice()), ("no", NO_WORDS.as_slice())] {
+        if words.contains(&bared.as_str()) {
+            return only_one(text, options, |offered| bare(offered) == option);
+        }
+    }
     Ok(None)
 }
+
+/// What people say instead of YES.
+#[rustfmt::skip]
+const YES_WORDS: [&str; 33] = [
+    "yes please", "yes, please", "yep", "yeah", "yup", "sure", "of course", "ok", "okay", "okey", "k", "go", "go ahead", "go on",
+    "do it", "please do", "alright", "fine", "ja", "ja bitte", "ja, bitte", "klar", "oui", "d'accord", "sí", "si", "claro", "sim",
+    "да", "はい", "是", "好", "네",
+];
+
+/// What people say instead of NO.
+#[rustfmt::skip]
+const NO_WORDS: [&str; 16] = [
+    "nope", "nah", "no thanks", "no, thanks", "no thank you", "no, thank you", "please don't", "don't", "do not", "nein",
+    "nein danke", "non", "não", "нет", "いいえ", "아니요",
+];
 
 fn only_one(
     text: &str,
@@ -128,7 +148,9 @@ fn quoted(text: &str) -> String {
 }
 
 macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $word:literal $(| $other:literal)*),+ $(,)?
+    }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -148,7 +170,11 @@ macro_rules! choice {
             }
 
             pub fn read(text: &str) -> Result<Self, UnreadableAnswer> {
-                pick(text, Self::OPTIONS).map(|index| Self::ALL[index])
+                let others: &[(&str, Self)] = &[$($(($other, Self::$variant),)*)+];
+                match others.iter().find(|(word, _)| bare(word) == bare(text)) {
+                    Some((_, meant)) => Ok(*meant),
+                    None => pick(text, Self::OPTIONS).map(|index| Self::ALL[index]),
+                }
             }
         }
 
@@ -175,7 +201,7 @@ choice!(
 );
 choice!(
     /// Whether a subtask is done.
-    YesNoFailed { Yes = "YES", No = "NO", Failed = "FAILED" }
+    YesNoFailed { Yes = "YES" | "DONE", No = "NO", Failed = "FAILED" }
 );
 choice!(
     /// Whether to add the discovered tasks.
@@ -201,18 +227,47 @@ mod tests {
         for yes in ["YES", "yes", " Yes ", "y", "ye", "YES.", "yes!", "\"yes\"", "[YES]", "**yes**", "Y,"] {
             assert_eq!(YesNo::read(yes), Ok(YesNo::Yes), "{yes:?}");
         }
-        for no in ["NO", "n", "no.", "`NO`"] {
+        for yes in [
+            "yes please",
+            "Yes, please!",
+            "ok",
+            "OK.",
+            "ja",
+            "Ja, bitte",
+            "oui",
+            "sí",
+            "はい",
+            "はい。",
+            "go ahead",
+        ] {
+            assert_eq!(YesNo::read(yes), Ok(YesNo::Yes), "{yes:?}");
+            assert_eq!(YesNoHelp::read(yes), Ok(YesNoHelp::Yes), "{yes:?}");
+        }
+        for no in ["NO", "n", "no.", "`NO`", "nein", "Non", "no thanks", "いいえ", "nope"] {
             assert_eq!(YesNo::read(no), Ok(YesNo::No), "{no:?}");
         }
         assert_eq!(YesNoHelp::read("h"), Ok(YesNoHelp::Help));
         assert_eq!(YesNoFailed::read("fail"), Ok(YesNoFailed::Failed));
+        assert_eq!(YesNoFailed::read("DONE"), Ok(YesNoFailed::Yes));
+        assert!(YesNo::read("DONE").is_err());
         assert_eq!(YesNoEdit::read("edit…"), Ok(YesNoEdit::Edit));
         assert_eq!(SplitRetryCancel::read("re"), Ok(SplitRetryCancel::Retry));
     }
 
     #[test]
     fn an_answer_must_be_one_of_the_options() {
-        for not in ["", " ", "...", "maybe", "yes and no", "yes, but later", "yesterday", "not", "1", "ok"] {
+        for not in [
+            "",
+            " ",
+            "...",
+            "maybe",
+            "yes and no",
+            "yes, but later",
+            "yesterday",
+            "not",
+            "1",
+            "ok but not now",
+        ] {
             let error = YesNo::read(not).unwrap_err();
             assert!(error.to_string().ends_with("answer with one of: YES, NO"), "{error}");
         }

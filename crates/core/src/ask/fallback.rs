@@ -1,7 +1,11 @@
 //! The questions Baton asks when an agent stops without asking anything that can be answered (I1).
+//!
+//! Each begins with the words the specification gives for it, and goes on with what Baton knows: nothing is claimed
+//! that was not measured.
 
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
+use crate::base::words::pluralize;
 
 /// Why Baton has to supply a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,62 +14,84 @@ pub enum Fallback {
     /// Work on code stopped for lack of information.
     Implementation,
     Timeout,
+    /// The turns are used up.
+    TurnLimit,
     /// A program started by the agent waited for keyboard input.
     Interactive,
     Dangerous,
 }
 
 impl Fallback {
-    pub const ALL: [Self; 5] =
-        [Self::Default, Self::Implementation, Self::Timeout, Self::Interactive, Self::Dangerous];
+    pub const ALL: [Self; 6] = [
+        Self::Default,
+        Self::Implementation,
+        Self::Timeout,
+        Self::TurnLimit,
+        Self::Interactive,
+        Self::Dangerous,
+    ];
 
+    /// The question, where nothing is known about the work so far.
     pub fn question(self) -> QuestionDraft {
-        let yes_no = ["YES", "NO"];
+        self.question_after(None)
+    }
+
+    /// The question after an attempt with this many commits.
+    pub fn question_after(self, commits: Option<u32>) -> QuestionDraft {
+        let (words, situation, answers) = self.texts();
+        let so_far = match commits {
+            None => String::new(),
+            Some(0) => " It has committed nothing.".to_owned(),
+            Some(1) => " Its commit is kept.".to_owned(),
+            Some(commits) => format!(" Its {} are kept.", pluralize(u64::from(commits), "commit")),
+        };
+        let kind = match self {
+            Self::Dangerous => QuestionKind::Danger,
+            Self::Default | Self::Implementation | Self::Timeout | Self::TurnLimit | Self::Interactive => {
+                QuestionKind::Clarification
+            }
+        };
+        let text = NonBlank::led_by(words, &format!("\n{situation}{so_far} {answers}"));
+        let draft = QuestionDraft::new(kind, text);
+        if self == Self::Implementation { draft } else { draft.with_options(&["YES", "NO"]) }
+    }
+
+    /// The question, the situation, and what the answers do.
+    const fn texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Default => QuestionDraft::new(
-                QuestionKind::Clarification,
-                NonBlank::fixed(
-                    "YES/NO: Do you permit code changes for this task?\n\
-                     The agent stopped without saying what it needs. YES sends it back with permission to change \
-                     code; NO sends it back to finish without changing any. You may also write what it should know.",
-                ),
-            )
-            .with_options(&yes_no),
-            Self::Implementation => QuestionDraft::new(
-                QuestionKind::Clarification,
-                NonBlank::fixed(
-                    "What does the agent need to know to go on with this task?\n\
-                     1. Which files should change?\n\
-                     2. What should happen once they have?\n\
-                     It stopped before it had changed anything, for lack of information. What you write is given to it, \
-                     and it goes on where it stopped.",
-                ),
+            Self::Default => (
+                "YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)",
+                "The agent stopped without saying what it needs.",
+                "YES sends it back with permission to change code; NO sends it back to finish without changing any. \
+                 You may also write what it should know.",
             ),
-            Self::Timeout => QuestionDraft::new(
-                QuestionKind::Clarification,
-                NonBlank::fixed(
-                    "The task ran out of time. Should it go on? (YES/NO)\n\
-                     YES continues where it stopped; NO tells the agent to wrap up with what there is.",
-                ),
-            )
-            .with_options(&yes_no),
-            Self::Interactive => QuestionDraft::new(
-                QuestionKind::Clarification,
-                NonBlank::fixed(
-                    "A program the agent started wants a person's confirmation. May the agent confirm it? (YES/NO)\n\
-                     The agent stopped there. YES sends it back to confirm it; NO sends it back to find a way without. You \
-                     may also write what it should answer.",
-                ),
-            )
-            .with_options(&yes_no),
-            Self::Dangerous => QuestionDraft::new(
-                QuestionKind::Danger,
-                NonBlank::fixed(
-                    "This task may destroy something and has stopped before doing so. May it go ahead? (YES/NO)\n\
-                     YES lets it do so; NO sends it back to end without. Only a person can answer this.",
-                ),
-            )
-            .with_options(&yes_no),
+            Self::Implementation => (
+                "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
+                "(Please say which files to change, and what should happen then.) The agent stopped without saying what it \
+                 needs.",
+                "What you write is given to it, and it goes on where it stopped.",
+            ),
+            Self::Timeout => (
+                "タスクがタイムアウトしました。続行しますか？ (YES/NO)",
+                "(The task ran out of time.)",
+                "YES continues where it stopped; NO tells the agent to wrap up with what there is.",
+            ),
+            Self::TurnLimit => (
+                "タスクがターン数の上限に達しました。続行しますか？ (YES/NO)",
+                "(The task used up its turns.)",
+                "YES continues where it stopped; NO tells the agent to wrap up with what there is.",
+            ),
+            Self::Interactive => (
+                "対話的な確認が必要です。続行を許可しますか？ (YES/NO)",
+                "(Something the agent started waits for a person's input, and the agent stopped there.)",
+                "YES sends it back to confirm it; NO sends it back to find a way without. You may also write what it \
+                 should answer.",
+            ),
+            Self::Dangerous => (
+                "This task may destroy something. May it go ahead? (YES/NO)",
+                "The agent has stopped. Baton does not know what it has done outside its worktree.",
+                "YES lets it go on; NO sends it back to end without. Only a person can answer this.",
+            ),
         }
     }
 }
@@ -80,5 +106,34 @@ mod tests {
         for fallback in Fallback::ALL {
             assert!(asks(fallback.question().text.as_str()), "{fallback:?}");
         }
+    }
+
+    #[test]
+    fn the_specified_words_come_first() {
+        let words = [
+            (
+                Fallback::Default,
+                "YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)",
+            ),
+            (
+                Fallback::Implementation,
+                "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
+            ),
+            (Fallback::Timeout, "タスクがタイムアウトしました。続行しますか？ (YES/NO)"),
+            (Fallback::Interactive, "対話的な確認が必要です。続行を許可しますか？ (YES/NO)"),
+        ];
+        for (fallback, words) in words {
+            assert!(fallback.question().text.as_str().starts_with(words), "{fallback:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_was_measured_is_claimed() {
+        let text = |commits| Fallback::Implementation.question_after(commits).text.to_string();
+        assert!(!text(None).contains("commit"));
+        assert!(text(Some(0)).contains("It has committed nothing."));
+        assert!(text(Some(2)).contains("Its 2 commits are kept."));
+        assert!(!Fallback::Dangerous.question().text.as_str().contains("before"));
+        assert!(!Fallback::TurnLimit.question().text.as_str().contains("time"));
     }
 }

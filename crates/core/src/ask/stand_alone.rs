@@ -108,7 +108,7 @@ mod tests {
         let found =
             DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
-        assert_eq!(all.len(), 5 + 15 + 3);
+        assert_eq!(all.len(), 6 + 15 + 3);
         for question in all {
             assert_eq!(question.missing_context(), [], "{}", question.text);
         }

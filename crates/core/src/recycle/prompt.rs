@@ -14,6 +14,8 @@ use crate::base::words::{pluralize, shell_word};
 pub const ORIGINAL_CHARS_MAX: usize = 16_000;
 /// The most of the git log, of the diff summary and of the remaining work, each.
 pub const EVIDENCE_CHARS_MAX: usize = 8_000;
+/// The most of one reason an attempt was not accepted.
+const REASON_CHARS_MAX: usize = 2_000;
 /// Completed tasks listed individually; further ones are only counted.
 pub const COMPLETED_SHOWN_MAX: usize = 100;
 /// A title fits one line.
@@ -40,6 +42,8 @@ pub struct RebreakdownContext {
     /// `git diff --stat` of the branch against its base.
     pub diff_stat: String,
     pub left_to_do: Option<NonBlank>,
+    /// Why its attempts were not accepted, oldest first: rejections, failed checks, conflicts.
+    pub not_accepted: Vec<NonBlank>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +85,7 @@ impl RebreakdownContext {
             self.write_completed(out, project)?;
         }
         self.write_failed(out)?;
+        self.write_not_accepted(out)?;
         self.write_branch(out)?;
         if let Some(left) = &self.left_to_do {
             writeln!(out, "## What is left\n")?;
@@ -121,8 +126,12 @@ impl RebreakdownContext {
         }
         writeln!(out, "Their work is already on {}:\n", code(project.branch.as_str()))?;
         for (number, done) in (1..).zip(self.completed.iter().take(COMPLETED_SHOWN_MAX)) {
-            let commits = pluralize(u64::from(done.commits), "commit");
-            writeln!(out, "{number}. ✅ {}: {} ({commits})", done.id, one_line(&done.title))?;
+            let (mark, how) = match done.commits {
+                // Accepted all the same; it may have needed none, or nothing may be there.
+                0 => ("☑", "accepted without a commit: check what is there".to_owned()),
+                commits => ("✅", pluralize(u64::from(commits), "commit")),
+            };
+            writeln!(out, "{number}. {mark} {}: {} ({how})", done.id, one_line(&done.title))?;
         }
         let unlisted = self.completed.len().saturating_sub(COMPLETED_SHOWN_MAX);
         if unlisted > 0 {
@@ -144,6 +153,17 @@ impl RebreakdownContext {
         }
         writeln!(out, "Quoted as it was; it describes the whole task, done parts included.\n")?;
         write_fenced(out, &self.description, ORIGINAL_CHARS_MAX)
+    }
+
+    fn write_not_accepted(&self, out: &mut String) -> fmt::Result {
+        if self.not_accepted.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "### Why its attempts were not accepted\n")?;
+        for reason in &self.not_accepted {
+            write_fenced(out, reason.as_str(), REASON_CHARS_MAX)?;
+        }
+        Ok(())
     }
 
     fn write_branch(&self, out: &mut String) -> fmt::Result {
@@ -288,6 +308,7 @@ mod tests {
             log_oneline: "1f2e3d4 Read operations\n0a1b2c3 Add round-trip tests\n".to_owned(),
             diff_stat: " src/read.rs | 40 ++++\n 1 file changed, 40 insertions(+)\n".to_owned(),
             left_to_do: Some(text("Edge cases of empty panels.")),
+            not_accepted: Vec::new(),
         }
     }
 
@@ -319,6 +340,36 @@ mod tests {
             }
         }
         headings
+    }
+
+    #[test]
+    fn the_planner_reads_why_nothing_was_accepted() {
+        let context = RebreakdownContext {
+            not_accepted: vec![
+                text("rejected: the tests are missing"),
+                text("the check verify failed:\n1 failed"),
+            ],
+            ..without_project()
+        };
+        let prompt = context.prompt();
+        assert!(prompt.contains(
+            "### Why its attempts were not accepted\n\n```text\nrejected: the tests are missing\n```"
+        ));
+        assert!(prompt.contains("the check verify failed:\n1 failed"));
+    }
+
+    #[test]
+    fn a_task_accepted_without_a_commit_is_not_sold_as_completed_work() {
+        let mut context = with_project();
+        context.completed[0].commits = 0;
+        let prompt = context.prompt();
+        assert!(
+            prompt.contains(
+                "1. ☑ TASK-a0051d93: Add round-trip tests (accepted without a commit: check what is there)"
+            ),
+            "{prompt}"
+        );
+        assert!(prompt.contains("2. ✅ TASK-4174ca03: Read # operations (2 commits)"));
     }
 
     #[test]

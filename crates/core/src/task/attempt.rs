@@ -79,6 +79,17 @@ pub enum BlockReason {
     Other(String),
 }
 
+impl BlockReason {
+    /// A program waited for somebody at the keyboard.
+    pub fn is_interactive(&self) -> bool {
+        match self {
+            Self::InteractivePrompt => true,
+            Self::Other(reason) => reason.trim().eq_ignore_ascii_case("STDIN_REQUIRED"),
+            Self::Timeout | Self::Unstated => false,
+        }
+    }
+}
+
 /// Whose fault an error is. Only the task's own counts against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -95,14 +95,14 @@ pub struct Judgement {
 pub fn judge(task_type: TaskType, end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
     let verdict = match task_type.deliverable() {
-        Deliverable::Output => judge_output(reported),
+        Deliverable::Output => judge_output(reported, verified),
         Deliverable::Code => judge_code(reported, verified),
         Deliverable::Danger => judge_danger(reported, verified),
     };
     with_shown_output(verdict, &reported.output)
 }
 
-fn judge_output(reported: &AttemptReport) -> AttemptVerdict {
+fn judge_output(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     let fallback = fallback_for(Deliverable::Output, &reported.result);
     match &reported.result {
         AttemptResult::Complete
@@ -112,13 +112,13 @@ fn judge_output(reported: &AttemptReport) -> AttemptVerdict {
         // "Nothing to change" means nothing for work that changes nothing: the output decides.
         | AttemptResult::NoChanges { .. } => {
             if reported.output.trim().is_empty() || asks(&reported.output) {
-                awaiting(&reported.output, fallback)
+                awaiting(&reported.output, fallback, verified)
             } else {
                 AttemptVerdict::Done
             }
         }
         AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
-        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback, verified),
         AttemptResult::Error { cause, message } => failed(*cause, message),
     }
 }
@@ -131,7 +131,7 @@ fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
             if verified.shows_work() {
                 with_work(reported, verified)
             } else if asks(&reported.output) {
-                awaiting(&reported.output, fallback)
+                awaiting(&reported.output, fallback, verified)
             } else {
                 without_work(verified)
             }
@@ -142,12 +142,12 @@ fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
             } else if verified.shows_work() {
                 AttemptVerdict::Continue
             } else {
-                awaiting(&reported.output, fallback)
+                awaiting(&reported.output, fallback, verified)
             }
         }
         AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
         AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
-        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback, verified),
         AttemptResult::Error { cause, message } => failed(*cause, message),
         AttemptResult::TurnLimit => {
             if verified.shows_work() {
@@ -164,19 +164,18 @@ fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
     match &reported.result {
         AttemptResult::Complete => {
             if asks(&reported.output) {
-                awaiting(&reported.output, fallback)
-            } else if verified.shows_work() {
-                with_work(reported, verified)
+                awaiting(&reported.output, fallback, verified)
             } else {
-                without_work(verified)
+                // Never run again by itself: what it did may not be in the worktree.
+                no_changes(&reported.output, reported, verified)
             }
         }
         AttemptResult::Incomplete | AttemptResult::NoEvidence | AttemptResult::TurnLimit => {
-            awaiting(&reported.output, fallback)
+            awaiting(&reported.output, fallback, verified)
         }
         AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
         AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
-        AttemptResult::Blocked { .. } => match awaiting(&reported.output, fallback) {
+        AttemptResult::Blocked { .. } => match awaiting(&reported.output, fallback, verified) {
             AttemptVerdict::Await { question } => AttemptVerdict::Block { question },
             other => other,
         },
@@ -188,7 +187,8 @@ fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
 /// for acceptance as usual.
 pub fn judge_run(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
-    let verdict = if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
+    let verdict =
+        if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported, verified) };
     with_shown_output(verdict, &reported.output)
 }
 
@@ -209,7 +209,7 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
         {
             AttemptVerdict::Provisional { mark: ReviewMark::Plan, question: question_in(&reported.output) }
         }
-        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback),
+        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback, verified),
         // A breakdown that burned out is not split further; the transition escalates it (I14).
         AttemptResult::TurnLimit => {
             AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
@@ -219,7 +219,7 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
         | AttemptResult::NoEvidence
         | AttemptResult::NoChanges { .. } => {
             if asks(&reported.output) {
-                awaiting(&reported.output, fallback)
+                awaiting(&reported.output, fallback, verified)
             } else if verified.is_burned_out() {
                 AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
             } else {
@@ -279,8 +279,8 @@ fn failed(cause: ErrorCause, message: &str) -> AttemptVerdict {
 }
 
 /// The agent's own question if it asked one, otherwise ours. I1: never without a text.
-fn awaiting(output: &str, fallback: Fallback) -> AttemptVerdict {
-    let supplied = fallback.question();
+fn awaiting(output: &str, fallback: Fallback, verified: &Evidence) -> AttemptVerdict {
+    let supplied = fallback.question_after(Some(verified.commits));
     let question = match question_in(output) {
         Some(text) => QuestionDraft { options: Vec::new(), text, ..supplied },
         None => supplied,
@@ -292,10 +292,9 @@ fn fallback_for(deliverable: Deliverable, result: &AttemptResult) -> Fallback {
     match (result, deliverable) {
         // Whatever stopped it, only a person may let a dangerous operation continue.
         (_, Deliverable::Danger) => Fallback::Dangerous,
-        (AttemptResult::Blocked { reason: BlockReason::Timeout } | AttemptResult::TurnLimit, _) => {
-            Fallback::Timeout
-        }
-        (AttemptResult::Blocked { reason: BlockReason::InteractivePrompt }, _) => Fallback::Interactive,
+        (AttemptResult::Blocked { reason: BlockReason::Timeout }, _) => Fallback::Timeout,
+        (AttemptResult::TurnLimit, _) => Fallback::TurnLimit,
+        (AttemptResult::Blocked { reason }, _) if reason.is_interactive() => Fallback::Interactive,
         (_, Deliverable::Output) => Fallback::Default,
         (_, Deliverable::Code) => Fallback::Implementation,
     }

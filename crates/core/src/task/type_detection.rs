@@ -8,24 +8,60 @@ use crate::base::task_type::TaskType;
 
 /// Verbs that ask for a change to files, as people start requests with them.
 #[rustfmt::skip]
-const CHANGES: [&str; 44] = [
+const CHANGES: [&str; 45] = [
     "add", "apply", "build", "change", "clean", "complete", "convert", "correct", "create", "delete",
     "deploy", "disable", "drop", "edit", "enable", "extend", "extract", "finish", "fix", "implement",
     "improve", "install", "introduce", "make", "merge", "migrate", "modify", "move", "optimise",
     "optimize", "port", "refactor", "remove", "rename", "replace", "resolve", "rewrite", "set", "simplify",
-    "split", "support", "update", "upgrade", "use",
+    "split", "support", "update", "upgrade", "use", "write",
+];
+
+/// The same in German, French and Spanish, by how the words begin.
+#[rustfmt::skip]
+const CHANGES_BEGIN: [&str; 44] = [
+    "änder", "beheb", "behebe", "bereinig", "entfern", "erstell", "ersetz", "erweiter", "füg", "hinzufüg", "implementier",
+    "korrigier", "lösch", "reparier", "schreib", "umbenenn", "verbesser", "verschieb",
+    "ajout", "amélior", "chang", "corrig", "crée", "créer", "déplac", "implément", "modifi", "remplac", "renomm", "répar",
+    "supprim", "écri",
+    "agreg", "añad", "arregl", "borra", "cambi", "crea", "elimin", "escrib", "implement", "mejor", "modific", "renombr",
+];
+
+/// The same in Japanese and Chinese, anywhere in the text.
+#[rustfmt::skip]
+const CHANGES_ANYWHERE: [&str; 18] = [
+    "修正", "直して", "追加", "変更して", "変更を", "削除", "実装", "作成", "書き換え", "リファクタ", "更新して", "置き換え",
+    "修复", "添加", "更改", "删除", "实现", "重构",
 ];
 
 /// How questions start.
 #[rustfmt::skip]
-const ASKING: [&str; 25] = [
-    "are", "can", "could", "describe", "did", "do", "does", "explain", "find", "has", "have", "how", "is",
-    "list", "print", "show", "tell", "was", "what", "what's", "when", "where", "which", "who", "why",
+const ASKING: [&str; 54] = [
+    "are", "can", "check", "could", "describe", "did", "do", "does", "explain", "find", "has", "have", "how", "inspect", "is",
+    "list", "look", "print", "show", "tell", "verify", "was", "what", "what's", "when", "where", "which", "who", "why",
+    "erkläre", "erklär", "liste", "prüfe", "was", "warum", "welche", "wer", "wie", "wo", "zeig", "zeige",
+    "comment", "explique", "montre", "où", "pourquoi", "quel", "quelle", "qui", "vérifie",
+    "cómo", "explica", "muestra", "qué",
 ];
 
+/// How questions for a reason or a person start.
+const REASONS: [&str; 6] = ["why", "who", "when", "warum", "wer", "pourquoi"];
+
+/// Questions in Japanese and Chinese, anywhere in the text.
+const ASKING_ANYWHERE: [&str; 8] = ["説明して", "教えて", "ですか", "ますか", "なぜ", "解释", "为什么", "吗"];
+
 /// How requests for a report start.
-const REPORTING: [&str; 8] =
-    ["analyse", "analyze", "compare", "report", "research", "summarise", "summarize", "survey"];
+#[rustfmt::skip]
+const REPORTING: [&str; 16] = [
+    "analyse", "analyze", "audit", "compare", "evaluate", "investigate", "report", "research", "summarise", "summarize",
+    "survey", "analysiere", "vergleiche", "résume", "compara", "resume",
+];
+
+/// Requests for a report, anywhere in the text.
+#[rustfmt::skip]
+const REPORTING_ANYWHERE: [&str; 8] = [
+    "write a report", "write a summary", "write an analysis", "schreibe einen bericht", "écris un rapport", "escribe un informe",
+    "要約して", "レポートを",
+];
 
 /// Work that can destroy something beyond a worktree. Phrases with hardly any other meaning.
 #[rustfmt::skip]
@@ -35,6 +71,34 @@ const DANGEROUS: [&str; 22] = [
     "delete production", "delete the production", "wipe the disk", "wipe the database", "mkfs", "dd if=",
     "terraform destroy", "kubectl delete", "delete all data",
 ];
+
+/// Verbs that destroy what follows them.
+#[rustfmt::skip]
+const DESTROYING: [&str; 20] = [
+    "delete", "destroy", "drop", "erase", "nuke", "purge", "remove", "truncate", "wipe", "lösche", "löschen", "entferne",
+    "supprime", "supprimer", "supprimez", "efface", "borra", "borrar", "elimina", "eliminar",
+];
+
+/// What is outside any worktree.
+#[rustfmt::skip]
+const OUTSIDE: [&str; 10] = [
+    "production", "prod", "backups", "produktion", "produktionsdatenbank", "datenbank", "sauvegardes", "producción", "produktiv",
+    "prod-datenbank",
+];
+
+/// Destroyed only as a whole: "all branches", "every tag".
+#[rustfmt::skip]
+const WHOLE: [&str; 16] = [
+    "accounts", "branches", "buckets", "clusters", "containers", "customers", "data", "databases", "instances", "records",
+    "repositories", "rows", "tables", "tags", "users", "volumes",
+];
+
+/// Nouns that are outside when nothing follows that makes them part of the code ("the database tests").
+const OUTSIDE_AT_END: [&str; 6] = ["bucket", "cluster", "database", "disk", "schema", "table"];
+
+/// Words after which a noun is not part of a longer one.
+#[rustfmt::skip]
+const AFTER_NOUN: [&str; 12] = ["and", "as", "at", "completely", "for", "from", "in", "now", "of", "on", "please", "then"];
 
 /// Files and services that decide how everything else is built, checked or shipped.
 #[rustfmt::skip]
@@ -53,9 +117,9 @@ const REVIEWED: [&str; 10] = [
 
 /// Changes to wording, not to behaviour.
 #[rustfmt::skip]
-const LIGHT: [&str; 8] = [
+const LIGHT: [&str; 13] = [
     "spelling", "misspel", "wording", "whitespace", "indentation", "grammar", "reword",
-    "punctuation",
+    "punctuation", "tippfehler", "rechtschreib", "faute de frappe", "orthographe", "誤字",
 ];
 
 impl TaskType {
@@ -67,14 +131,21 @@ impl TaskType {
             .split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-'))
             .filter(|word| !word.is_empty())
             .collect();
-        let asks_for_change = words.iter().any(|word| CHANGES.contains(word));
+        let asks_for_change = changes(&words).next().is_some() || has(&CHANGES_ANYWHERE);
         // "Please" and "now" are not the request.
         let first = words.iter().find(|word| !["please", "now", "so", "and", "hi", "hello"].contains(word));
         let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(word));
-        let is_question = text.trim_end().ends_with('?') || begins_with(&ASKING);
+        let is_question =
+            text.trim_end().ends_with(['?', '？']) || begins_with(&ASKING) || has(&ASKING_ANYWHERE);
         let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
+        // Asking for a reason asks for no change, whatever it is about.
+        if begins_with(&REASONS) && text.trim_end().ends_with(['?', '？']) {
+            return Self::ReadInfo;
+        }
+        let is_report = begins_with(&REPORTING) || has(&REPORTING_ANYWHERE);
         // Asking about something dangerous does nothing yet.
-        if has(&DANGEROUS) && (asks_for_change || !is_question) {
+        let is_dangerous = has(&DANGEROUS) || destroys(&words) || destroys_in_japanese(&text);
+        if is_dangerous && (asks_for_change || !is_question) {
             Self::DangerousOp
         } else if has(&REVIEWED) && !is_question {
             Self::ReviewResponse
@@ -82,12 +153,9 @@ impl TaskType {
             Self::ConfigCiChange
         } else if is_light && words.len() <= LIGHT_WORDS_MAX {
             Self::LightEdit
-        } else if asks_for_change {
+        } else if asks_for_change && !(is_report && asks_only_for_report(&words)) {
             Self::Implementation
-        } else if begins_with(&REPORTING)
-            || text.contains("write a report")
-            || text.contains("write a summary")
-        {
+        } else if is_report {
             Self::Report
         } else if is_question {
             Self::ReadInfo
@@ -95,6 +163,59 @@ impl TaskType {
             Self::Implementation
         }
     }
+}
+
+/// The words that ask for a change. "The build" and "a fix" are nouns.
+fn changes<'a>(words: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let is_change =
+        |word: &str| CHANGES.contains(&word) || CHANGES_BEGIN.iter().any(|start| word.starts_with(start));
+    let is_noun = |index: usize, word: &str| {
+        let before = index.checked_sub(1).map(|before| words[before]);
+        NOUNS.contains(&word) && before.is_some_and(|before| ARTICLES.contains(&before))
+    };
+    words
+        .iter()
+        .enumerate()
+        .filter(move |(index, word)| is_change(word) && !is_noun(*index, word))
+        .map(|(_, word)| *word)
+}
+
+/// Verbs that are nouns too.
+#[rustfmt::skip]
+const NOUNS: [&str; 12] = [
+    "build", "change", "drop", "edit", "fix", "merge", "move", "port", "set", "split", "update", "use",
+];
+
+const ARTICLES: [&str; 8] = ["the", "a", "an", "this", "that", "our", "my", "last"];
+
+/// "Write" is the only change: what is written is the report.
+fn asks_only_for_report(words: &[&str]) -> bool {
+    changes(words).all(|word| matches!(word, "write" | "schreibe" | "écris" | "escribe"))
+}
+
+/// Whether the words destroy something that no worktree contains.
+fn destroys(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|word| DESTROYING.contains(word)) else { return false };
+    let rest = &words[at + 1..];
+    let ends = |index: usize| rest.get(index + 1).is_none_or(|word| AFTER_NOUN.contains(word));
+    let is_all = rest
+        .iter()
+        .any(|word| matches!(*word, "all" | "every" | "alle" | "toutes" | "tous" | "todos" | "todas"));
+    rest.iter().enumerate().any(|(index, word)| {
+        OUTSIDE.contains(word)
+            || (is_all && WHOLE.contains(word))
+            || (OUTSIDE_AT_END.contains(word) && ends(index) && index <= NOUN_DISTANCE_MAX)
+    })
+}
+
+/// "drop the old users table": more words between make it another sentence.
+const NOUN_DISTANCE_MAX: usize = 3;
+
+fn destroys_in_japanese(text: &str) -> bool {
+    let is_outside = ["本番", "データベース", "全ブランチ", "すべてのブランチ", "生产", "数据库"]
+        .iter()
+        .any(|noun| text.contains(noun));
+    is_outside && ["削除", "消して", "破棄", "删除"].iter().any(|verb| text.contains(verb))
 }
 
 /// A longer request that mentions a typo asks for more than that.
@@ -134,6 +255,37 @@ mod tests {
             ("Force push the cleaned branch", TaskType::DangerousOp),
             ("run terraform destroy on staging", TaskType::DangerousOp),
             ("Can you drop the database and create it again?", TaskType::DangerousOp),
+            ("please check the status of CI", TaskType::ReadInfo),
+            ("please check the STATUS of CI", TaskType::ReadInfo),
+            ("Verify that the tests pass", TaskType::ReadInfo),
+            ("Check the parser and fix it", TaskType::Implementation),
+            ("drop the users table in production", TaskType::DangerousOp),
+            ("delete all branches", TaskType::DangerousOp),
+            ("Remove every tag and all branches on the remote", TaskType::DangerousOp),
+            ("Wipe prod", TaskType::DangerousOp),
+            ("Delete the staging database", TaskType::DangerousOp),
+            ("Delete the database tests", TaskType::Implementation),
+            ("Remove the table component from the page", TaskType::Implementation),
+            ("Why would somebody delete all branches?", TaskType::ReadInfo),
+            ("Write a parser for dates", TaskType::Implementation),
+            ("Investigate why the build is slow", TaskType::Report),
+            ("Erkläre die Schleife", TaskType::ReadInfo),
+            ("Warum ist der Build langsam?", TaskType::ReadInfo),
+            ("Behebe den Fehler im Login", TaskType::Implementation),
+            ("Kannst du den Login reparieren?", TaskType::Implementation),
+            ("Korrigiere den Tippfehler", TaskType::LightEdit),
+            ("Lösche die Produktionsdatenbank", TaskType::DangerousOp),
+            ("Explique la boucle de reprise", TaskType::ReadInfo),
+            ("Pourquoi le test échoue-t-il ?", TaskType::ReadInfo),
+            ("Corrige le bug de connexion", TaskType::Implementation),
+            ("Peux-tu ajouter un test ?", TaskType::Implementation),
+            ("¿Cómo funciona el bucle?", TaskType::ReadInfo),
+            ("Arregla el inicio de sesión", TaskType::Implementation),
+            ("このループを説明してください", TaskType::ReadInfo),
+            ("テストはなぜ遅いのですか？", TaskType::ReadInfo),
+            ("ログインのテストを追加してください", TaskType::Implementation),
+            ("本番のデータベースを削除して", TaskType::DangerousOp),
+            ("先週のコミットを要約して", TaskType::Report),
             ("", TaskType::Implementation),
         ];
         for (text, expected) in table {

@@ -56,7 +56,7 @@ const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str 
         (Deliverable::Code, ResultKind::Blocked) => "AAAAAA",
         (Deliverable::Code, ResultKind::TurnLimit) => "BBBCCB",
 
-        (Deliverable::Danger, ResultKind::Complete) => "RARPAB",
+        (Deliverable::Danger, ResultKind::Complete) => "NANPAB",
         (Deliverable::Danger, ResultKind::Incomplete | ResultKind::NoEvidence | ResultKind::TurnLimit) => {
             "AAAAAA"
         }
@@ -165,13 +165,14 @@ fn a_silent_block_gets_the_question_that_fits_its_reason() {
         (TaskType::Implementation, BlockReason::Other("disk".to_owned()), Fallback::Implementation),
         (TaskType::Implementation, BlockReason::Timeout, Fallback::Timeout),
         (TaskType::LightEdit, BlockReason::InteractivePrompt, Fallback::Interactive),
+        (TaskType::Implementation, BlockReason::Other("STDIN_REQUIRED".to_owned()), Fallback::Interactive),
         (TaskType::DangerousOp, BlockReason::Timeout, Fallback::Dangerous),
     ];
     for (task_type, reason, fallback) in cases {
         let mut end = ended(ResultKind::Blocked, " \n", evidence(0, 5));
         end.reported.result = AttemptResult::Blocked { reason: reason.clone() };
         let judged = judge(task_type, &end);
-        assert_eq!(judged.output, fallback.question().text.as_str(), "{task_type} {reason:?}");
+        assert_eq!(judged.output, fallback.question_after(Some(0)).text.as_str(), "{task_type} {reason:?}");
     }
 }
 
@@ -179,11 +180,7 @@ fn a_silent_block_gets_the_question_that_fits_its_reason() {
 fn an_output_without_a_question_gets_one_appended() {
     let judged =
         judge(TaskType::Implementation, &ended(ResultKind::Blocked, "I cannot go on.", evidence(0, 5)));
-    assert!(
-        judged.output.starts_with("I cannot go on.\n\nWhat does the agent need to know"),
-        "{}",
-        judged.output
-    );
+    assert!(judged.output.starts_with("I cannot go on.\n\nこのタスクを実行するために"), "{}", judged.output);
 }
 
 #[test]

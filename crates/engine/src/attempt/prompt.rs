@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::BranchName;
+use baton_core::base::text::NonBlank;
 use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::run::{Run, RunOrigin, StepHandover};
 use baton_core::recipe::{Recipe, RecipeStep};
@@ -211,6 +212,7 @@ impl BreakdownPrompt<'_> {
             log_oneline: worktrees.repository().log_oneline(&base, &head).await?.text,
             diff_stat: worktrees.repository().diff_stat(&base, &head).await?.text,
             left_to_do: None,
+            not_accepted: replaced.ledger().notes.iter().filter_map(reason_of).collect(),
         };
         Ok(context.prompt())
     }
@@ -234,6 +236,23 @@ impl BreakdownPrompt<'_> {
             })
             .collect())
     }
+}
+
+/// Why an attempt was not accepted, for the agent that plans its parts.
+fn reason_of(note: &TaskNote) -> Option<NonBlank> {
+    let text = match note {
+        TaskNote::Rejected { reason, .. } => format!("rejected by a person: {reason}"),
+        TaskNote::Conflict { detail, .. } => format!("could not be merged: {detail}"),
+        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
+            format!("the check {check} failed:\n{output_tail}")
+        }
+        TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => "ended without a commit".to_owned(),
+        TaskNote::Requeued {
+            reason: RequeueReason::NoPlan | RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired,
+            ..
+        } => return None,
+    };
+    NonBlank::new(text).ok()
 }
 
 fn note_text(note: &TaskNote) -> Option<String> {

@@ -24,7 +24,12 @@ fn question_text(task: &Value) -> &str {
 fn ac_1_blocked_without_output_gets_the_fallback_question() {
     let task = after(&reporting("BLOCKED", None, ""), "READ_INFO", "AWAITING_RESPONSE");
     let question = question_text(&task);
-    assert!(question.starts_with("YES/NO: Do you permit code changes for this task?"), "{task}");
+    assert!(
+        question.starts_with(
+            "YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)"
+        ),
+        "{task}"
+    );
     assert_eq!(task["output"], question, "the output alone is enough to answer");
     assert_eq!(task["question"]["options"], json!(["YES", "NO"]));
     assert_eq!(task["show_reply_ui"], true);
@@ -49,7 +54,10 @@ fn ac_1_an_output_without_a_question_gets_one_appended() {
 #[test]
 fn ac_2_an_implementation_is_never_blocked() {
     let task = after(&reporting("BLOCKED", None, ""), "IMPLEMENTATION", "AWAITING_RESPONSE");
-    assert!(question_text(&task).starts_with("What does the agent need to know"), "{task}");
+    assert!(
+        question_text(&task).starts_with("このタスクを実行するために、以下の情報を教えてください:"),
+        "{task}"
+    );
     let asked = "I need more. Which file should change?";
     let task = after(&reporting("BLOCKED", None, asked), "IMPLEMENTATION", "AWAITING_RESPONSE");
     assert_eq!(question_text(&task), asked, "its own question, and no other");
@@ -71,12 +79,37 @@ fn read_info_and_report_with_output_are_complete() {
 fn a_timeout_and_an_interactive_prompt_have_questions_of_their_own() {
     let task = after(&reporting("BLOCKED", Some("TIMEOUT"), ""), "LIGHT_EDIT", "AWAITING_RESPONSE");
     assert!(
-        question_text(&task).starts_with("The task ran out of time. Should it go on? (YES/NO)"),
+        question_text(&task).starts_with("タスクがタイムアウトしました。続行しますか？ (YES/NO)"),
         "{task}"
     );
     let task =
         after(&reporting("BLOCKED", Some("INTERACTIVE_PROMPT"), ""), "IMPLEMENTATION", "AWAITING_RESPONSE");
-    assert!(question_text(&task).contains("wants a person's confirmation"), "{task}");
+    assert!(
+        question_text(&task).starts_with("対話的な確認が必要です。続行を許可しますか？ (YES/NO)"),
+        "{task}"
+    );
+}
+
+#[test]
+fn a_report_waits_only_if_it_asks_its_reader() {
+    for (output, status) in [
+        ("FAQ\n\nHow do I run it? With make run.\nIs it fast? Yes, 12 ms.", "COMPLETE"),
+        ("The user story says: \"Where is my order?\" and is covered.", "COMPLETE"),
+        ("Please confirm that I may delete the old table.", "AWAITING_RESPONSE"),
+        ("Le rapport est prêt. Voulez-vous que je corrige ?", "AWAITING_RESPONSE"),
+    ] {
+        let task = after(&reporting("COMPLETE", None, output), "REPORT", status);
+        assert_eq!(task["output"], output);
+    }
+}
+
+#[test]
+fn a_dangerous_operation_without_commits_is_not_run_again() {
+    let place = Place::new(&json!([reporting("COMPLETE", None, "The old table is gone.")])).start();
+    let project = place.project();
+    let task = place.chat(&project, &json!({ "content": "Do it", "task_type": "DANGEROUS_OP" }));
+    let task = place.task_when_in(&task, "provisional");
+    assert_eq!(task["attempts"].as_array().unwrap().len(), 1, "{task}");
 }
 
 #[test]

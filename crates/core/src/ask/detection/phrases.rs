@@ -1,0 +1,95 @@
+//! The phrases that tell who a question is for, and those that ask without a question mark. In lower case.
+
+/// Ends of questions without a question mark.
+pub(super) const QUESTION_ENDINGS: [&str; 9] =
+    ["ますか", "ですか", "ませんか", "でしょうか", "ましょうか", "吗", "습니까", "까요", "나요"];
+
+/// A question with one of these is for the reader.
+#[rustfmt::skip]
+const ADDRESSED: [&str; 38] = [
+    "should i", "should we", "should it", "should the", "should be", "shall i", "shall we", "may i", "may we", "can i ",
+    "could i ", "must i", "do i ", "do you", "would you", "will you", "can you", "could you", "are you", "have you", "did you",
+    "want me", "want to", "prefer", "ok to", "okay to", "is it ok", "which one", "soll ich", "sollen wir", "darf ich",
+    "möchten sie", "möchtest du", "voulez-vous", "dois-je", "souhaitez-vous", "debo ", "quieres que",
+];
+
+/// Requests for a decision or for information.
+#[rustfmt::skip]
+const REQUESTS: [&str; 62] = [
+    "please confirm", "please choose", "please decide", "please clarify", "please advise", "please specify",
+    "please tell me", "please let me know", "please answer", "please approve", "please pick", "please select",
+    "please indicate", "please say ", "please provide", "please give me", "please respond", "please reply",
+    "i need to know", "i need your", "i need you to", "i need more information", "i need a decision",
+    "i need an answer", "i need clarification", "i must know", "i have to know", "need clarification on",
+    "waiting for your", "awaiting your", "until you confirm", "until you decide", "until you answer",
+    "without your approval", "without your decision", "without your answer", "without your confirmation",
+    "tell me which", "tell me what", "tell me whether", "tell me how", "let me know which", "let me know whether",
+    "let me know what", "let me know how",
+    "veuillez confirmer", "veuillez préciser", "veuillez choisir", "merci de confirmer", "merci de préciser",
+    "dites-moi", "j'ai besoin de savoir",
+    "bitte bestätig", "bitte entscheid", "bitte wähl", "ich muss wissen", "sagen sie mir", "sag mir",
+    "por favor, confirm", "por favor confirm", "necesito saber", "preciso saber",
+];
+
+/// The same in languages without spaces between words.
+#[rustfmt::skip]
+const REQUESTS_ANYWHERE: [&str; 15] = [
+    "教えてください", "教えて下さい", "指定してください", "選んでください", "選択してください", "知らせてください",
+    "お知らせください", "決めてください", "确认是否", "请确认", "请告诉我", "请选择", "알려 주세요", "알려주세요", "확인해 주세요",
+];
+
+/// How an answer to one's own question begins.
+#[rustfmt::skip]
+const ANSWERS: [&str; 17] = [
+    "yes", "no", "none", "nothing", "nobody", "never", "because", "a:", "answer:", "oui", "non", "ja", "nein",
+    "sí", "はい", "いいえ", "なし",
+];
+
+/// Why-questions in languages without word order to go by; followed by anything, they are rhetorical.
+const WHY: [&str; 4] = ["なぜ", "どうして", "何故", "为什么"];
+
+const CHOICES: [&str; 5] = ["[yes/no", "(yes/no", "yes/no:", "[y/n]", "(y/n)"];
+
+/// `[YES/NO]`, `(y/n)`: an offered choice is a question without a question mark.
+pub(super) fn offers_a_choice(prose: &str) -> bool {
+    let lower = prose.to_lowercase();
+    CHOICES.iter().any(|offer| lower.contains(offer))
+}
+
+pub(super) fn is_addressed(question: &str) -> bool {
+    if offers_a_choice(question) {
+        return true;
+    }
+    // "How do I …?" and "Can I …?" are also how a manual asks; there an answer follows, and that decides first.
+    let is_manual =
+        ["how do i", "how can i", "how to", "why "].iter().any(|start| question.starts_with(start));
+    let is_foreign = !question.is_ascii()
+        && question.chars().any(|c| ('\u{3040}'..='\u{9fff}').contains(&c) || ('가'..='힣').contains(&c));
+    if is_foreign {
+        return !WHY.iter().any(|why| question.starts_with(why));
+    }
+    !is_manual && ADDRESSED.iter().any(|phrase| question.contains(phrase))
+}
+
+pub(super) fn requests(sentence: &str) -> bool {
+    let at_word = |phrase: &str| {
+        sentence.match_indices(phrase).any(|(at, _)| !sentence[..at].ends_with(char::is_alphanumeric))
+    };
+    REQUESTS.iter().any(|phrase| at_word(phrase))
+        || REQUESTS_ANYWHERE.iter().any(|phrase| sentence.contains(phrase))
+}
+
+pub(super) fn lists_options(sentence: &str) -> bool {
+    offers_a_choice(sentence)
+        || ["yes:", "yes ", "no:", "no "].iter().any(|option| sentence.starts_with(option))
+        || [" or ", " oder ", " ou ", " o ", "または", "それとも"].iter().any(|or| sentence.contains(or))
+}
+
+/// "Yes, 12 ms.", not "YES: it goes on", which says what an answer would do.
+pub(super) fn begins_an_answer(sentence: &str) -> bool {
+    ANSWERS.iter().any(|answer| {
+        let Some(rest) = sentence.strip_prefix(answer) else { return false };
+        let is_labelled = answer.ends_with(':') || *answer == "because";
+        is_labelled || rest.is_empty() || rest.starts_with([',', '.', '!', ';', '、', '。'])
+    })
+}
