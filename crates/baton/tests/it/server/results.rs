@@ -105,10 +105,10 @@ fn a_report_waits_only_if_it_asks_its_reader() {
 
 #[test]
 fn a_dangerous_operation_without_commits_is_not_run_again() {
-    let place = Place::new(&json!([reporting("COMPLETE", None, "The old table is gone.")])).start();
-    let project = place.project();
-    let task = place.chat(&project, &json!({ "content": "Do it", "task_type": "DANGEROUS_OP" }));
-    let task = place.task_when_in(&task, "provisional");
+    let server = TestServer::new(&json!([reporting("COMPLETE", None, "The old table is gone.")])).start();
+    let project = server.project();
+    let task = server.chat(&project, &json!({ "content": "Do it", "task_type": "DANGEROUS_OP" }));
+    let task = server.wait_for_queue(&task, "provisional");
     assert_eq!(task["attempts"].as_array().unwrap().len(), 1, "{task}");
 }
 
