@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Command, CommandFactory, Parser};
 
 use crate::cli::Cli;
+use crate::error::commands::commands;
 use crate::explain::catalogue::{CodeFamily, families};
-use crate::explain::commands::commands;
 use crate::kept_page::holds;
 
 fn program() -> Command {

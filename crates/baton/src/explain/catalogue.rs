@@ -32,7 +32,7 @@ use baton_server::client::ClientError;
 use baton_server::http::error::Code;
 use serde::Serialize;
 
-use crate::explain::commands::commands;
+use crate::error::commands::commands;
 use crate::explain::exit_codes;
 
 /// Codes of one area.

@@ -1,7 +1,6 @@
 //! `baton explain`: error codes, exit codes and topics, from the tables the program runs on.
 
 pub(crate) mod catalogue;
-pub(crate) mod commands;
 mod exit_codes;
 pub(crate) mod topics;
 

@@ -28,7 +28,8 @@ impl QuestionDraft {
     pub fn missing_context(&self) -> Vec<MissingContext> {
         let text = self.text.as_str();
         let mut lacks = Vec::new();
-        if !asks(text) {
+        // A question mark is enough here: what Baton asks is meant as a question, wherever the mark stands.
+        if !text.contains(['?', '？']) && !asks(text) {
             lacks.push(MissingContext::Decision);
         }
         if text.split_whitespace().count() < WORDS_MIN {

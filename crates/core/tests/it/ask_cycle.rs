@@ -112,11 +112,11 @@ fn i7_every_answer_at_the_gate_closes_or_reopens_as_its_rule_says() {
 #[test]
 fn a_gate_offers_yes_and_no_whatever_came_with_it() {
     let mut gate = question(1, QuestionKind::Gate, "Go?");
-    gate.draft.options = vec![text("sure")];
+    gate.draft.options = vec![text("perhaps")];
     let cycle = asking(&open(GateRule::YesPasses), gate);
     let offered: Vec<&str> = cycle.pending().unwrap().draft.options.iter().map(NonBlank::as_str).collect();
     assert_eq!(offered, ["YES", "NO"]);
-    let refusal = cycle.answer(id(1), &text("sure"), ada()).unwrap_err();
+    let refusal = cycle.answer(id(1), &text("perhaps"), ada()).unwrap_err();
     assert_eq!(refusal.code(), "unreadable_answer");
     assert!(cycle.answer(id(1), &text(" y "), ada()).is_ok());
 }

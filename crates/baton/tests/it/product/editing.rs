@@ -114,7 +114,7 @@ fn a_task_with_attempts_gets_no_new_dependencies() {
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(4), "{printed}");
     assert!(
-        printed.contains("has been worked on") && printed.contains("add it again with --after"),
+        printed.contains("has been worked on") && printed.contains("baton task add TITLE --after OTHER"),
         "{printed}"
     );
     repo.stdout(&["task", "edit", &task, "--priority", "P0"]);

@@ -85,7 +85,7 @@ explained! { CommandRefusal {
         code: "not_yours",
         means: "Only a person, or a policy a person has set, may do this to the task.",
         cause: "An agent or one of Baton's services tried something only people may decide.",
-        next: "Do it yourself.",
+        next: "A person has to do it.",
     },
     Self::IsPlan { .. } => Explanation {
         code: "is_plan",

@@ -1,6 +1,7 @@
 //! The error a command ends with: a message, a hint, and the exit code for scripts.
 
-use crate::explain::commands;
+pub(crate) mod commands;
+
 use baton_engine::base::error::{EngineError, ErrorKind};
 use baton_engine::git::GitError;
 use baton_engine::user_tasks::UserTaskError;

@@ -26,7 +26,7 @@ pub(crate) fn commands(code: &str) -> &'static [&'static str] {
         "not_breakdown" => &["baton breakdown list", "baton recycle TASK"],
         "not_too_large" => &["baton recycle TASK"],
         "bad_replacement" | "no_replacement" => &["baton breakdown edit TASK"],
-        "has_begun" => &["baton task cancel TASK", "baton task add TITLE --after TASK"],
+        "has_begun" => &["baton task cancel TASK", "baton task add TITLE --after OTHER"],
         "other_task" | "id_count" => &["baton breakdown show TASK", "baton breakdown approve TASK"],
         "already_answered" => &["baton task show TASK", "baton questions"],
         "no_cycle" => &["baton loop --from plan"],
@@ -67,6 +67,7 @@ fn fill_in(command: &str, message: &str) -> String {
         "TASK" => first_id(message, "TASK-").unwrap_or(word),
         "QUESTION" => first_id(message, "Q-").unwrap_or(word),
         "ATTEMPT" => first_id(message, "ATT-").unwrap_or(word),
+        "NAME" => message.strip_suffix(" already has a token").unwrap_or(word),
         _ => word,
     });
     words.collect::<Vec<_>>().join(" ")
