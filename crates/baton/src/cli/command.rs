@@ -160,7 +160,7 @@ pub(crate) enum CliCommand {
     #[command(
         after_help = "The first SIGTERM or Ctrl-C lets running agents finish within --grace; the second one stops them, and \
                       their tasks return to the queue without counting as failures.\n\nExamples:\n  baton worker --store postgres://baton@db/baton \
-                      --namespace workspace\n  baton worker --store postgres://baton@db/baton --namespace workspace --agents 8 --label gpu"
+                      --namespace shop\n  baton worker --store postgres://baton@db/baton --namespace shop --agents 8 --label gpu"
     )]
     Worker(workers::WorkerArgs),
     /// List the machines that run agents on this store, with their tasks and last heartbeat

@@ -327,7 +327,7 @@ impl Agent {
             Step::Exit(code) => std::process::exit(code),
             Step::Raw(line) => println!("{line}"),
             Step::Spawn => {
-                drop(Command::new("sh").args(["-c", "trap '' TERM; tail -f /dev/null"]).spawn().unwrap())
+                drop(Command::new("sh").args(["-c", "trap '' TERM; tail -f /dev/null"]).spawn().unwrap());
             }
             Step::Usage(_) | Step::Stop(_) | Step::Error(_) => {}
         }

@@ -1,4 +1,4 @@
-//! Drives Chromium through chromedriver and the W3C WebDriver protocol.
+//! Drives Chromium through chromedriver and the W3C `WebDriver` protocol.
 //!
 //! The protocol is one request and one response in JSON; a library for it would add many dependencies.
 
@@ -186,7 +186,7 @@ impl Browser {
         self.call("POST", "/window", &json!({ "handle": handle }));
     }
 
-    /// A command of the Chrome DevTools Protocol.
+    /// A command of the Chrome `DevTools` Protocol.
     pub fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
     }

@@ -36,7 +36,7 @@ pub fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
         } else if is_inside {
             match text.strip_prefix("$ ") {
                 Some(command) => {
-                    found.push(ConsoleCommand { line, command: command.to_owned(), expected: Vec::new() })
+                    found.push(ConsoleCommand { line, command: command.to_owned(), expected: Vec::new() });
                 }
                 None => found
                     .last_mut()
