@@ -4,6 +4,7 @@ pub(crate) mod assumptions;
 
 use std::fs::File;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use baton_engine::base::ids::Ids;
 use baton_engine::settings::Settings;
@@ -121,6 +122,10 @@ fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
     }
 }
 
+/// How long a lock without a server behind it is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
 /// One engine per store and machine: a second one would reclaim the tasks the first one runs.
 pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
     let path = context.place.state_dir.join(format!("{}.up", context.place.namespace));
@@ -128,16 +133,26 @@ pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
         CliError::failed(format!("cannot lock {}: {error}", path.display()), "check the permissions")
     };
     let file = File::create(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(CliError::refused(
-            "baton up is already running here",
-            match server_file::recorded_url(&context.place) {
-                Some(url) => format!("it listens on {url}; use it, or stop it first"),
-                None => "use it, or stop it first".to_owned(),
-            },
-        )),
-        Err(std::fs::TryLockError::Error(error)) => Err(failed(error)),
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        let url = server_file::recorded_url(&context.place);
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // Children that a killed Baton had just forked hold its lock for a moment longer than it lived.
+            Err(std::fs::TryLockError::WouldBlock) if url.is_none() && Instant::now() < until => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(CliError::refused(
+                    "baton up is already running here",
+                    match url {
+                        Some(url) => format!("it listens on {url}; use it, or stop it first"),
+                        None => "use it, or stop it first".to_owned(),
+                    },
+                ));
+            }
+            Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
+        }
     }
 }
 
