@@ -7,6 +7,7 @@
 pub mod asking;
 pub mod driver;
 pub mod failure;
+pub mod fence;
 pub mod output;
 pub mod presets;
 pub mod probe;

@@ -65,6 +65,7 @@ pub async fn probe(
         worktree: std::env::temp_dir(),
         prompt: String::new(),
         environment: environment.clone(),
+        fence: None,
         limits: RunLimits::default(),
         session: SessionSetup::default(),
         log_path: std::path::PathBuf::new(),

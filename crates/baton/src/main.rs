@@ -16,11 +16,16 @@ mod reference;
 mod telemetry;
 mod terminal;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
+
+/// The modes in which Baton starts this program around an agent.
+const AGENT_FENCE: &str = "agent-fence";
+const AGENT_KEEPER: &str = "agent-keeper";
 
 fn main() -> ExitCode {
     // Taskfile commands that call `task` get this binary under that name.
@@ -30,6 +35,13 @@ fn main() -> ExitCode {
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         return output::exit(baton_engine::task_cli::main(&words));
     }
+    // Between Baton and an agent: no options, no settings, and nothing of the agent's words is read.
+    let words: Vec<OsString> = words.collect();
+    match words.split_first() {
+        Some((first, rest)) if first == AGENT_FENCE => return baton_engine::fence::program(rest),
+        Some((first, rest)) if first == AGENT_KEEPER => return baton_engine::keeper::program(rest),
+        _ => {}
+    }
     // Exits here if the shell asked for completions.
     CompleteEnv::with_factory(cli::Cli::command)
         .var(commands::shell::COMPLETE_VARIABLE)
@@ -38,6 +50,8 @@ fn main() -> ExitCode {
     let arguments = cli::Cli::parse();
     // Starts nothing before the first agent does.
     if let Ok(program) = std::env::current_exe() {
+        baton_engine::keeper::enable(program.clone(), [AGENT_KEEPER]);
+        baton_engine::fence::enable(program.clone(), [AGENT_FENCE]);
         baton_engine::watchdog::enable(program, ["agent-watchdog"]);
     }
     match commands::run(arguments) {

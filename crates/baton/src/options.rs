@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_engine::settings::place::PlaceOptions;
+use baton_engine::settings::location::LocationOptions;
 use baton_engine::settings::store_address::StoreAddress;
 use clap::{Args, Parser};
 
@@ -38,8 +38,8 @@ impl GlobalOptions {
         OnlyGlobalOptions::try_parse_from(["baton"]).ok().map(|parsed| parsed.options)
     }
 
-    pub(crate) fn place(&self) -> PlaceOptions {
-        PlaceOptions {
+    pub(crate) fn place(&self) -> LocationOptions {
+        LocationOptions {
             root: self.root.clone(),
             state_dir: self.state_dir.clone(),
             namespace: self.namespace.clone(),

@@ -5,11 +5,12 @@
 //! the engine must perform, or a refusal that says why not.
 //!
 //! The folders form a DAG, lowest first: [`base`]; [`people`], [`graph`], [`schedule`]; [`ask`]; [`recycle`]; [`task`],
-//! [`phase`], [`recipe`]; [`limits`]; [`records`]; [`transition`].
+//! [`phase`], [`recipe`]; [`landing`], [`limits`]; [`records`]; [`transition`].
 
 pub mod ask;
 pub mod base;
 pub mod graph;
+pub mod landing;
 pub mod limits;
 pub mod people;
 pub mod phase;

@@ -10,15 +10,18 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
 use baton_core::task::state::QueueName;
 use baton_engine::base::ids::Ids;
+use baton_engine::git::{CheckoutSpec, Git, Place as Stand, Repository, Setup, Worktrees};
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 
@@ -34,15 +37,16 @@ async fn main() {
     let stamp = scratch.path().join("stamp");
     let script = format!("date +%s%N > {0}; echo Looked.", stamp.display());
     repository(&root);
+    clone_times(&root, scratch.path()).await;
     let bare = sorted((0..ROUNDS).map(|_| bare_start(&script, &stamp)).collect());
 
-    let place = Place::find(&root, &PlaceOptions::default()).unwrap();
+    let place = StateLocation::find(&root, &LocationOptions::default()).unwrap();
     let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
     let state = place.state_dir.clone();
     let settings = format!(
         "default_agent = \"stamp\"\nmax_unaccepted = 1000\n[agents.stamp]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"
     );
-    let settings = Settings::read(&settings, Path::new("the bench's settings")).unwrap();
+    let settings = Settings::parse(&settings, Path::new("the bench's settings")).unwrap();
     let engine = Engine::new(
         tasks.clone(),
         settings,
@@ -85,6 +89,34 @@ fn repository(root: &Path) {
             Command::new("git").args(identity).args(arguments).current_dir(root).status().unwrap().success()
         );
     }
+}
+
+/// What a clone costs without a spare, and how long commits take to come over.
+async fn clone_times(root: &Path, scratch: &Path) {
+    let repository = Repository::open(&Git::on_path(), root).await.unwrap();
+    let worktrees = Worktrees::new(repository, &scratch.join("clones")).unwrap();
+    let (mut made, mut brought) = (Vec::new(), Vec::new());
+    for number in 0..ROUNDS {
+        let bits = u32::try_from(number).unwrap() + 1;
+        let branch = BranchName::for_task(TaskId::from_bits(bits));
+        let place = Stand::Task { branch, from: "main".parse().unwrap() };
+        let attempt = AttemptId::from_bits(bits.into());
+        let spec = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
+        let before = now_ns();
+        let checkout = worktrees.create(&spec).await.unwrap();
+        made.push(ms(now_ns() - before));
+        fs::write(checkout.folder.join("new"), "x").unwrap();
+        for arguments in [&["add", "new"][..], &["commit", "-q", "-m", "New"]] {
+            let git = Command::new("git").args(arguments).current_dir(&checkout.folder).status();
+            assert!(git.unwrap().success());
+        }
+        let before = now_ns();
+        worktrees.bring(&checkout).await.unwrap();
+        brought.push(ms(now_ns() - before));
+        worktrees.retire(attempt).await.unwrap();
+    }
+    report("a clone without a spare", &sorted(made));
+    report("one commit brought over", &sorted(brought));
 }
 
 /// The moment the script wrote down, once it has.
@@ -135,11 +167,9 @@ async fn dispatch(tasks: &TaskService, state: &Path, stamp: &Path, round: usize)
 /// Whether the last worktree is gone and the next one stands ready.
 fn is_stocked(state: &Path) -> bool {
     let names = |folder| fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let is_ready = |git_dir: &PathBuf| {
-        fs::read_to_string(git_dir.join("locked")).is_ok_and(|reason| reason.ends_with("ready"))
-    };
+    let is_ready = |record: &PathBuf| record.join("spare").exists();
     names(state.join("worktrees")).count() == 1
-        && names(state.join("../../.git/worktrees")).filter(is_ready).count() == 1
+        && names(state.join("checkouts")).filter(is_ready).count() == 1
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds for a person")]

@@ -24,13 +24,21 @@ pub mod user_tasks;
 /// What clients outside read; they know the engine and not the store.
 pub use baton_store::model::event::StoredEvent;
 
+/// Starts agents inside fences and below keepers; the binary has to host both programs.
+pub use baton_agents::fence;
+pub use baton_agents::process::keeper;
+/// Which attempt a process or a connection belongs to.
+pub use baton_agents::process::peer;
+/// Keeps agents out of the process that runs them.
+pub use baton_agents::process::secrecy;
+
 /// Who a process is, also after a restart: a server file names one.
 pub use baton_agents::process::identity;
 /// Ends the agents of a Baton that was killed; the binary has to host it.
 pub use baton_agents::process::watchdog;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
-/// What the server reads rows with. It writes through the desk alone.
+/// What the server reads rows with. It writes through the services of the engine only.
 pub use baton_store::Store;
 pub use baton_store::latency;
 pub use baton_store::model::query;

@@ -8,6 +8,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
+use baton_core::landing::verdict::{Verdict, VerdictKey};
 use baton_core::limits::hold::Hold;
 use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
@@ -31,7 +32,8 @@ use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, RunFilter, TaskDependency, TaskFilter,
+    TaskGroup,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -184,6 +186,13 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn run(&self, id: RunId) -> impl Future<Output = Result<Option<Versioned<Run>>>> + Send;
     /// Runs that have not exited.
     fn open_runs(&self) -> impl Future<Output = Result<Vec<Versioned<Run>>>> + Send;
+    /// Newest first.
+    fn runs(
+        &self,
+        filter: &RunFilter,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Page<Versioned<Run>>>> + Send;
     fn phase_loop(
         &self,
         session: &SessionId,
@@ -204,6 +213,11 @@ pub trait Backend: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Versioned<AccessToken>>>> + Send;
     /// The latest token of every name, by name.
     fn access_tokens(&self) -> impl Future<Output = Result<Vec<Versioned<AccessToken>>>> + Send;
+
+    /// What is known about a tree.
+    fn verdict(&self, key: &VerdictKey) -> impl Future<Output = Result<Option<Versioned<Verdict>>>> + Send;
+    /// The verdicts reached last, newest first.
+    fn last_verdicts(&self, limit: u32) -> impl Future<Output = Result<Vec<Versioned<Verdict>>>> + Send;
 
     /// The result of the request that carried this idempotency key, if there was one.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Result<Option<Receipt>>> + Send;

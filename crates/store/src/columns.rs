@@ -10,7 +10,10 @@ use crate::model::record_kind::RecordKind;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::text::{Label, NonBlank};
+use baton_core::base::time::Timestamp;
 use baton_core::graph::Standing;
+use baton_core::landing::verdict::Verdict;
+use baton_core::recipe::run::Run;
 use baton_core::records::change::Record;
 use baton_core::task::Task;
 use baton_core::task::state::{QueueName, TaskStatus};
@@ -107,6 +110,7 @@ pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
         Record::Hold(hold) => (RecordKind::Hold, hold.agent.to_string()),
         Record::Spending(spending) => (RecordKind::Spending, spending.account.key()),
         Record::AccessToken(token) => (RecordKind::AccessToken, token.name.to_string()),
+        Record::Verdict(verdict) => (RecordKind::Verdict, verdict.key.to_string()),
     }
 }
 
@@ -129,6 +133,16 @@ pub(crate) const fn is_pending(state: &QuestionState) -> bool {
         QuestionState::Pending => true,
         QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => false,
     }
+}
+
+/// When the run started; runs stored before this was recorded come first.
+pub(crate) fn run_started(run: &Run) -> Timestamp {
+    run.started_at().unwrap_or(Timestamp::from_ms(0))
+}
+
+/// When the checks last ran, for the order of verdicts.
+pub(crate) fn verdict_ms(verdict: &Verdict) -> i64 {
+    verdict.checked_at().map_or(0, Timestamp::ms)
 }
 
 /// Enough for most bodies, so that the buffer need not grow.
@@ -158,5 +172,6 @@ pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
         Record::Hold(hold) => body(RecordKind::Hold, hold),
         Record::Spending(spending) => body(RecordKind::Spending, spending),
         Record::AccessToken(token) => body(RecordKind::AccessToken, token),
+        Record::Verdict(verdict) => body(RecordKind::Verdict, verdict),
     }
 }

@@ -12,6 +12,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
+use baton_core::landing::verdict::{Verdict, VerdictKey};
 use baton_core::limits::hold::Hold;
 use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
@@ -42,7 +43,8 @@ use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, RunFilter, TaskDependency, TaskFilter,
+    TaskGroup,
 };
 use crate::postgres::LogChannel;
 use crate::{PostgresStore, SqliteStore};
@@ -269,11 +271,14 @@ forward! {
     fn plan(breakdown: TaskId) -> Option<Versioned<PlanRecord>>;
     fn run(id: RunId) -> Option<Versioned<Run>>;
     fn open_runs() -> Vec<Versioned<Run>>;
+    fn runs(filter: &RunFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<Run>>;
     fn phase_loop(session: &SessionId) -> Option<Versioned<PhaseLoop>>;
     fn holds() -> Vec<Versioned<Hold>>;
     fn spending(account: SpendingAccount) -> Option<Versioned<Spending>>;
     fn access_token(name: &PersonName) -> Option<Versioned<AccessToken>>;
     fn access_tokens() -> Vec<Versioned<AccessToken>>;
+    fn verdict(key: &VerdictKey) -> Option<Versioned<Verdict>>;
+    fn last_verdicts(limit: u32) -> Vec<Versioned<Verdict>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;

@@ -25,7 +25,7 @@ pub mod yaml;
 pub use context::{RunError, RunErrorKind, TaskEnvironment};
 pub use go::{Map, Value};
 pub use listing::ListedTask;
-pub use load::LoadError;
+pub use load::{LoadError, ProjectTree, read_regular_file};
 pub use output::{Capture, Console, Stream};
 pub use shell::{CancelToken, TaskShim, split as split_args};
 pub use taskfile::{InvocationResult, OutputTarget, TaskInvocation, Taskfile, TaskfileCache};

@@ -10,9 +10,9 @@ use crate::context::{
 };
 use crate::go::path::join;
 use crate::listing::{self, ListOrder, ListedTask};
-use crate::load::{FileStamp, LoadError, LoadedTaskfile, load};
+use crate::load::{FileStamp, LoadError, LoadedTaskfile, ProjectTree, load};
 use crate::output::{Capture, Console, ProcessConsole};
-use crate::run::TaskRunner;
+use crate::run::{STACK_BYTES, TaskRunner};
 use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
 use crate::template::System;
 
@@ -34,6 +34,8 @@ pub struct TaskInvocation {
     pub args: Vec<String>,
     /// Variables that override the Taskfile's, as `NAME=value` on a command line does.
     pub vars: Vec<(String, String)>,
+    /// Environment variables of every command, by which the caller finds its processes.
+    pub marks: Vec<(String, String)>,
     /// Time limit for the whole run.
     pub timeout: Option<Duration>,
     /// Do not print commands before they run.
@@ -85,19 +87,17 @@ impl InvocationResult {
 impl Taskfile {
     /// Opens a Taskfile. Its tasks run in `project_dir`, whatever directory the file is in.
     pub fn open(project_dir: &Path, taskfile: &Path) -> Result<Taskfile, LoadError> {
-        Taskfile::open_with(project_dir, taskfile, TaskEnvironment::from_process())
+        Taskfile::open_in(&ProjectTree::single(project_dir), taskfile, TaskEnvironment::from_process())
     }
 
-    /// Like [`Taskfile::open`], with an explicit environment.
-    pub fn open_with(
-        project_dir: &Path,
+    /// Like [`Taskfile::open`], with an explicit environment, and possibly in another checkout than the definitions'.
+    pub fn open_in(
+        tree: &ProjectTree,
         taskfile: &Path,
         environment: TaskEnvironment,
     ) -> Result<Taskfile, LoadError> {
-        let read = |path: &Path| {
-            std::path::absolute(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
-        };
-        let dir = read(project_dir)?;
+        let tree = tree.absolute().map_err(|source| LoadError::Read { path: tree.dir.clone(), source })?;
+        let dir = tree.dir.clone();
         let path = join(&dir, &taskfile.display().to_string());
         if !path.is_file() {
             return Err(LoadError::NotFound {
@@ -106,8 +106,8 @@ impl Taskfile {
                 at_root: false,
             });
         }
-        let loaded = load(&path, &dir, &environment.values(), &System::new(dir.clone()))?;
-        let place = ProjectPaths { user_dir: dir.clone(), dir, taskfile: path };
+        let loaded = load(&path, &dir, Some(&tree), &environment.values(), &System::new(dir.clone()))?;
+        let place = ProjectPaths { user_dir: dir.clone(), dir, taskfile: path, tree: Some(tree) };
         Ok(Taskfile { place, loaded, environment, task_shim: TaskShim::current() })
     }
 
@@ -175,7 +175,16 @@ impl Taskfile {
         if let Some(limit) = call.timeout {
             scope = scope.with_timeout(limit);
         }
-        let result = self.run_on(call, matches!(io, OutputTarget::Inherit), console, &scope);
+        let inherit = matches!(io, OutputTarget::Inherit);
+        // The caller's stack may be small; commands and templates of a Taskfile must not exhaust it.
+        let result = std::thread::scope(|threads| {
+            let run = || self.run_on(call, inherit, console, &scope);
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run);
+            match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(source) => Err(RunErrorKind::Thread { task: call.name.clone(), source }.into()),
+            }
+        });
         let error = result.err().map(|error| match scope.cancel_reason() {
             Some(CancelReason::Cancelled) => RunErrorKind::Cancelled { task: call.name.clone() }.into(),
             Some(CancelReason::DeadlinePassed) => {
@@ -203,6 +212,7 @@ impl Taskfile {
             dry: call.dry,
             force: call.force,
             cli_args: call.args.clone(),
+            marks: call.marks.clone(),
             stdin: inherit,
             globals,
             ..RunOptions::default()
@@ -229,8 +239,8 @@ impl Taskfile {
     }
 }
 
-/// A Taskfile with the project directory and path it was opened by.
-type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
+/// A Taskfile with the project and path it was opened by.
+type Opened = ((ProjectTree, PathBuf), Arc<Taskfile>);
 
 /// Opened Taskfiles by path, re-read only when a file changed.
 #[derive(Debug, Default)]
@@ -244,24 +254,24 @@ const MAX_OPENED: usize = 64;
 impl TaskfileCache {
     /// The current Taskfile.
     pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
-        self.open_with(project_dir, taskfile, TaskEnvironment::from_process())
+        self.open_in(&ProjectTree::single(project_dir), taskfile, TaskEnvironment::from_process())
     }
 
-    /// Like [`TaskfileCache::open`], with an explicit environment, which is part of the cache key.
-    pub fn open_with(
+    /// Like [`Taskfile::open_in`]; the tree and the environment are part of the cache key.
+    pub fn open_in(
         &self,
-        project_dir: &Path,
+        tree: &ProjectTree,
         taskfile: &Path,
         environment: TaskEnvironment,
     ) -> Result<Arc<Taskfile>, LoadError> {
-        let key = (project_dir.to_owned(), taskfile.to_owned());
+        let key = (tree.clone(), taskfile.to_owned());
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         opened.retain(|(k, known)| *k != key || known.is_current());
         let is_same = |known: &Taskfile| known.environment.overrides() == environment.overrides();
         if let Some((_, known)) = opened.iter().find(|(k, known)| *k == key && is_same(known)) {
             return Ok(Arc::clone(known));
         }
-        let fresh = Arc::new(Taskfile::open_with(project_dir, taskfile, environment)?);
+        let fresh = Arc::new(Taskfile::open_in(tree, taskfile, environment)?);
         if opened.len() >= MAX_OPENED {
             opened.remove(0);
         }

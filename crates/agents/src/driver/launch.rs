@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton_core::base::id::AttemptId;
 
 use crate::driver::tool_server::ToolServer;
+use crate::fence::Fence;
 use crate::output::log::LOG_BYTES_MAX;
 use crate::process::environment::AgentEnvironment;
 use crate::process::spawn::ProcessSpec;
@@ -20,6 +21,8 @@ pub struct Launch {
     pub prompt: String,
     /// The program's whole environment; the attempt id is added to it.
     pub environment: AgentEnvironment,
+    /// The fence it runs in, if any.
+    pub fence: Option<Fence>,
     pub limits: RunLimits,
     pub session: SessionSetup,
     /// Path of the attempt log; [`crate::output::log`] says what happens when it exists.
@@ -33,7 +36,7 @@ pub struct SessionSetup {
     pub tools: Option<ToolServer>,
     /// The session to resume; None starts a new one.
     pub resume: Option<SessionResume>,
-    /// Folders outside the worktree that a commit writes to: the worktree's git folder and the repository's.
+    /// Folders that a commit writes to and a sandbox may protect: the `.git` of the agent's own clone.
     pub git_folders: Vec<PathBuf>,
     /// The model, if the settings name one.
     pub model: Option<String>,
@@ -87,6 +90,7 @@ impl<'a> From<&'a Launch> for ProcessSpec<'a> {
             command: &launch.command,
             folder: &launch.worktree,
             environment: &launch.environment,
+            fence: launch.fence.as_ref(),
         }
     }
 }

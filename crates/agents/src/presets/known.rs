@@ -12,6 +12,8 @@ pub const PRESETS: [Preset; 15] = [
         env: CLAUDE_ENV,
         set_env: CLAUDE_SET_ENV,
         error_begins: &["API Error:"],
+        home: CLAUDE_HOME,
+        hosts: CLAUDE_HOSTS,
         ..Preset::GENERIC
     },
     Preset {
@@ -30,6 +32,8 @@ pub const PRESETS: [Preset; 15] = [
             "You've hit your usage limit",
             "Quota exceeded",
         ],
+        home: &[".codex"],
+        hosts: CODEX_HOSTS,
         ..Preset::GENERIC
     },
     Preset {
@@ -39,6 +43,8 @@ pub const PRESETS: [Preset; 15] = [
         env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"],
         ends_on_close: false,
         ask_tool: ASK_HUMAN,
+        home: &[".gemini"],
+        hosts: &["*.googleapis.com", "accounts.google.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -48,6 +54,8 @@ pub const PRESETS: [Preset; 15] = [
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT"],
         set_env: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
         token_kind: UsageKind::LastCall,
+        home: &[".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"],
+        hosts: &["api.anthropic.com", "api.openai.com", "opencode.ai", "*.opencode.ai", "models.dev"],
         ..Preset::GENERIC
     },
     Preset {
@@ -66,6 +74,8 @@ pub const PRESETS: [Preset; 15] = [
         set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
         token_kind: UsageKind::LastCall,
         error_begins: &["Ran into this error:"],
+        home: &[".config/goose", ".local/share/goose", ".local/state/goose"],
+        hosts: &["api.anthropic.com", "api.openai.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -73,6 +83,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["qwen", "--acp"],
         version: &["qwen", "--version"],
         env: &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"],
+        home: &[".qwen"],
+        hosts: &["*.aliyuncs.com", "chat.qwen.ai", "api.openai.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -81,6 +93,8 @@ pub const PRESETS: [Preset; 15] = [
         version: &["copilot", "--version"],
         env: &["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
         tool_transport: ToolTransport::Shim,
+        home: &[".copilot", ".config/github-copilot"],
+        hosts: &["api.github.com", "github.com", "*.githubcopilot.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -88,6 +102,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["kimi", "acp"],
         version: &["kimi", "--version"],
         env: &["KIMI_API_KEY", "KIMI_BASE_URL", "MOONSHOT_API_KEY"],
+        home: &[".kimi"],
+        hosts: &["api.moonshot.ai", "api.kimi.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -95,6 +111,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["vibe-acp"],
         version: &["vibe-acp", "--version"],
         env: &["MISTRAL_API_KEY", "VIBE_HOME"],
+        home: &[".vibe"],
+        hosts: &["api.mistral.ai"],
         ..Preset::GENERIC
     },
     Preset {
@@ -102,6 +120,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["openhands", "acp"],
         version: &["openhands", "--version"],
         env: &["LLM_API_KEY", "LLM_MODEL", "LLM_BASE_URL"],
+        home: &[".openhands"],
+        hosts: &["api.anthropic.com", "api.openai.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -109,6 +129,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["fast-agent-acp"],
         version: &["fast-agent", "--version"],
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        home: &[".fast-agent"],
+        hosts: &["api.anthropic.com", "api.openai.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -116,6 +138,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["pi-acp"],
         version: &["pi", "--version"],
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        home: &[".pi"],
+        hosts: &["api.anthropic.com", "api.openai.com"],
         ..Preset::GENERIC
     },
     Preset {
@@ -123,6 +147,8 @@ pub const PRESETS: [Preset; 15] = [
         command: &["hermes-acp"],
         version: &["hermes", "--version"],
         env: &["OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+        home: &[".hermes"],
+        hosts: &["api.openai.com", "openrouter.ai"],
         ..Preset::GENERIC
     },
     Preset {
@@ -132,6 +158,8 @@ pub const PRESETS: [Preset; 15] = [
         version: &["claude", "--version"],
         env: CLAUDE_ENV,
         set_env: CLAUDE_SET_ENV,
+        home: CLAUDE_HOME,
+        hosts: CLAUDE_HOSTS,
         ..Preset::GENERIC
     },
     Preset {
@@ -142,10 +170,16 @@ pub const PRESETS: [Preset; 15] = [
         env: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"],
         writable_roots: WritableRoots::CodexOptions,
         token_kind: UsageKind::PerSession,
+        home: &[".codex"],
+        hosts: CODEX_HOSTS,
         ..Preset::GENERIC
     },
 ];
 
+const CLAUDE_HOME: &[&str] = &[".claude", ".claude.json", ".local/share/claude", ".cache/claude"];
+const CLAUDE_HOSTS: &[&str] =
+    &["api.anthropic.com", "claude.ai", "console.anthropic.com", "platform.claude.com"];
+const CODEX_HOSTS: &[&str] = &["api.openai.com", "chatgpt.com", "*.chatgpt.com", "auth.openai.com"];
 const CLAUDE_ENV: &[&str] = &[
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",

@@ -27,6 +27,10 @@ pub struct Preset {
     pub ask_tool: &'static str,
     /// How to grant write access to folders outside the worktree.
     pub writable_roots: WritableRoots,
+    /// Its own folders and files below the home, which a fence leaves writable.
+    pub home: &'static [&'static str],
+    /// Hosts it needs, which `network = "allow"` lets through.
+    pub hosts: &'static [&'static str],
     /// What its token counts cover.
     pub token_kind: UsageKind,
     /// Prefixes of lines in its last message that are really errors of the provider.
@@ -72,6 +76,8 @@ impl Preset {
         tool_transport: ToolTransport::HttpOrShim,
         ask_tool: ASK_USER,
         writable_roots: WritableRoots::Unneeded,
+        home: &[],
+        hosts: &[],
         token_kind: UsageKind::PerTurn,
         error_begins: &[],
     };

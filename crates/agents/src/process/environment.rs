@@ -8,6 +8,8 @@ use std::ffi::{OsStr, OsString};
 
 /// Carries the attempt id into every process of the tree, by which they are found.
 pub const ATTEMPT_ID: &str = "BATON_ATTEMPT_ID";
+/// The same for the processes of one user task.
+pub const RUN_ID: &str = "BATON_RUN_ID";
 
 /// What a program needs to find its tools, its home, its language and its network.
 ///

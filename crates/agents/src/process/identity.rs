@@ -18,6 +18,19 @@ pub struct ProcessIdentity {
     /// The boot those ticks count from. After another boot no process of it is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
+    /// It is not the agent itself but a process around the agent's tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<TreeGuard>,
+}
+
+/// What stands around an agent's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeGuard {
+    /// A keeper, which adopts orphans: it is ended last.
+    Keeper,
+    /// A process namespace, which ends as one when this process does.
+    Namespace,
 }
 
 /// The state of an identified process.
@@ -36,7 +49,12 @@ pub enum ProcessStatus {
 impl ProcessIdentity {
     /// The process that has `pid` now. Reliable only for an own child that is not reaped yet.
     pub fn from_pid(pid: u32) -> Self {
-        Self { pid, started: ProcessEntry::find(pid).map(|entry| entry.started), boot_id: boot_id() }
+        Self {
+            pid,
+            started: ProcessEntry::find(pid).map(|entry| entry.started),
+            boot_id: boot_id(),
+            guard: None,
+        }
     }
 
     pub fn status(&self) -> ProcessStatus {
@@ -87,7 +105,8 @@ mod tests {
 
     #[test]
     fn an_identity_survives_being_written_down() {
-        let identity = ProcessIdentity { pid: 7, started: Some(9), boot_id: Some("b".to_owned()) };
+        let identity =
+            ProcessIdentity { pid: 7, started: Some(9), boot_id: Some("b".to_owned()), guard: None };
         let text = serde_json::to_string(&identity).unwrap();
         assert_eq!(text, r#"{"pid":7,"started":9,"boot_id":"b"}"#);
         assert_eq!(serde_json::from_str::<ProcessIdentity>(&text).unwrap(), identity);

@@ -6,8 +6,13 @@
 pub mod environment;
 pub mod exit;
 pub mod identity;
+pub mod keeper;
+pub mod marked;
 pub mod one_shot;
+pub mod peer;
 pub(crate) mod pipe;
+pub mod secrecy;
+mod socket_table;
 pub(crate) mod spawn;
 mod table;
 pub mod tree;

@@ -11,6 +11,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use crate::fence::Fence;
 use crate::output::excerpt::TextExcerpt;
 use crate::output::lines::{LineSplitter, OutputLine};
 use crate::process::environment::AgentEnvironment;
@@ -30,6 +31,8 @@ pub struct OneShot {
     pub command: Vec<String>,
     pub folder: PathBuf,
     pub environment: AgentEnvironment,
+    /// The fence it runs in, if any.
+    pub fence: Option<Fence>,
     /// Written to standard input, which is then closed.
     pub input: String,
     pub timeout: Duration,
@@ -63,6 +66,7 @@ impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
             command: &one_shot.command,
             folder: &one_shot.folder,
             environment: &one_shot.environment,
+            fence: one_shot.fence.as_ref(),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Starts a process in its own group and owns its tree until nothing of it is left.
 
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -12,8 +15,10 @@ use tracing::{debug, warn};
 
 use baton_core::base::id::AttemptId;
 
+use crate::fence::Fence;
 use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
-use crate::process::identity::ProcessIdentity;
+use crate::process::identity::{ProcessIdentity, TreeGuard};
+use crate::process::keeper;
 use crate::process::tree::{LeftoverProcesses, ProcessTree};
 use crate::process::watchdog::{self, Watch};
 
@@ -44,6 +49,8 @@ pub(crate) struct ProcessSpec<'a> {
     pub command: &'a [String],
     pub folder: &'a Path,
     pub environment: &'a AgentEnvironment,
+    /// The fence it runs in, if any.
+    pub fence: Option<&'a Fence>,
 }
 
 /// A running process and its tree. Dropping it kills the tree, unless it was ended.
@@ -67,14 +74,23 @@ impl Process {
     /// Starts the program in its folder with exactly the given environment.
     pub(crate) fn start<'a>(what: impl Into<ProcessSpec<'a>>) -> Result<(Self, ProcessPipes), StartError> {
         let start = what.into();
-        let (program, arguments) = start.command.split_first().ok_or(StartError::NoCommand)?;
+        let program = start.command.first().ok_or(StartError::NoCommand)?;
+        let (words, guard) = command_line(&start);
+        if guard.is_some() {
+            // Whatever runs the program would find out too late to say it well.
+            check_program(program, &start)?;
+        }
+        let (first, arguments) = words.split_first().ok_or(StartError::NoCommand)?;
         // Before the spawn, so that there is no unwatched moment.
         let watch = watchdog::watch(start.attempt);
-        let mut child = Command::new(program)
+        let removed = start.fence.map_or(&[][..], Fence::removed_variables);
+        let added = start.fence.map_or(&[][..], Fence::variables);
+        let mut child = Command::new(first)
             .args(arguments)
             .current_dir(start.folder)
             .env_clear()
-            .envs(start.environment.iter())
+            .envs(start.environment.iter().filter(|(name, _)| !removed.iter().any(|removed| name == removed)))
+            .envs(added.iter().map(|(name, value)| (name, value)))
             // Last, so that nothing overrides it: the tree is found by it.
             .env(ATTEMPT_ID, start.attempt.to_string())
             .stdin(Stdio::piped())
@@ -90,7 +106,7 @@ impl Process {
             return Err(StartError::System { program: program.clone(), source });
         };
         // The child is not reaped before `wait`, so the pid is still its own.
-        let identity = ProcessIdentity::from_pid(pid);
+        let identity = ProcessIdentity { guard, ..ProcessIdentity::from_pid(pid) };
         watch.started(&identity);
         debug!(attempt = %start.attempt, pid, program, "started process");
         let tree = ProcessTree::new(start.attempt, Some(identity.clone()));
@@ -106,7 +122,17 @@ impl Process {
 
     /// Waits for the process itself; others of its tree may still run. Cancel-safe.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait().await
+        self.child.wait().await.map(|status| self.translate(status))
+    }
+
+    /// A guard passes the signal that ended the agent on as an exit code.
+    fn translate(&self, status: ExitStatus) -> ExitStatus {
+        let signal = status.code().map_or(0, |code| code - keeper::SIGNAL_CODE);
+        if self.identity.guard.is_some() && (1..32).contains(&signal) {
+            ExitStatus::from_raw(signal)
+        } else {
+            status
+        }
     }
 
     /// Ends the whole tree. The status is None when the process hangs in the kernel.
@@ -122,7 +148,7 @@ impl Process {
         };
         self.is_ended = ended.is_ok();
         let status = timeout(STATUS_PATIENCE, self.child.wait()).await;
-        let status = status.ok().and_then(Result::ok);
+        let status = status.ok().and_then(Result::ok).map(|status| self.translate(status));
         match &ended {
             Ok(()) => debug!(pid = self.identity.pid, status = ?status, "process tree ended"),
             Err(leftover) => {
@@ -159,6 +185,40 @@ fn explain(error: io::Error, program: &str, start: &ProcessSpec<'_>) -> StartErr
         io::ErrorKind::PermissionDenied => StartError::NotExecutable { program },
         _ => StartError::System { program, source: error },
     }
+}
+
+/// What is really started, and what then stands around the agent.
+fn command_line(start: &ProcessSpec<'_>) -> (Vec<OsString>, Option<TreeGuard>) {
+    let fenced = match start.fence {
+        Some(fence) => fence.command(start.command, start.folder),
+        None => start.command.iter().map(OsString::from).collect(),
+    };
+    if start.fence.is_some_and(Fence::owns_processes) {
+        return (fenced, Some(TreeGuard::Namespace));
+    }
+    match keeper::command() {
+        Some(words) => (words.iter().cloned().chain(fenced).collect(), Some(TreeGuard::Keeper)),
+        None => (fenced, None),
+    }
+}
+
+/// Whether the program is there and can be executed.
+fn check_program(program: &str, start: &ProcessSpec<'_>) -> Result<(), StartError> {
+    let is_executable = |file: &Path| {
+        std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let path = start.environment.get("PATH").unwrap_or_default();
+    let file = if is_looked_up(program) {
+        std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    } else {
+        Some(start.folder.join(program)).filter(|file| file.is_file())
+    };
+    let missing = || explain(io::ErrorKind::NotFound.into(), program, start);
+    let file = file.ok_or_else(missing)?;
+    if !start.folder.is_dir() {
+        return Err(missing());
+    }
+    if is_executable(&file) { Ok(()) } else { Err(StartError::NotExecutable { program: program.to_owned() }) }
 }
 
 /// A name without a slash is looked up on PATH.

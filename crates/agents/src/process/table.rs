@@ -72,7 +72,7 @@ impl ProcessEntry {
         false
     }
 
-    fn environ(&self) -> Option<Vec<u8>> {
+    pub(super) fn environ(&self) -> Option<Vec<u8>> {
         let mut environ = Vec::new();
         let file = File::open(format!("/proc/{}/environ", self.pid)).ok()?;
         file.take(ENVIRON_BYTES_MAX).read_to_end(&mut environ).ok()?;
@@ -128,7 +128,7 @@ pub(super) fn visit(mut visit: impl FnMut(ProcessEntry)) -> bool {
     true
 }
 
-fn pids() -> impl Iterator<Item = u32> {
+pub(super) fn pids() -> impl Iterator<Item = u32> {
     let folders = fs::read_dir("/proc").into_iter().flatten();
     folders.filter_map(|folder| folder.ok()?.file_name().to_str()?.parse().ok())
 }

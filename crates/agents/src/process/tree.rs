@@ -13,8 +13,8 @@ use baton_core::base::id::AttemptId;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::time::{Instant, sleep};
 
-use crate::process::environment::ATTEMPT_ID;
-use crate::process::identity::{ProcessIdentity, ProcessStatus};
+use crate::process::environment::{ATTEMPT_ID, RUN_ID};
+use crate::process::identity::{ProcessIdentity, ProcessStatus, TreeGuard};
 use crate::process::table::{self, ProcessEntry, pid_of};
 
 /// How long a killed process may take to disappear. One that takes longer hangs in the kernel.
@@ -142,18 +142,29 @@ impl ProcessTree {
     }
 
     /// Signals every member and returns them.
-    fn signal_members(&self, signal: Signal) -> Vec<ProcessEntry> {
+    pub(super) fn signal_members(&self, signal: Signal) -> Vec<ProcessEntry> {
         let members = self.members();
         // Signal a group as one, so that nothing can fork out of it in between.
-        let groups: Vec<Pid> = self.leaders.iter().filter_map(group_of).collect();
+        let agents = self.leaders.iter().filter(|leader| leader.guard.is_none());
+        let groups: Vec<Pid> = agents.filter_map(group_of).collect();
         for &group in &groups {
             let _ = kill_process_group(group, signal);
         }
         // Not twice: some programs abort on a second TERM.
         let is_signalled =
             |entry: &ProcessEntry| pid_of(entry.group).is_some_and(|group| groups.contains(&group));
+        let is_last = members.iter().all(|entry| self.guard(entry).is_some());
         for member in members.iter().filter(|entry| !is_signalled(entry)) {
-            member.signal(signal);
+            let is_due = match self.guard(member) {
+                None => true,
+                // Without its keeper a process could get away; nothing is left when the keeper is alone.
+                Some(TreeGuard::Keeper) => is_last,
+                // Everything inside ends with it, so a polite signal is for the others only.
+                Some(TreeGuard::Namespace) => is_last || signal == Signal::KILL,
+            };
+            if is_due {
+                member.signal(signal);
+            }
         }
         members
     }
@@ -164,8 +175,11 @@ impl ProcessTree {
         let oldest = self.leaders.iter().map(|leader| leader.started.unwrap_or(0)).min();
         let born = oldest.filter(|_| self.is_complete).unwrap_or(0);
         let myself = std::process::id();
-        let marks =
-            self.attempts.iter().map(|attempt| format!("{ATTEMPT_ID}={attempt}").into_bytes()).collect();
+        let marks = self
+            .attempts
+            .iter()
+            .flat_map(|attempt| [ATTEMPT_ID, RUN_ID].map(|name| format!("{name}={attempt}").into_bytes()));
+        let marks = marks.collect();
         let mut candidates = Vec::new();
         let mut members = BTreeMap::new();
         let is_table = table::visit(|entry| {
@@ -183,6 +197,13 @@ impl ProcessTree {
         self.add_groups(&candidates, &mut members);
         add_children(&candidates, &mut members);
         members.into_values().filter(|entry| !entry.is_zombie).collect()
+    }
+
+    /// What the process is to the agent's, when it is not one of them.
+    fn guard(&self, entry: &ProcessEntry) -> Option<TreeGuard> {
+        let is_it =
+            |leader: &&ProcessIdentity| leader.pid == entry.pid && leader.started == Some(entry.started);
+        self.leaders.iter().find(is_it).and_then(|leader| leader.guard)
     }
 
     fn is_leader(&self, entry: &ProcessEntry) -> bool {

@@ -2,7 +2,7 @@
 
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
-use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
+use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
@@ -35,13 +35,17 @@ pub(super) fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
 pub(super) fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
     #[derive(Deserialize)]
     struct DiscoveredFields {
-        tasks: Vec<DiscoveredTask>,
+        tasks: Vec<Value>,
     }
     let DiscoveredFields { tasks } = read(object)?;
-    if tasks.len() > DISCOVERED_MAX {
-        return Err(format!("{} tasks exceed the limit of {DISCOVERED_MAX}", tasks.len()));
+    let total = tasks.len();
+    // One bad entry must not lose the others.
+    let readable: Vec<DiscoveredTask> =
+        tasks.into_iter().filter_map(|task| serde_json::from_value(task).ok()).collect();
+    if readable.is_empty() && total > 0 {
+        return Err(format!("none of the {total} tasks has a title"));
     }
-    Ok(tasks)
+    Ok(readable)
 }
 
 pub(super) fn usage(object: Map<String, Value>) -> Result<Usage, String> {

@@ -36,6 +36,7 @@ pub(crate) fn from_reports(
     let reported = AttemptReport {
         output: said.output().unwrap_or(stdout.trim_end()).to_owned(),
         plan_submitted: plan.is_some(),
+        plan_fault: None,
         result: said.result(reason, exit, stderr.trim()),
     };
     RunResult {

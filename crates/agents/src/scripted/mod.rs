@@ -24,6 +24,9 @@ const STEP_FAILED: u8 = 1;
 /// Where and when a script runs.
 pub struct ScriptStage<'a> {
     pub worktree: PathBuf,
+    /// Where it notes what it did once for a task; without one, in the repository's git folder. Each attempt may have a
+    /// repository of its own.
+    pub memory: Option<PathBuf>,
     pub task: String,
     pub cue: ScriptCue,
     pub out: &'a mut dyn Write,
@@ -70,6 +73,7 @@ pub fn program(script: &Path) -> ExitCode {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let stage = ScriptStage {
         worktree: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        memory: std::env::var_os("BATON_STATE_DIR").map(|state| PathBuf::from(state).join("scripted")),
         task: variable("BATON_TASK_ID"),
         cue: ScriptCue {
             attempt: variable(ATTEMPT_NUMBER).parse().unwrap_or(1),

@@ -186,10 +186,13 @@ impl<'a> ScriptPlayer<'a> {
         Ok(())
     }
 
-    /// Kept in the repository's git folder, because each attempt may have its own worktree.
     fn is_first_time(&self, (scene, step): (Option<usize>, usize)) -> io::Result<bool> {
-        let folder = self.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
-        let folder = PathBuf::from(folder).join("baton-scripted");
+        let folder = if let Some(memory) = &self.stage.memory {
+            memory.clone()
+        } else {
+            let git = self.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+            PathBuf::from(git).join("baton-scripted")
+        };
         fs::create_dir_all(&folder)?;
         let task: String = self.stage.task.chars().filter(char::is_ascii_alphanumeric).collect();
         let scene = scene.map_or("otherwise".to_owned(), |scene| scene.to_string());

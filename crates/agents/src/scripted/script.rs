@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use baton_core::records::session::HISTORY_HEADING;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -146,6 +147,7 @@ impl Script {
 
     /// The first matching scene and its number; None for `otherwise`.
     pub fn choose(&self, prompt: &str, cue: &ScriptCue) -> (Option<usize>, &[ScriptStep]) {
+        let prompt = without_history(prompt);
         let fits = |scene: &Scene| {
             prompt.contains(&scene.when)
                 && scene.attempt.is_none_or(|number| number == cue.attempt)
@@ -163,6 +165,28 @@ impl Script {
         let scenes = self.scripts.iter().enumerate().map(|(number, scene)| (Some(number), &scene.steps[..]));
         scenes.chain([(None, &self.otherwise[..])])
     }
+}
+
+/// The prompt without the earlier messages of its conversation, which would match the scenes they had themselves.
+fn without_history(prompt: &str) -> String {
+    let mut kept = String::new();
+    let mut fence: Option<&str> = None;
+    let mut is_history = false;
+    for line in prompt.split_inclusive('\n') {
+        let bare = line.trim_end();
+        let ticks = &bare[..bare.bytes().take_while(|byte| *byte == b'`').count()];
+        match fence {
+            Some(open) if bare == open => fence = None,
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            None if bare == HISTORY_HEADING => is_history = true,
+            None if bare.starts_with("## ") => is_history = false,
+            Some(_) | None => {}
+        }
+        if !is_history {
+            kept.push_str(line);
+        }
+    }
+    kept
 }
 
 /// The position as a JSON path.

@@ -57,6 +57,7 @@ impl Bench {
             worktree: self.worktree(),
             prompt: "the prompt".to_owned(),
             environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+            fence: None,
             limits: RunLimits { grace: Duration::from_millis(200), ..RunLimits::default() },
             session: SessionSetup::default(),
             log_path: self.path("attempt.log"),

@@ -98,6 +98,7 @@ fn play(script: &str, prompt: &str, attempt: u32, resumed: bool) -> (String, Str
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let stage = ScriptStage {
         worktree: std::env::temp_dir(),
+        memory: None,
         task: "TASK-00000001".to_owned(),
         cue: ScriptCue { attempt, resumed, ..ScriptCue::default() },
         out: &mut out,
@@ -175,6 +176,7 @@ fn a_script_can_be_for_one_step_of_a_recipe_and_one_visit() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let stage = ScriptStage {
             worktree: std::env::temp_dir(),
+            memory: None,
             task: "TASK-00000001".to_owned(),
             cue: ScriptCue { step: step.to_owned(), visit, ..ScriptCue::default() },
             out: &mut out,

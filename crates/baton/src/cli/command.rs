@@ -117,7 +117,7 @@ pub(crate) enum CliCommand {
     /// Print or install manual pages
     #[command(after_help = "Examples:\n  baton man | man -l -\n  baton man --into ~/.local/share/man/man1")]
     Man(shell::ManArgs),
-    /// List the questions that wait for an answer
+    /// List the questions that wait for an answer, and what else stands still until you act
     #[command(
         after_help = "Examples:\n  baton questions\n  baton questions --follow              keep running and print new ones\n  baton questions --follow --json       one JSON object per line"
     )]
@@ -129,7 +129,7 @@ pub(crate) enum CliCommand {
     Answer(questions::AnswerArgs),
     /// Run the Plan → Execute → Review loop in this terminal
     #[command(
-        after_help = "Ctrl-C stops the loop and returns it to the hub; no work is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
+        after_help = "Ctrl-C stops the loop and returns it to the hub; no work is lost.\n\nExamples:\n  baton loop\n  baton loop \"Add sharing links that expire\"\n  baton loop --from review --unattended escalate"
     )]
     Loop(loops::LoopArgs),
     /// Ask the user a question; called by agents, which identify themselves by token
@@ -153,6 +153,9 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  baton recipe list\n  baton recipe show implement-and-review\n  baton recipe start implement-and-review"
     )]
     Recipe(recipes::RecipeCommand),
+    /// Show accepted work that waits to land: its lanes, who waits for whom, and what the checks said
+    #[command(after_help = "Examples:\n  baton landing\n  baton --json landing")]
+    Landing,
     /// List and release holds: agents that get no work because of a limit, an expired login or a budget
     #[command(subcommand, after_help = "Examples:\n  baton hold list\n  baton hold release claude")]
     Hold(holds::HoldCommand),

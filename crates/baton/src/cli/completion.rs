@@ -49,7 +49,7 @@ pub(crate) fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 pub(crate) fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = place().map(|(place, _)| {
-        let listed = RecipeLibrary::of(&place.root).list();
+        let listed = RecipeLibrary::for_repository(&place.root).list();
         listed.iter().map(|one| (one.recipe.id().to_string(), one.recipe.label().to_string())).collect()
     });
     candidates(typed, found)
@@ -72,7 +72,7 @@ pub(crate) fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, Some(topics.into_iter().chain(codes).collect()))
 }
 
-fn place() -> Option<(baton_engine::settings::place::Place, Settings)> {
+fn place() -> Option<(baton_engine::settings::location::StateLocation, Settings)> {
     // The shell does not pass on the flags typed so far.
     context::find(&GlobalOptions::from_environment()?).ok()
 }

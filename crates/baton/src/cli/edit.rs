@@ -23,6 +23,9 @@ pub(crate) struct EditArgs {
     /// Add a dependency on this task; repeatable, until the first attempt starts
     #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
     pub after: Vec<String>,
+    /// Remove the dependency on this task; repeatable
+    #[arg(long, value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
+    pub not_after: Vec<String>,
 }
 
 impl EditArgs {
@@ -32,5 +35,6 @@ impl EditArgs {
             || self.description.is_some()
             || self.priority.is_some()
             || !self.after.is_empty()
+            || !self.not_after.is_empty()
     }
 }

@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoopArgs {
+    /// What to plan, instead of the next task of the queue
+    pub goal: Option<String>,
     /// Phase to start in, if no loop is running [default: plan]
     #[arg(long, value_enum)]
     pub from: Option<LoopStartArg>,

@@ -20,7 +20,7 @@ pub(crate) struct QuestionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Question id, or - to read `QUESTION TEXT` lines from standard input
+    /// Question id or a unique prefix of one, or - to read `QUESTION TEXT` lines from standard input
     #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completion::questions))]
     pub question: Option<String>,
     /// The answer: one of the options, or any text if the question allows it

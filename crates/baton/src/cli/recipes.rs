@@ -44,6 +44,29 @@ pub(crate) enum RecipeCommand {
         /// What to work on
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
+        /// Print what it does until it ends
+        #[arg(long)]
+        follow: bool,
+    },
+    /// List runs of recipes and loops, newest first
+    #[command(after_help = "Examples:\n  baton recipe runs\n  baton recipe runs --open --json")]
+    Runs {
+        /// Only runs of this session
+        #[arg(long)]
+        session: Option<String>,
+        /// Only runs that have not ended
+        #[arg(long)]
+        open: bool,
+        /// Most runs to list
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Print what the running recipe does until it ends; fails if the run does
+    #[command(after_help = "Examples:\n  baton recipe follow\n  baton recipe follow --session login --json")]
+    Follow {
+        /// Session the recipe runs in
+        #[arg(long, default_value = "cli")]
+        session: String,
     },
     /// Send a message to the running recipe; its agent reads it before the next step
     #[command(after_help = "Examples:\n  baton recipe say \"Do not rename public items\"")]

@@ -104,9 +104,26 @@ pub(crate) enum TaskCommand {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Retry a failed task
+    /// Retry a failed task, or bring a cancelled one back
     #[command(after_help = "Examples:\n  baton task retry TASK-9a69e916")]
     Retry {
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
+        task: String,
+    },
+    /// Keep agents from a task until you release it; a running one is stopped and its work is kept
+    #[command(after_help = "Examples:\n  baton task hold TASK-9a69e916 --reason \"Not this week\"")]
+    Hold {
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
+        task: String,
+        /// Reason, shown with the task
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Let agents start a held task: one you stopped, held or left open in a loop
+    #[command(after_help = "Examples:\n  baton task release TASK-9a69e916")]
+    Release {
         /// Task id, or a unique prefix of it
         #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,

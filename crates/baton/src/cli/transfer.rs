@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_engine::import::Source;
+use baton_engine::import::ImportTool;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -38,13 +38,13 @@ pub(crate) enum ImportSource {
 }
 
 impl ImportSource {
-    pub(crate) const fn source(self) -> Source {
+    pub(crate) const fn source(self) -> ImportTool {
         match self {
-            Self::Beads => Source::Beads,
-            Self::TaskMaster => Source::TaskMaster,
-            Self::Backlog => Source::Backlog,
-            Self::VibeKanban => Source::VibeKanban,
-            Self::Github => Source::Github,
+            Self::Beads => ImportTool::Beads,
+            Self::TaskMaster => ImportTool::TaskMaster,
+            Self::Backlog => ImportTool::Backlog,
+            Self::VibeKanban => ImportTool::VibeKanban,
+            Self::Github => ImportTool::Github,
         }
     }
 }

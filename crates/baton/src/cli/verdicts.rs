@@ -14,7 +14,7 @@ pub(crate) struct AcceptArgs {
     /// Accept all provisional tasks; burned-out tasks are only listed
     #[arg(long)]
     pub all: bool,
-    /// Accept burned-out tasks too
+    /// Accept burned-out tasks too, and merge without waiting for the checks; recorded with your name
     #[arg(long, conflicts_with = "recycle")]
     pub force: bool,
     /// Recycle burned-out tasks into breakdowns
@@ -23,6 +23,9 @@ pub(crate) struct AcceptArgs {
     /// Show what would happen; change nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Do not wait until the checks have passed and the work has landed
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

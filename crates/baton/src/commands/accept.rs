@@ -6,7 +6,7 @@ use std::fmt::Write;
 use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::state::QueueName;
-use baton_engine::reports::forecast::Foreseen;
+use baton_engine::reports::forecast::AcceptOutcome;
 use baton_engine::reports::view::TaskSummary;
 use baton_server::client::ClientError;
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::verdicts::AcceptArgs;
 use crate::commands::landing::LandedBranch;
+use crate::commands::lanes::{self, LaneEnd};
 use crate::context::api::{self, Api, ListRequest};
 use crate::error::CliError;
 use crate::output;
@@ -28,6 +29,10 @@ struct AcceptReport {
     conflicted: Vec<(TaskSummary, Vec<String>)>,
     recycled: Vec<TaskSummary>,
     burned: Vec<TaskSummary>,
+    /// A person has to look at these first.
+    left_out: Vec<TaskSummary>,
+    /// Accepted, and not merged: they wait for the checks, or were sent back.
+    not_landed: Vec<(TaskSummary, LaneEnd)>,
 }
 
 pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
@@ -36,7 +41,12 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
         return preview(api, &accept, tasks).await;
     }
     let mut outcome = AcceptReport::default();
+    let mut in_lane = Vec::new();
     for task in tasks {
+        if accept.all && !accept.force && !task.needs_review.is_empty() {
+            outcome.left_out.push(task);
+            continue;
+        }
         let path = format!("/api/tasks/{}", task.task_id);
         match choose_action(&task, &accept) {
             AcceptAction::Recycle => {
@@ -48,6 +58,9 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
             AcceptAction::Accept => {
                 let force = json!({ "force": accept.force });
                 match api.try_post::<AcceptResponse>(&format!("{path}/accept"), &force).await {
+                    Ok(accepted) if accepted.queue == QueueName::Landing => {
+                        in_lane.push((task, accepted.landing()));
+                    }
                     Ok(accepted) => outcome.accepted.push((task, accepted.landing())),
                     Err(ClientError::Refused(refusal)) if !refusal.conflicts.is_empty() => {
                         outcome.conflicted.push((task, refusal.conflicts));
@@ -63,11 +76,28 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
             }
         }
     }
+    // All are in their lanes before the first is waited for, so that they are checked together.
+    for (task, landing) in in_lane {
+        let id = task.task_id;
+        let ended = if accept.no_wait { lanes::look(api, id).await? } else { lanes::wait(api, id).await? };
+        match ended {
+            LaneEnd::Landed => outcome.accepted.push((task, landing)),
+            other => outcome.not_landed.push((task, other)),
+        }
+    }
     let printed = outcome.print(api)?;
-    if api.is_json {
+    let is_sent_back = outcome.sent_back().next().is_some();
+    if api.is_json && !is_sent_back {
         return Ok(printed);
     }
     output::line(printed.trim_end());
+    if is_sent_back {
+        let ids: Vec<String> = outcome.sent_back().map(|(task, _)| task.task_id.to_string()).collect();
+        return Err(CliError::failed(
+            format!("not everything has landed: {}", ids.join(", ")),
+            format!("see why: baton task show {}", ids[0]),
+        ));
+    }
     let landings: BTreeSet<&LandedBranch> =
         outcome.accepted.iter().filter_map(|(_, landing)| landing.as_ref()).collect();
     for landing in landings {
@@ -79,6 +109,7 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
 /// The API's answer.
 #[derive(Deserialize)]
 struct AcceptResponse {
+    queue: QueueName,
     branch: Option<String>,
     remote: Option<String>,
 }
@@ -125,6 +156,12 @@ fn choose_action(task: &TaskSummary, accept: &AcceptArgs) -> AcceptAction {
 }
 
 impl AcceptReport {
+    fn sent_back(&self) -> impl Iterator<Item = &(TaskSummary, LaneEnd)> {
+        self.not_landed
+            .iter()
+            .filter(|(_, end)| matches!(end, LaneEnd::SentBack { .. } | LaneEnd::Left { .. }))
+    }
+
     fn print(&self, api: &Api) -> Result<String, CliError> {
         let ids = |tasks: &[TaskSummary]| tasks.iter().map(|task| task.task_id).collect::<Vec<TaskId>>();
         if api.is_json {
@@ -145,17 +182,32 @@ impl AcceptReport {
                 "conflicted": conflicted,
                 "recycled": ids(&self.recycled),
                 "burned_out": ids(&self.burned),
+                "left_out": ids(&self.left_out),
+                "waiting": self
+                    .not_landed
+                    .iter()
+                    .filter(|(_, end)| matches!(end, LaneEnd::Waiting { .. }))
+                    .map(|(task, end)| end.json(task.task_id))
+                    .collect::<Vec<_>>(),
+                "sent_back": self.sent_back().map(|(task, end)| end.json(task.task_id)).collect::<Vec<_>>(),
             }));
         }
         let mut text = String::new();
         for (task, _) in &self.accepted {
             let _ = writeln!(text, "{}  accepted  {}", task.task_id, task.title);
         }
+        for (task, end) in &self.not_landed {
+            let _ = writeln!(text, "{}  {}", task.task_id, end.sentence().unwrap_or_default());
+        }
         for (task, files) in &self.conflicted {
             let _ = writeln!(text, "{}  not merged: conflicts in {}", task.task_id, files.join(", "));
         }
         for task in &self.recycled {
             let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
+        }
+        for task in &self.left_out {
+            let (id, why) = (task.task_id, task.needs_review.join("; "));
+            let _ = writeln!(text, "{id}  left out: {why}. Look at it: baton task diff {id}");
         }
         if !self.burned.is_empty() {
             let (burned, others): (Vec<_>, Vec<_>) =
@@ -190,8 +242,8 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
         .collect();
     let body = json!({ "task_ids": wanted, "force": accept.force });
     let mut answer: Value = api.post("/api/tasks/accept-preview", &body).await?;
-    let foreseen: Vec<Foreseen> = api::read(answer["preview"].take())?;
-    let mut foreseen: BTreeMap<TaskId, Foreseen> =
+    let foreseen: Vec<AcceptOutcome> = api::read(answer["preview"].take())?;
+    let mut foreseen: BTreeMap<TaskId, AcceptOutcome> =
         foreseen.into_iter().map(|one| (one.task_id, one)).collect();
     let fates: Vec<(TaskId, AcceptForecast)> = tasks
         .iter()
@@ -240,12 +292,12 @@ enum AcceptForecast {
 }
 
 impl AcceptForecast {
-    fn new(action: AcceptAction, foreseen: Option<Foreseen>) -> Self {
+    fn new(action: AcceptAction, foreseen: Option<AcceptOutcome>) -> Self {
         match (action, foreseen) {
             (AcceptAction::Recycle, _) => Self::Recycled,
             (AcceptAction::Report, _) => Self::BurnedOut,
-            (AcceptAction::Accept, Some(Foreseen { refused: Some(why), .. })) => Self::Refused(why),
-            (AcceptAction::Accept, Some(Foreseen { would_start, .. })) => {
+            (AcceptAction::Accept, Some(AcceptOutcome { refused: Some(why), .. })) => Self::Refused(why),
+            (AcceptAction::Accept, Some(AcceptOutcome { would_start, .. })) => {
                 Self::Accepted { starts: would_start }
             }
             (AcceptAction::Accept, None) => Self::Accepted { starts: Vec::new() },

@@ -48,7 +48,7 @@ pub(crate) async fn restore(options: &GlobalOptions, args: &RestoreArgs) -> Resu
         ));
     }
     let progress = ProgressBar::new(options.json);
-    let restored = baton_engine::settings::place::restore(&args.file, &target, &progress.onlooker());
+    let restored = baton_engine::settings::location::restore(&args.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
     // Opening it upgrades a copy from an older version and finds a damaged one now.

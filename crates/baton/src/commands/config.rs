@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 
 use baton_engine::base::error::EngineError;
-use baton_engine::settings::layers::{Layers, Origin, Standing};
+use baton_engine::settings::layers::{Layers, Origin, SettingValue};
 use serde_json::{Value, json};
 
 use crate::context;
@@ -16,37 +16,37 @@ pub(crate) fn show(options: &GlobalOptions) -> Result<String, CliError> {
     let (place, settings) = context::find(options)?;
     let path = place.settings_path();
     let layers = Layers::find(&path).map_err(EngineError::from)?;
-    let mut standings = vec![
-        standing("root", &json!(place.root), Origin::Default),
-        standing(
+    let mut values = vec![
+        setting("root", &json!(place.root), Origin::Default),
+        setting(
             "state_dir",
             &json!(place.state_dir),
             flag_origin(options.state_dir.is_some(), "--state-dir", "BATON_STATE_DIR"),
         ),
-        standing(
+        setting(
             "namespace",
             &json!(place.namespace),
             flag_origin(options.namespace.is_some(), "--namespace", "BATON_NAMESPACE"),
         ),
     ];
-    standings.extend(layers.standings(&settings));
+    values.extend(layers.values(&settings));
     // The flag overrides the settings, which know nothing of it.
     if options.store.is_some()
-        && let Some(store) = standings.iter_mut().find(|standing| standing.key == "store")
+        && let Some(store) = values.iter_mut().find(|setting| setting.key == "store")
     {
         store.value = json!(place.store);
         store.origin = flag_origin(true, "--store", "BATON_STORE");
     }
     if options.json {
-        let settings: Vec<Value> = standings.iter().map(as_json).collect();
+        let settings: Vec<Value> = values.iter().map(as_json).collect();
         return output::json(&json!({ "settings": settings }));
     }
-    let rows: Vec<[String; 3]> = standings.iter().map(|standing| row(standing, &place.root)).collect();
+    let rows: Vec<[String; 3]> = values.iter().map(|setting| row(setting, &place.root)).collect();
     Ok(output::table(["SETTING", "VALUE", "FROM"], &rows))
 }
 
-fn standing(key: &str, value: &Value, origin: Origin) -> Standing {
-    Standing { key: key.to_owned(), value: value.clone(), origin }
+fn setting(key: &str, value: &Value, origin: Origin) -> SettingValue {
+    SettingValue { key: key.to_owned(), value: value.clone(), origin }
 }
 
 /// clap merges a flag with its variable; the command line tells which one it was.
@@ -59,20 +59,20 @@ fn flag_origin(is_given: bool, flag: &'static str, variable: &str) -> Origin {
     }
 }
 
-fn as_json(standing: &Standing) -> Value {
-    json!({ "key": standing.key, "value": standing.value, "from": standing.origin.to_string() })
+fn as_json(setting: &SettingValue) -> Value {
+    json!({ "key": setting.key, "value": setting.value, "from": setting.origin.to_string() })
 }
 
-fn row(standing: &Standing, root: &Path) -> [String; 3] {
-    let value = match &standing.value {
+fn row(setting: &SettingValue, root: &Path) -> [String; 3] {
+    let value = match &setting.value {
         Value::Null => "–".to_owned(),
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
     // Relative to the repository, as a person would type it.
-    let from = match &standing.origin {
+    let from = match &setting.origin {
         Origin::File(file) => file.strip_prefix(root).unwrap_or(file).display().to_string(),
         origin => origin.to_string(),
     };
-    [standing.key.clone(), value, from]
+    [setting.key.clone(), value, from]
 }

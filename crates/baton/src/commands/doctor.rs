@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use baton_core::base::words::pluralize;
-use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
+use baton_engine::reports::doctor::{AgentFinding, Condition, DoctorReport, Finding, examine};
 use baton_server::client::ApiClient;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
 }
 
 /// The running server knows how its background services are.
-async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
+async fn look_at_server(options: &GlobalOptions, report: &mut DoctorReport) {
     let Ok((place, _)) = context::find(options) else { return };
     let Some(address) = context::server_file::running(&place, None).await else { return };
     let finding = match ApiClient::for_server(address).get::<Value>("/api/health").await {
@@ -41,7 +41,7 @@ async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
             what: "server",
             condition: Condition::Broken,
             detail: format!("the server does not report its health: {error}"),
-            mend: Some("check the output of baton up".to_owned()),
+            fix: Some("check the output of baton up".to_owned()),
         },
     };
     report.is_well &= finding.condition != Condition::Broken;
@@ -60,13 +60,13 @@ fn services_found(health: &Value) -> Finding {
         .collect();
     if failing.is_empty() {
         let detail = format!("all {} run", pluralize(services.len() as u64, "background service"));
-        return Finding { what: "services", condition: Condition::Ok, detail, mend: None };
+        return Finding { what: "services", condition: Condition::Ok, detail, fix: None };
     }
     Finding {
         what: "services",
         condition: Condition::Broken,
         detail: failing.join("; "),
-        mend: Some("remove the cause; the server retries by itself".to_owned()),
+        fix: Some("remove the cause; the server retries by itself".to_owned()),
     }
 }
 
@@ -78,12 +78,12 @@ fn mark(condition: Condition) -> char {
     }
 }
 
-fn render(report: &Report) -> String {
+fn render(report: &DoctorReport) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{} {:<11} {}", mark(finding.condition), finding.what, finding.detail);
-        if let Some(mend) = &finding.mend {
-            let _ = writeln!(text, "  {:<11} → {mend}", "");
+        if let Some(fix) = &finding.fix {
+            let _ = writeln!(text, "  {:<11} → {fix}", "");
         }
     }
     text.push_str("\nAgents\n");
@@ -100,8 +100,8 @@ fn render(report: &Report) -> String {
         for line in agent.problem.iter().flat_map(|problem| problem.lines()) {
             let _ = writeln!(text, "    {line}");
         }
-        if let Some(mend) = &agent.mend {
-            let _ = writeln!(text, "    → {mend}");
+        if let Some(fix) = &agent.fix {
+            let _ = writeln!(text, "    → {fix}");
         }
     }
     if !missing.is_empty() {

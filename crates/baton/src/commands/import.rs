@@ -23,7 +23,7 @@ const LEFT_OUT_SHOWN_MAX: usize = 20;
 pub(crate) async fn run(api: &Api, args: transfer::ImportArgs) -> Result<String, CliError> {
     let source = args.from.source();
     let found = source.read(&args.path).map_err(EngineError::from)?;
-    let import = Import::of(found);
+    let import = Import::new(found);
     let context = api.context().await?;
     let project = match &args.project {
         Some(text) => Some(context.tasks.project(project_id(text)?).await?.value),
@@ -34,7 +34,7 @@ pub(crate) async fn run(api: &Api, args: transfer::ImportArgs) -> Result<String,
         None => default_session(project.as_ref(), source.as_str())?,
     };
     let printed = if args.dry_run {
-        let known = import.known(&context.tasks).await?;
+        let known = import.find_known(&context.tasks).await?;
         if api.is_json {
             output::json(&preview(&import, &known))
         } else {

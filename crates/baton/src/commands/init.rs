@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_engine::reports::survey::{SetUp, Survey, agents};
-use baton_engine::settings::place::Place;
+use baton_engine::reports::survey::{InitFiles, Survey, agents};
+use baton_engine::settings::folder_kind::FolderKind;
+use baton_engine::settings::location::StateLocation;
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 
@@ -32,13 +33,20 @@ enum FileAction {
 
 pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, CliError> {
     let folder = context::current_dir()?;
-    let place = Place::find(&folder, &options.place())?;
-    let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
+    let place = StateLocation::find(&folder, &options.place())?;
+    if place.kind() == FolderKind::Bare {
+        let root = place.root.display();
+        return Err(CliError::refused(
+            format!("{root} is a bare repository, without files to work on"),
+            format!("clone it and run baton in the clone: git clone {root}"),
+        ));
+    }
+    let set_up = InitFiles { survey: Survey::scan(&place.root), agents: agents::find_installed() };
     let files = [
         write(&place.settings_path(), &set_up.settings(), args.force)?,
         write(&place.root.join(TASKFILE), &set_up.taskfile(), args.force)?,
     ];
-    let is_repository = place.root.join(".git").exists();
+    let is_repository = place.kind() == FolderKind::Checkout;
     if options.json {
         return output::json(&json!({
             "root": place.root,
@@ -86,7 +94,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
     Ok(InitFile { path: path.to_owned(), what })
 }
 
-fn render(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) -> String {
+fn render(root: &Path, is_repository: bool, set_up: &InitFiles, files: &[InitFile]) -> String {
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.

@@ -45,7 +45,8 @@ pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, 
     check_agents(context)?;
     let (_lock, engine, endpoint) = own_engine(context, policy.unwrap_or_default()).await?;
     let seq = context.tasks.last_event().await?;
-    begin(context, &session, args.from).await?;
+    let goal = args.goal.as_deref().map(|goal| CliContext::non_blank(goal, "the goal")).transpose()?;
+    begin(context, &session, args.from, goal.as_ref()).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {
@@ -95,7 +96,7 @@ async fn own_engine(
     context: &CliContext,
     unattended: Unattended,
 ) -> Result<(Option<File>, Option<Engine>, Option<AgentEndpoint>), CliError> {
-    match lock_engine(context) {
+    match lock_engine(context).await {
         Ok(lock) => {
             let mut engine = context
                 .engine_with(|settings| {
@@ -118,7 +119,14 @@ async fn begin(
     context: &CliContext,
     session: &SessionId,
     from: Option<LoopStartArg>,
+    goal: Option<&NonBlank>,
 ) -> Result<(), CliError> {
+    if goal.is_some() && from.is_some_and(|from| from != LoopStartArg::Plan) {
+        return Err(CliError::usage(
+            "only the plan phase takes a goal",
+            "leave the goal out, or start with --from plan",
+        ));
+    }
     let current = Loops::new(&context.tasks).phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
     let start = match from.unwrap_or(LoopStartArg::Plan) {
@@ -128,8 +136,14 @@ async fn begin(
     };
     match (phase, from) {
         (Phase::Hub, _) => {
-            let start = loops::LoopStart { session, at: start, project: None, message: None };
+            let start = loops::LoopStart { session, at: start, project: None, message: goal };
             Loops::new(&context.tasks).start_loop(&start, &context.actor()).await?;
+        }
+        (_, None) if goal.is_some() => {
+            return Err(CliError::refused(
+                format!("the loop of {session} is already running, in its {phase} phase"),
+                "continue it without a goal: baton loop; or start another one: baton loop GOAL --session NAME",
+            ));
         }
         (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
@@ -281,9 +295,7 @@ impl LoopSession<'_> {
                 error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
                 "see the agents' logs: baton task list, then baton task log TASK",
             )),
-            Some((reason, _))
-                if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
-            {
+            Some((reason, _)) if self.policy == Unattended::Fail && *reason == ExitReason::unanswered() => {
                 Err(CliError {
                     message: "nobody answered, so the loop was stopped (--unattended fail)".to_owned(),
                     hint: "answer yourself: baton loop".to_owned(),

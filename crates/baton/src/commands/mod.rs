@@ -14,6 +14,7 @@ mod hold;
 mod import;
 mod init;
 pub(crate) mod landing;
+mod lanes;
 mod loop_command;
 mod mcp;
 mod project;
@@ -116,6 +117,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             call_api(options, async |api| question::answer(api, arguments).await)
         }
         CliCommand::Hold(command) => call_api(options, async |api| hold::run(api, command).await),
+        CliCommand::Landing => call_api(options, async |api| lanes::list(api).await),
         CliCommand::Workers => call_api(options, async |api| worker::list(api).await),
         CliCommand::Token(command) => call_api(options, async |api| token::run(api, command).await),
         CliCommand::Plan(arguments) => call_api(options, async |api| project::plan(api, arguments).await),

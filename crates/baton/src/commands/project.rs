@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use baton_core::base::words::pluralize;
-use baton_engine::reports::project_report::{Effort, Progress, TaskLine};
+use baton_engine::reports::project_report::{Effort, ProjectProgress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ struct ProjectResponse {
 #[derive(Debug, Serialize, Deserialize)]
 struct ProjectReportResponse {
     project: ProjectResponse,
-    progress: Progress,
+    progress: ProjectProgress,
     effort: Effort,
     tasks: Vec<TaskLine>,
 }
@@ -173,21 +173,22 @@ fn render_completed(report: &ProjectReportResponse) -> String {
 /// Width of the progress bar.
 const BAR_CELLS: u64 = 30;
 
-fn bar(progress: &Progress) -> String {
-    let settled = progress.total - progress.open();
-    let filled = (settled * BAR_CELLS).checked_div(progress.total).unwrap_or_default();
+fn bar(progress: &ProjectProgress) -> String {
+    let (settled, total) = progress.settled();
+    let filled = (settled * BAR_CELLS).checked_div(total).unwrap_or_default();
     let cells: String = (0..BAR_CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
-    format!("{cells}  {settled} of {}", progress.total)
+    format!("{cells}  {settled} of {total}")
 }
 
-fn counts(progress: &Progress) -> String {
+fn counts(progress: &ProjectProgress) -> String {
     let named = [
         (progress.done, "done"),
         (progress.to_accept, "to accept"),
         (progress.asking, "waiting for your answer"),
         (progress.running, "running"),
         (progress.queued, "queued"),
-        (progress.recycled, "broken down"),
+        (progress.recycled - progress.replaced, "to break down"),
+        (progress.replaced, "broken down"),
         (progress.failed, "failed"),
         (progress.cancelled, "cancelled"),
     ];
@@ -280,9 +281,9 @@ mod tests {
 
     #[test]
     fn the_bar_shows_the_settled_part() {
-        let progress = Progress { total: 4, done: 2, queued: 2, ..Progress::default() };
+        let progress = ProjectProgress { total: 4, done: 2, queued: 2, ..ProjectProgress::default() };
         assert_eq!(bar(&progress), "███████████████░░░░░░░░░░░░░░░  2 of 4");
         assert_eq!(counts(&progress), "2 done, 2 queued");
-        assert_eq!(bar(&Progress::default()), "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  0 of 0");
+        assert_eq!(bar(&ProjectProgress::default()), "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  0 of 0");
     }
 }

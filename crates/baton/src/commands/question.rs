@@ -14,6 +14,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
 use baton_engine::asking::{AgentGateway, Asked};
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
+use baton_engine::reports::standstill::Standstill;
 use baton_server::client::ApiClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ use crate::output;
 
 /// Most input to read; more is a mistake.
 const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Most pending questions to search for a prefix.
+const PENDING_MAX: u32 = 10_000;
 /// The inbox.
 const PENDING: ListRequest<'_> =
     ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
@@ -35,17 +38,37 @@ const PENDING: ListRequest<'_> =
 pub(crate) async fn list(api: &Api, args: &QuestionsArgs) -> Result<String, CliError> {
     let (pending, next): (Vec<QuestionRecord>, _) =
         api.list(&PENDING, args.limit, args.cursor.as_deref()).await?;
+    let mut response: Value = api.get("/api/standstills").await?;
+    let standing: Vec<Standstill> = api::read(response["standstills"].take())?;
     if api.is_json {
-        return output::json(&json!({ "questions": pending, "next_cursor": next }));
+        return output::json(&json!({ "questions": pending, "next_cursor": next, "standstills": standing }));
     }
-    if pending.is_empty() {
-        return Ok("No pending questions.\n".to_owned());
-    }
-    let mut text: String = pending.iter().map(render_question).collect::<Vec<_>>().join("\n");
+    let mut text = if pending.is_empty() {
+        "No pending questions.\n".to_owned()
+    } else {
+        pending.iter().map(render_question).collect::<Vec<_>>().join("\n")
+    };
     if let Some(next) = next {
         let _ = writeln!(text, "More: baton questions --cursor {next}");
     }
+    text.push_str(&render_standing(&standing));
     Ok(text)
+}
+
+/// What stands still until the person acts, with the commands that lead on.
+fn render_standing(standing: &[Standstill]) -> String {
+    let mut text = String::new();
+    if !standing.is_empty() {
+        text.push_str("\nStands still until you act:\n");
+    }
+    for one in standing {
+        let _ = writeln!(text, "{}", one.message);
+        let _ = writeln!(text, "    {}", one.title);
+        for command in &one.commands {
+            let _ = writeln!(text, "  → {command}");
+        }
+    }
+    text
 }
 
 /// One question as text, with the command that answers it.
@@ -121,7 +144,15 @@ pub(crate) async fn answer(api: &Api, answer: AnswerArgs) -> Result<String, CliE
     match (answer.queue, answer.question) {
         (Some(text), _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
         (None, Some(question)) if question == "-" && text.is_empty() => many(api).await,
-        (None, Some(question)) if !answer.text.is_empty() => one(api, &question, &text).await,
+        (None, Some(question)) if !answer.text.is_empty() => {
+            let question = find_question(api, &question).await?;
+            one(api, question, &text).await
+        }
+        // Only an answer: it can only mean the one question that is pending.
+        (None, Some(text)) if question_prefix(&text).is_none() => {
+            let question = only_question(api).await?;
+            one(api, question, &text).await
+        }
         (None, _) => {
             Err(CliError::usage("a question and an answer are required", "baton answer QUESTION TEXT"))
         }
@@ -143,8 +174,45 @@ pub(crate) async fn send_answer(
     api.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": answer })).await
 }
 
-async fn one(api: &Api, question: &str, text: &str) -> Result<String, CliError> {
-    let question = CliContext::parse_question_id(question)?;
+/// The digits of a question's id, or of the start of one.
+fn question_prefix(text: &str) -> Option<String> {
+    let digits = text.strip_prefix("Q-").or_else(|| text.strip_prefix("q-"))?;
+    let is_hex = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_hexdigit());
+    is_hex.then(|| format!("Q-{}", digits.to_ascii_lowercase()))
+}
+
+/// A question by its id, or by a unique prefix of the id of a pending one.
+async fn find_question(api: &Api, text: &str) -> Result<QuestionId, CliError> {
+    let Some(prefix) = question_prefix(text) else { return CliContext::parse_question_id(text) };
+    if let Ok(id) = prefix.parse() {
+        return Ok(id);
+    }
+    let (pending, _): (Vec<QuestionRecord>, _) = api.list(&PENDING, PENDING_MAX, None).await?;
+    let ids: Vec<QuestionId> = pending.iter().map(|record| record.question.id).collect();
+    let mut found = ids.into_iter().filter(|id| id.to_string().starts_with(&prefix));
+    let hint = "list pending questions: baton questions";
+    match (found.next(), found.next()) {
+        (Some(id), None) => Ok(id),
+        (None, _) => Err(CliError::usage(format!("no pending question starts with {prefix}"), hint)),
+        (Some(_), Some(_)) => {
+            Err(CliError::usage(format!("more than one pending question starts with {prefix}"), hint))
+        }
+    }
+}
+
+async fn only_question(api: &Api) -> Result<QuestionId, CliError> {
+    let (pending, _): (Vec<QuestionRecord>, _) = api.list(&PENDING, 2, None).await?;
+    match pending.as_slice() {
+        [only] => Ok(only.question.id),
+        [] => Err(CliError::usage("no question is pending", "see the work: baton task list")),
+        _ => Err(CliError::usage(
+            "several questions are pending; say which one you answer",
+            "list them: baton questions; then baton answer QUESTION TEXT",
+        )),
+    }
+}
+
+async fn one(api: &Api, question: QuestionId, text: &str) -> Result<String, CliError> {
     let answer = CliContext::non_blank(text, "the answer")?;
     let AnswerResponse { task_id: Some(task), queue: Some(queue) } =
         send_answer(api, question, &answer).await?
@@ -175,7 +243,7 @@ async fn many(api: &Api) -> Result<String, CliError> {
     for (number, line) in (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let at = |error: CliError| CliError { message: format!("line {number}: {}", error.message), ..error };
         let (question, text) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let question = CliContext::parse_question_id(question).map_err(at)?;
+        let question = find_question(api, question).await.map_err(at)?;
         let answer = CliContext::non_blank(text, "the answer").map_err(at)?;
         send_answer(api, question, &answer).await.map_err(at)?;
         count += 1;

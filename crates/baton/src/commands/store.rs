@@ -1,7 +1,7 @@
 //! `baton store init`: creates or upgrades the shared store.
 
 use baton_engine::base::error::EngineError;
-use baton_engine::settings::place::{SetupNames, setup_sql};
+use baton_engine::settings::location::{SetupNames, setup_sql};
 use serde_json::json;
 
 use crate::cli::store::{StoreCommand, StoreInitArgs};
@@ -22,7 +22,7 @@ fn sql(options: &GlobalOptions, args: &StoreInitArgs) -> Result<String, CliError
         database: args.database.clone(),
         owner: args.owner.clone(),
         role: args.role.clone(),
-        namespace: context::find(options)?.0.shared_namespace(),
+        namespace: context::find(options)?.0.schema_name(),
     };
     let sql = setup_sql(&names).map_err(EngineError::from)?;
     if options.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
@@ -31,7 +31,7 @@ fn sql(options: &GlobalOptions, args: &StoreInitArgs) -> Result<String, CliError
 /// Opening the store creates its tables or upgrades them.
 async fn init(options: &GlobalOptions) -> Result<String, CliError> {
     let context = CliContext::open(options).await?;
-    let (store, namespace) = (context.place.store.plain(), context.place.namespace.clone());
+    let (store, namespace) = (context.place.store.without_credentials(), context.place.namespace.clone());
     context.close().await?;
     if options.json {
         return output::json(&json!({ "store": store, "namespace": namespace }));

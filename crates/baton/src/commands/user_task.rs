@@ -1,9 +1,9 @@
 //! `baton tasks`, `baton do`: user tasks, without a store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::context;
@@ -14,7 +14,10 @@ use crate::output;
 pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     let (tasks, site) = open(options)?;
     if trust {
-        if std::env::var_os("BATON_TOKEN").is_some() {
+        let is_inside =
+            context::check_is_person(&StateLocation::find(&context::current_dir()?, &options.place())?)
+                .is_err();
+        if is_inside || std::env::var_os("BATON_TOKEN").is_some() {
             return Err(CliError::refused(
                 "an agent cannot trust the Taskfile on behalf of its user",
                 "run the task; Baton asks the user",
@@ -25,6 +28,7 @@ pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliEr
     }
     let list = match tasks.list(&site) {
         // Not an error: there are none.
+        Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
         Err(error @ UserTaskError::NoTaskfile) => {
             UserTaskList { tasks: Vec::new(), message: format!("{error}; {}", error.hint()) }
         }
@@ -50,15 +54,31 @@ pub(crate) fn run(
     let (tasks, site) = open(options)?;
     match tasks.ready_to_run(&site, name) {
         Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
+        Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
         ready => drop(ready?),
     }
-    let (file, folder) = (site.taskfile(), &site.folder);
-    let mut words: Vec<String> = ["-x", "-t", &file.to_string_lossy(), "-d", &folder.to_string_lossy(), name]
-        .map(str::to_owned)
-        .to_vec();
-    words.push("--".to_owned());
-    words.extend_from_slice(args);
-    Ok(baton_engine::task_cli::main_within(&words, timeout.map(Duration::from_secs)))
+    Ok(tasks.run_in_terminal(&site, name, args, timeout.map(Duration::from_secs)))
+}
+
+/// A Taskfile between the current folder and the root, which somebody may take for the project's.
+fn misplaced(site: &Site) -> Option<PathBuf> {
+    let folder = context::current_dir().ok()?.canonicalize().ok()?;
+    let above = folder.ancestors().take_while(|above| **above != site.root && above.starts_with(&site.root));
+    above.map(|above| above.join(TASKFILE)).find(|path| path.is_file())
+}
+
+fn not_in_root(site: &Site) -> CliError {
+    let root = site.root.display();
+    let found = misplaced(site).unwrap_or_default();
+    let below = found.strip_prefix(&site.root).unwrap_or(&found).display().to_string();
+    let dir = below.trim_end_matches(TASKFILE).trim_end_matches('/');
+    let name = Path::new(dir).file_name().map_or_else(|| "sub".into(), |name| name.to_string_lossy());
+    CliError::usage(
+        format!("there is no {TASKFILE} in {root}, the root of the repository; {below} is not used"),
+        format!(
+            "include it in {TASKFILE} of the root: includes: {{{name}: {{taskfile: ../{below}, dir: ../{dir}}}}}"
+        ),
+    )
 }
 
 /// Asks the person at the terminal, if there is one. A yes covers only the version they could read when asked.
@@ -76,7 +96,7 @@ fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
     let mut site = Site::of_person(&place.root);
     if options.root.is_some() {
         // Called for another repository, as an agent in its worktree does: run where the caller is.
-        site.folder = Place::find(Path::new("."), &PlaceOptions::default())?.root;
+        site.folder = StateLocation::find(Path::new("."), &LocationOptions::default())?.root;
     }
     Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
 }
@@ -87,7 +107,8 @@ impl From<UserTaskError> for CliError {
             UserTaskError::NoTaskfile
             | UserTaskError::Unknown { .. }
             | UserTaskError::OpenQuote
-            | UserTaskError::TemplateInArgs
+            | UserTaskError::NulInArgs
+            | UserTaskError::UnknownKeys(_)
             | UserTaskError::Unreadable(_) => USAGE,
             UserTaskError::Untrusted => REFUSED,
             UserTaskError::Folder { .. } => UNREACHABLE,

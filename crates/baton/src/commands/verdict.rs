@@ -1,5 +1,6 @@
 //! `baton reject`, `baton recycle`
 
+use baton_core::base::id::TaskId;
 use baton_core::task::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
@@ -13,12 +14,35 @@ use crate::output;
 pub(crate) async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliError> {
     let reason = CliContext::non_blank(reason, "the reason")?;
     let id = post_decision(api, task, "reject", &json!({ "reason": reason })).await?;
-    let queue = api.task(id).await?.summary.queue;
-    api.confirm(
-        id,
-        &format!("Rejected {id}; it is now {}. The next attempt sees the reason.\n", queue.as_str()),
+    let view = api.task(id).await?;
+    let queue = view.summary.queue.as_str();
+    let then = match view.state {
+        TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => {
+            format!(
+                "Rejected {id} too often to try it again as it is; it is now {queue}.\n{}",
+                next_step(breakdown)
+            )
+        }
+        TaskState::AwaitingResponse { .. } => {
+            format!(
+                "Rejected {id} too often to try it again by itself. You decide what becomes of it: baton task show {id}\n"
+            )
+        }
+        _ => format!("Rejected {id}; it is now {queue}. The next attempt sees the reason.\n"),
+    };
+    api.confirm(id, &then).await
+}
+
+/// What happens to the breakdown of a recycled task.
+fn next_step(breakdown: TaskId) -> String {
+    format!(
+        "Its breakdown is {breakdown}. An agent plans smaller tasks; the reasons are told to it. Then:\n  \
+         baton breakdown show {breakdown}     read the plan\n  \
+         baton breakdown approve {breakdown}  create its tasks\n\
+         If no agent plans it by itself:\n  \
+         baton breakdown run {breakdown}      have an agent plan it\n  \
+         baton breakdown edit {breakdown} -   write the plan yourself\n"
     )
-    .await
 }
 
 pub(crate) async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> Result<String, CliError> {
@@ -32,11 +56,9 @@ pub(crate) async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> 
         return output::json(&view);
     }
     Ok(match view.state {
-        TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => format!(
-            "Recycled {id}. Its breakdown is {breakdown}:\n  \
-             baton breakdown run {breakdown}     have an agent plan it\n  \
-             baton breakdown edit {breakdown} -  write the plan yourself\n"
-        ),
+        TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => {
+            format!("Recycled {id}. {}", next_step(breakdown))
+        }
         _ => format!("{id} is already part of a breakdown, so you have to decide: baton task show {id}\n"),
     })
 }

@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<Str
 }
 
 async fn work(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
-    let _lock = lock_engine(context)?;
+    let _lock = lock_engine(context).await?;
     let grace = Duration::from_secs(options.grace.into());
     let labels: BTreeSet<_> = options.labels.into_iter().collect();
     let waiting = context.waiting_for_store();

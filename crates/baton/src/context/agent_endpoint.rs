@@ -23,9 +23,9 @@ pub(crate) struct AgentEndpoint {
 }
 
 impl AgentEndpoint {
-    /// None if agents do not need it. Call it before agents start: they get its URL.
+    /// Call it before agents start: they get its URL. None where no fence keeps them from a local store.
     pub(crate) async fn open(context: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
-        if context.place.store == StoreAddress::File {
+        if context.place.store == StoreAddress::File && !engine.workspace.settings.has_fence() {
             return Ok(None);
         }
         let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| {

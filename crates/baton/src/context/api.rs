@@ -5,7 +5,7 @@ use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
 use baton_engine::query::Cursor;
 use baton_engine::reports::view::TaskView;
-use baton_engine::settings::place::Place;
+use baton_engine::settings::location::StateLocation;
 use baton_server::client::{ApiClient, ClientError, EventStream, with_query};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ const PAGE_MAX: u32 = 500;
 
 pub(crate) struct Api {
     client: ApiClient,
-    pub place: Place,
+    pub place: StateLocation,
     pub is_json: bool,
     /// The store, if it is open here. Dropping the sender would end event streams.
     here: Option<(CliContext, watch::Sender<bool>)>,
@@ -37,6 +37,7 @@ impl Api {
             let address = address.acting_as(&context::user_name(&settings));
             return Ok(Self { client: ApiClient::for_server(address), place, is_json, here: None });
         }
+        context::check_is_person(&place)?;
         let context = CliContext::open_at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
         let client = ApiClient::in_process(context.app(settings, ending));
@@ -48,6 +49,13 @@ impl Api {
             Some((context, _)) => context.close().await,
             None => Ok(()),
         }
+    }
+
+    /// Works on the lane of a task until the task has left it, where no server does that.
+    pub(crate) async fn land(&self, task: TaskId) -> Result<(), CliError> {
+        let Some((context, _)) = &self.here else { return Ok(()) };
+        let lander = context.workspace(context.settings()?).lander();
+        Ok(lander.land(task).await?)
     }
 
     /// Whether a server answers, rather than this process.

@@ -17,12 +17,16 @@ use baton_core::people::actor::Actor;
 use baton_engine::base::error::EngineError;
 use baton_engine::base::ids::Ids;
 use baton_engine::cluster::node::Node;
+use baton_engine::fence::FENCED;
 use baton_engine::git::Watcher;
+use baton_engine::peer;
+use baton_engine::reports::checkout;
 use baton_engine::reports::survey::assumed;
 use baton_engine::services::engine::Engine;
 use baton_engine::services::workspace::Workspace;
 use baton_engine::settings::Settings;
-use baton_engine::settings::place::Place;
+use baton_engine::settings::folder_kind::FolderKind;
+use baton_engine::settings::location::{STATE_DIR_VARIABLE, StateLocation};
 use baton_engine::settings::recipes::RecipeLibrary;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
@@ -37,7 +41,7 @@ use crate::output::{self, ProgressBar};
 #[derive(Clone)]
 pub(crate) struct CliContext {
     pub tasks: TaskService,
-    pub place: Place,
+    pub place: StateLocation,
     pub is_json: bool,
     /// Progress of long operations.
     pub progress: ProgressBar,
@@ -45,14 +49,42 @@ pub(crate) struct CliContext {
 }
 
 /// The repository to work on, and its settings.
-pub(crate) fn find(options: &GlobalOptions) -> Result<(Place, Settings), CliError> {
+pub(crate) fn find(options: &GlobalOptions) -> Result<(StateLocation, Settings), CliError> {
     let folder = current_dir()?;
-    let mut place = Place::find(&folder, &options.place())?;
+    let mut place = StateLocation::find(&folder, &options.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
     if options.store.is_none() {
         place.store = settings.store.clone().unwrap_or_default();
     }
     Ok((place, settings))
+}
+
+/// A store belongs to a repository, unless the person names a folder for it or it is on a server.
+fn refuse_outside_repository(place: &StateLocation) -> Result<(), CliError> {
+    let root = place.root.display();
+    match place.kind() {
+        FolderKind::Checkout => Ok(()),
+        FolderKind::Bare => Err(CliError::refused(
+            format!("{root} is a bare repository, without files to work on"),
+            format!("clone it and run baton in the clone: git clone {root}"),
+        )),
+        FolderKind::Deleted | FolderKind::Plain
+            if place.has_own_state_dir() || place.store != StoreAddress::File =>
+        {
+            Ok(())
+        }
+        FolderKind::Deleted => Err(CliError::refused(
+            format!("the repository of {root} is gone: it has no .git any more"),
+            format!(
+                "restore it from a backup or a remote; the tasks are still in {}",
+                place.state_dir.display()
+            ),
+        )),
+        FolderKind::Plain => Err(CliError::refused(
+            format!("{root} is not in a git repository"),
+            "change into a repository, or make one: git init && git commit --allow-empty -m start",
+        )),
+    }
 }
 
 pub(crate) fn current_dir() -> Result<PathBuf, CliError> {
@@ -80,17 +112,19 @@ impl CliContext {
         Self::open_at(find(options)?.0, options.json).await
     }
 
-    pub(crate) async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
-        // Agents know the store's address but not its password, so they need a server.
-        if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
+    pub(crate) async fn open_at(place: StateLocation, is_json: bool) -> Result<Self, CliError> {
+        // Agents know the store's address but not its password, and in a fence there is no store at all.
+        let is_agent = env::var_os("BATON_TOKEN").is_some();
+        if (place.store != StoreAddress::File && is_agent) || env::var_os(FENCED).is_some() {
             return Err(CliError::unreachable(
-                "agents reach the shared store through a server, and none is running here",
+                "agents reach the store through a server, and none is running here",
                 "start baton up on this machine",
             ));
         }
-        let recipes = RecipeLibrary::of(&place.root);
+        refuse_outside_repository(&place)?;
+        let recipes = RecipeLibrary::for_repository(&place.root);
         let progress = ProgressBar::new(is_json);
-        let store = place.open_store_before(progress.onlooker()).await;
+        let store = place.open_store_with(progress.onlooker()).await;
         progress.end();
         let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
@@ -104,7 +138,7 @@ impl CliContext {
         Self { tasks, ..self.clone() }
     }
 
-    /// The same workshop for requests of people: calls fail soon if the store is unreachable.
+    /// The same workspace for requests of people: calls fail soon if the store is unreachable.
     pub(crate) fn fail_fast(workspace: &Workspace) -> Workspace {
         let tasks = TaskService { store: workspace.tasks.store.impatient(), ..workspace.tasks.clone() };
         workspace.on_store(&tasks)
@@ -112,11 +146,16 @@ impl CliContext {
 
     /// The API on this store, for this process only.
     pub(crate) fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
-        let (place, say) = (self.place.clone(), Arc::new(output::talk));
-        let node = Node::new(&place);
-        let workspace = Workspace::new(self.tasks.clone(), settings, place, node, own_program(), say);
+        let workspace = self.workspace(settings);
         let guard = HttpGuard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
         App::new(workspace, self.person.clone(), guard, ending)
+    }
+
+    /// The parts of this process, none of which runs. Their messages go to standard error.
+    pub(crate) fn workspace(&self, settings: Settings) -> Workspace {
+        let (place, say) = (self.place.clone(), Arc::new(output::talk));
+        let node = Node::new(&place);
+        Workspace::new(self.tasks.clone(), settings, place, node, own_program(), say)
     }
 
     /// An engine for this repository. Its messages go to standard error.
@@ -129,9 +168,13 @@ impl CliContext {
         &self,
         change: impl FnOnce(&mut Settings) + Send,
     ) -> Result<Engine, CliError> {
+        for note in checkout::notable(&self.place.root).await {
+            output::talk(&format!("Note: {}; {}.", note.detail, note.fix));
+        }
+        baton_engine::secrecy::forbid_inspection();
         let mut settings = self.settings()?;
         if !self.place.settings_path().exists() {
-            assumed::take_installed_agent(&mut settings);
+            assumed::use_installed_agent(&mut settings);
         }
         change(&mut settings);
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
@@ -185,6 +228,17 @@ impl CliContext {
     pub(crate) fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
         NonBlank::new(text)
             .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
+    }
+}
+
+/// Refuses what only a person may do, when this process belongs to an attempt of this place (I19).
+pub(crate) fn check_is_person(place: &StateLocation) -> Result<(), CliError> {
+    match peer::attempt_around(STATE_DIR_VARIABLE, &place.state_dir) {
+        None => Ok(()),
+        Some(attempt) => Err(CliError::refused(
+            format!("{attempt} runs here, and this is for a person"),
+            "agents use the tools of their attempt: ask_user, report_outcome, add_task and the others",
+        )),
     }
 }
 

@@ -9,8 +9,9 @@ use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use baton_engine::fence::FENCED;
 use baton_engine::identity::{ProcessIdentity, ProcessStatus};
-use baton_engine::settings::place::Place;
+use baton_engine::settings::location::StateLocation;
 use baton_server::client::{ApiClient, ServerAddress};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,11 @@ pub(crate) struct ServerFile {
 
 impl ServerFile {
     /// Readable by its owner only, and written atomically.
-    pub(crate) fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
+    pub(crate) fn write(
+        place: &StateLocation,
+        address: SocketAddr,
+        token: Option<&str>,
+    ) -> Result<Self, CliError> {
         let path = path(place);
         let failed = |error: std::io::Error| {
             CliError::failed(format!("cannot write {}: {error}", path.display()), "check the permissions")
@@ -44,7 +49,7 @@ impl ServerFile {
             token: token.map(str::to_owned),
             pid,
             process: ProcessIdentity::from_pid(pid),
-            store: place.store.plain(),
+            store: place.store.without_credentials(),
         };
         let text = serde_json::to_string(&content).map_err(|error| failed(error.into()))?;
         let draft = path.with_extension("new");
@@ -70,16 +75,19 @@ impl Drop for ServerFile {
 }
 
 /// The URL in the server file, whether the server answers or not.
-pub(crate) fn recorded_url(place: &Place) -> Option<String> {
+pub(crate) fn recorded_url(place: &StateLocation) -> Option<String> {
     let content: ServerFileContent = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
     Some(content.url)
 }
 
 /// The running server, if there is one. Uses `token` instead of the token in the file if given.
-pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<ServerAddress> {
+pub(crate) async fn running(place: &StateLocation, token: Option<String>) -> Option<ServerAddress> {
+    if std::env::var_os(FENCED).is_some() {
+        return around_fence(token).await;
+    }
     let text = fs::read_to_string(path(place)).ok()?;
     let content: ServerFileContent = serde_json::from_str(&text).ok()?;
-    if content.store != place.store.plain() {
+    if content.store != place.store.without_credentials() {
         return None;
     }
     match content.process.status() {
@@ -91,7 +99,15 @@ pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<Serv
     ApiClient::for_server(address.clone()).is_reachable().await.then_some(address)
 }
 
-fn path(place: &Place) -> PathBuf {
+/// Inside a fence the state folder looks empty; the agent's variables lead to the server.
+async fn around_fence(token: Option<String>) -> Option<ServerAddress> {
+    let url = std::env::var("BATON_MCP_URL").ok()?;
+    let token = token.or_else(|| std::env::var("BATON_TOKEN").ok());
+    let address = ServerAddress::new(url.trim_end_matches("/mcp"), token).ok()?;
+    ApiClient::for_server(address.clone()).is_reachable().await.then_some(address)
+}
+
+fn path(place: &StateLocation) -> PathBuf {
     place.state_dir.join(format!("{}.server.json", place.namespace))
 }
 

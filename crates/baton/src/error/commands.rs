@@ -17,6 +17,9 @@ pub(crate) fn commands(code: &str) -> &'static [&'static str] {
         "human_only" | "automation_stopped" | "unreadable_choice" | "unreadable_answer" | "not_the_gate"
         | "none_of_them" | "ambiguous_answer" => &["baton answer QUESTION TEXT"],
         "too_large" => &["baton recycle TASK", "baton accept TASK --force"],
+        "needs_review" => {
+            &["baton task diff TASK", "baton reject TASK --reason TEXT", "baton accept TASK --force"]
+        }
         "needs_human" => &["baton task show TASK", "baton task diff TASK", "baton accept TASK"],
         "is_plan" => &[
             "baton breakdown show TASK",

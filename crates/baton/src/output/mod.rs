@@ -5,6 +5,7 @@
 mod full_screen;
 mod logging;
 mod progress;
+mod visible;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -16,11 +17,14 @@ use crate::error::{CliError, FAILED};
 pub(crate) use self::full_screen::{FullScreen, ScreenSize};
 pub(crate) use self::logging::{speak_json, spoken_in};
 pub(crate) use self::progress::ProgressBar;
+use self::visible::visible;
 
-/// Prints data. A closed pipe (`baton … | head`) is not an error.
+/// Prints data. A closed pipe (`baton … | head`) is not an error. Files and pipes get it unchanged; a terminal does not
+/// get control characters.
 pub(crate) fn data(text: &str) -> ExitCode {
     progress::close();
     let mut stdout = std::io::stdout().lock();
+    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -34,7 +38,7 @@ pub(crate) fn data(text: &str) -> ExitCode {
 /// Prints a message for the person to standard error.
 pub(crate) fn talk(text: &str) {
     if !logging::talk(text) {
-        progress::say(text);
+        progress::say(&visible(text));
     }
 }
 
@@ -51,7 +55,7 @@ pub(crate) fn confirm(question: &str) -> bool {
     if !stdin.is_terminal() || !stderr.is_terminal() {
         return false;
     }
-    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let asked = write!(stderr, "{} [y/N] ", visible(question)).and_then(|()| stderr.flush());
     let mut answer = String::new();
     asked.is_ok()
         && stdin.read_line(&mut answer).is_ok()
@@ -62,6 +66,7 @@ pub(crate) fn confirm(question: &str) -> bool {
 pub(crate) fn line(text: &str) {
     // A closed pipe does not stop the work.
     let mut stdout = std::io::stdout().lock();
+    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
@@ -73,7 +78,8 @@ pub(crate) fn exit(code: i32) -> ExitCode {
 pub(crate) fn error(error: &CliError) -> ExitCode {
     progress::close();
     if !logging::error(error) {
-        let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
+        let text = format!("error: {}\n\nHint: {}", error.message, error.hint);
+        let _ = writeln!(std::io::stderr(), "{}", visible(&text));
     }
     ExitCode::from(error.code)
 }

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_engine::settings::place::{ProgressListener, ProgressStage};
+use baton_engine::settings::location::{ProgressListener, ProgressStage};
 
 /// Shorter operations show no bar.
 const APPEARS_AFTER: Duration = Duration::from_millis(500);

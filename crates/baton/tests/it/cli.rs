@@ -13,12 +13,15 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A folder for one test.
+/// A repository for one test.
 struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let folder = tempfile::tempdir().unwrap();
+        let init = Command::new("git").args(["init", "--quiet"]).current_dir(folder.path()).status();
+        assert!(init.unwrap().success());
+        Self(folder)
     }
 
     /// Exit code, standard output and standard error of a command, with task ids numbered.
@@ -96,6 +99,13 @@ fn tasks_are_added_listed_shown_and_cancelled() {
     insta::assert_snapshot!(folder.transcript(&["questions"]), @r"
     exit 0
     No pending questions.
+
+    Stands still until you act:
+    TASK-00000001 waits on TASK-00000000, which was cancelled
+        Write it down
+      → baton task edit TASK-00000001 --not-after TASK-00000000
+      → baton task retry TASK-00000000
+      → baton task cancel TASK-00000001
     ");
     insta::assert_snapshot!(folder.transcript(&["breakdown", "list"]), @r"
     exit 0
@@ -251,7 +261,7 @@ fn explain_exits_lists_category_and_message() {
 #[test]
 fn explain_states_has_every_state_and_no_way_out_of_done() {
     let text = stdout(&baton(&["explain", "states"]));
-    assert_eq!(text.matches("final state").count(), 2, "{text}");
+    assert_eq!(text.matches("final state").count(), 1, "{text}");
     assert!(text.contains("\nDone\n  final state\n"), "{text}");
     assert!(text.contains("  claim            → Claimed\n"), "{text}");
 }
@@ -266,8 +276,8 @@ fn explain_gives_the_meaning_the_cause_and_the_next_step() {
     The task is in a state from which this is not possible.
 
     Why:   It changed before your command arrived (an agent finished, somebody else decided), or the
-           command is for another state: only provisional work can be accepted, only a failed task can
-           be retried. Done is final.
+           command is for another state: only provisional work can be accepted, only a failed or
+           cancelled task can be retried. Done is final.
 
     Next:  See its state, and what each state allows.
 

@@ -38,6 +38,7 @@ impl Demo {
     fn start(&self) -> Child {
         let printed = OpenOptions::new().create(true).append(true).open(self.folder.join("printed")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_baton"))
+            .env("BATON_FENCE", "off")
             .args(["demo", "--headless", "--folder"])
             .arg(&self.folder)
             .stdin(Stdio::null())
@@ -61,6 +62,7 @@ impl Demo {
     fn json(&self, arguments: &[&str]) -> Value {
         let state = self.folder.join("state");
         let output = Command::new(env!("CARGO_BIN_EXE_baton"))
+            .env("BATON_FENCE", "off")
             .args(["--json", "--namespace", "demo", "--state-dir"])
             .arg(state)
             .args(arguments)
@@ -170,7 +172,7 @@ fn the_demo_runs_to_its_end_and_a_second_run_changes_nothing() {
 fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
     let kills_wanted = std::env::var("BATON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let mut kills = 0;
-    // A fixed seed, so that a failure can be repeated.
+    // A fixed start, so that a failure can be repeated.
     let mut dice: u64 = 0x9e37_79b9_7f4a_7c15;
     while kills < kills_wanted {
         let folder = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@
 mod agents;
 mod arrows;
 mod asking;
+mod attack;
 mod beside;
 mod browser;
 mod chat_command;
@@ -16,6 +17,7 @@ mod docs;
 mod engine;
 mod folders;
 mod gate;
+mod landing;
 mod looping;
 mod machines;
 mod mcp;

@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod arguments;
 mod commands;
 mod runs;
 mod user_tasks;
@@ -180,6 +181,7 @@ impl Drop for ServerProcess {
 
 fn baton(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.env("BATON_FENCE", "off");
     command.current_dir(folder).env("BATON_USER", "mia").stdin(Stdio::null());
     command.env_remove("BATON_TOKEN").env_remove("BATON_MCP_URL");
     command

@@ -17,6 +17,7 @@ const GROWTH_KIB_MAX: u64 = 40 * 1024;
 
 fn baton(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.env("BATON_FENCE", "off");
     command
         .current_dir(folder)
         .env("BATON_USER", "mia")

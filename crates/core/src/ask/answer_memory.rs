@@ -69,6 +69,7 @@ const fn is_information(kind: QuestionKind) -> bool {
         | QuestionKind::Gate
         | QuestionKind::Permission
         | QuestionKind::Danger
-        | QuestionKind::Escalation => false,
+        | QuestionKind::Escalation
+        | QuestionKind::Completion => false,
     }
 }

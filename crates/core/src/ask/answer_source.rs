@@ -177,11 +177,11 @@ pub fn match_option(question: &Question, answer: &NonBlank) -> Result<NonBlank, 
     choice::pick(answer.as_str(), &words).map(|index| options[index].clone())
 }
 
-/// How a person's answer is read. A clarification accepts any text, even one that is not among its suggestions; every
-/// other question with options accepts only those.
+/// How a person's answer is read. A clarification accepts any text, even one that is not among its suggestions, and so does
+/// the question whether an answer is enough; every other question with options accepts only those.
 pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
     match question.kind() {
-        QuestionKind::Clarification => {
+        QuestionKind::Clarification | QuestionKind::Completion => {
             let options = &question.draft.options;
             let words: Vec<&str> = options.iter().map(NonBlank::as_str).collect();
             let named = choice::pick_whole(answer.as_str(), &words).ok().flatten();
@@ -254,7 +254,7 @@ mod tests {
         expires: Expires,
     ) -> Row {
         let may_automate = match kind {
-            QuestionKind::Danger | QuestionKind::Escalation => false,
+            QuestionKind::Danger | QuestionKind::Escalation | QuestionKind::Completion => false,
             QuestionKind::Clarification
             | QuestionKind::Confirmation
             | QuestionKind::Gate
@@ -303,7 +303,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(seen, 6 * 4 * 4 * 3 * 3 * 3);
+        assert_eq!(seen, 7 * 4 * 4 * 3 * 3 * 3);
     }
 
     fn check(
@@ -366,11 +366,13 @@ mod tests {
     }
 
     #[test]
-    fn a_person_may_answer_a_clarification_in_their_own_words_and_nothing_else() {
+    fn a_person_may_answer_only_what_lacks_information_in_their_own_words() {
         for kind in QuestionKind::ALL {
             let free = match_human_answer(&question(kind, None, None), &word("neither, ask Ada"));
             match kind {
-                QuestionKind::Clarification => assert_eq!(free, Ok(word("neither, ask Ada"))),
+                QuestionKind::Clarification | QuestionKind::Completion => {
+                    assert_eq!(free, Ok(word("neither, ask Ada")));
+                }
                 QuestionKind::Confirmation
                 | QuestionKind::Gate
                 | QuestionKind::Permission

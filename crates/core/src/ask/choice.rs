@@ -88,6 +88,22 @@ pub fn pick_whole(text: &str, options: &[&str]) -> Result<Option<usize>, Unreada
     Ok(None)
 }
 
+/// Splits `NO: make it smaller` into the word and the remark behind it. Without a remark, the whole text is the word.
+pub fn split_remark(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim();
+    let ends = [text.find([':', '\n', '–', '—']), text.find(" - ")];
+    let Some(end) = ends.into_iter().flatten().min() else { return (text, None) };
+    let word = text[..end].trim();
+    let remark = text[end..].trim_start_matches([':', '-', '–', '—', ' ', '\n', '\r', '\t']).trim();
+    if word.is_empty() || remark.is_empty() { (text, None) } else { (word, Some(remark)) }
+}
+
+/// Whether `text` is one of these words, whatever its case and punctuation.
+pub fn is_one_of(text: &str, words: &[&str]) -> bool {
+    let bared = bare(text);
+    words.iter().any(|word| bare(word) == bared)
+}
+
 /// What people say instead of YES.
 #[rustfmt::skip]
 const YES_WORDS: [&str; 33] = [
@@ -252,6 +268,23 @@ mod tests {
         assert!(YesNo::read("DONE").is_err());
         assert_eq!(YesNoEdit::read("edit…"), Ok(YesNoEdit::Edit));
         assert_eq!(SplitRetryCancel::read("re"), Ok(SplitRetryCancel::Retry));
+    }
+
+    #[test]
+    fn a_remark_follows_the_word() {
+        for (text, word, remark) in [
+            ("NO: make it smaller", "NO", Some("make it smaller")),
+            ("no — too large: by far", "no", Some("too large: by far")),
+            ("NO - not yet", "NO", Some("not yet")),
+            ("REDO\nUse tabs.", "REDO", Some("Use tabs.")),
+            ("NO:", "NO:", None),
+            (": x", ": x", None),
+            ("re-do it", "re-do it", None),
+            ("YES", "YES", None),
+        ] {
+            assert_eq!(split_remark(text), (word, remark), "{text:?}");
+        }
+        assert!(is_one_of(" Break loop! ", &["BREAK LOOP"]) && !is_one_of("loop", &["BREAK LOOP"]));
     }
 
     #[test]

@@ -161,7 +161,8 @@ impl AskCycle {
             | QuestionKind::Confirmation
             | QuestionKind::Permission
             | QuestionKind::Danger
-            | QuestionKind::Escalation => QUESTIONS_PER_CYCLE_MAX - GATE_PLACES_KEPT,
+            | QuestionKind::Escalation
+            | QuestionKind::Completion => QUESTIONS_PER_CYCLE_MAX - GATE_PLACES_KEPT,
         };
         if self.asked_count >= limit {
             return Err(AskRefusal::LimitReached { limit });
@@ -224,7 +225,8 @@ impl AskCycle {
             | QuestionKind::Confirmation
             | QuestionKind::Permission
             | QuestionKind::Danger
-            | QuestionKind::Escalation => None,
+            | QuestionKind::Escalation
+            | QuestionKind::Completion => None,
         };
         let mut cycle = self.clone();
         cycle.answered.insert(id);
@@ -239,6 +241,25 @@ impl AskCycle {
         };
         cycle.remembered.keep(&question, &answer, &answered_by);
         Ok(AnswerOutcome { cycle, question, answer, answered_by, gate })
+    }
+
+    /// Takes an answer in other words than the offered ones. The question is settled; a gate is not passed by it.
+    pub fn answer_freely(
+        &self,
+        id: QuestionId,
+        answer: &NonBlank,
+        answered_by: AnsweredBy,
+    ) -> Result<AnswerOutcome, AnswerRefusal> {
+        let question = self.awaiting(id)?.clone();
+        if answered_by.is_automatic() && question.kind().is_human_only() {
+            return Err(AnswerRefusal::HumanOnly { id });
+        }
+        let mut cycle = self.clone();
+        cycle.answered.insert(id);
+        cycle.automatic_in_a_row = 0;
+        cycle.unheard = Some(question.text().clone());
+        cycle.state = CycleState::Open { pending: None };
+        Ok(AnswerOutcome { cycle, question, answer: answer.clone(), answered_by, gate: None })
     }
 
     /// Ends the cycle without its gate and withdraws the pending question. A closed cycle is unchanged.

@@ -19,16 +19,24 @@ pub enum Fallback {
     /// A program started by the agent waited for keyboard input.
     Interactive,
     Dangerous,
+    /// It says it is done, and nothing has changed.
+    NothingChanged,
 }
 
+/// The answer that takes an agent's text for the result.
+pub const ENOUGH: &str = "ENOUGH";
+/// The answer that sends it back to change code.
+const CHANGE_CODE: &str = "CHANGE CODE";
+
 impl Fallback {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Default,
         Self::Implementation,
         Self::Timeout,
         Self::TurnLimit,
         Self::Interactive,
         Self::Dangerous,
+        Self::NothingChanged,
     ];
 
     /// The question, where nothing is known about the work so far.
@@ -47,13 +55,20 @@ impl Fallback {
         };
         let kind = match self {
             Self::Dangerous => QuestionKind::Danger,
+            Self::NothingChanged => QuestionKind::Completion,
             Self::Default | Self::Implementation | Self::Timeout | Self::TurnLimit | Self::Interactive => {
                 QuestionKind::Clarification
             }
         };
         let text = NonBlank::led_by(words, &format!("\n{situation}{so_far} {answers}"));
         let draft = QuestionDraft::new(kind, text);
-        if self == Self::Implementation { draft } else { draft.with_options(&["YES", "NO"]) }
+        match self {
+            Self::Implementation => draft,
+            Self::NothingChanged => draft.with_options(&[ENOUGH, CHANGE_CODE]),
+            Self::Default | Self::Timeout | Self::TurnLimit | Self::Interactive | Self::Dangerous => {
+                draft.with_options(&["YES", "NO"])
+            }
+        }
     }
 
     /// The question, the situation, and what the answers do.
@@ -91,6 +106,12 @@ impl Fallback {
                 "This task may destroy something. May it go ahead? (YES/NO)",
                 "The agent has stopped. Baton does not know what it has done outside its worktree.",
                 "YES lets it go on; NO sends it back to end without. Only a person can answer this.",
+            ),
+            Self::NothingChanged => (
+                "Is this answer enough, or should it change code?",
+                "The agent says it is done, but nothing in its worktree has changed.",
+                "ENOUGH ends the task with what the agent wrote as its result; CHANGE CODE sends it back to change code. \
+                 You may also write what it should do.",
             ),
         }
     }

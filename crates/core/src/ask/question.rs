@@ -26,22 +26,25 @@ pub enum QuestionKind {
     Danger,
     /// Baton cannot resolve it without a person. Only a human may answer.
     Escalation,
+    /// The agent says it is done and shows no work. Only a human may say that its answer is enough.
+    Completion,
 }
 
 impl QuestionKind {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Clarification,
         Self::Confirmation,
         Self::Gate,
         Self::Permission,
         Self::Danger,
         Self::Escalation,
+        Self::Completion,
     ];
 
     /// No policy, default, queued answer or expiry may answer these.
     pub const fn is_human_only(self) -> bool {
         match self {
-            Self::Danger | Self::Escalation => true,
+            Self::Danger | Self::Escalation | Self::Completion => true,
             Self::Clarification | Self::Confirmation | Self::Gate | Self::Permission => false,
         }
     }

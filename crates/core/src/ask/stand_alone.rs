@@ -57,11 +57,13 @@ mod tests {
     use super::*;
     use crate::ask::fallback::Fallback;
     use crate::ask::question::QuestionKind;
+    use crate::base::git_name::BranchName;
     use crate::base::id::TaskId;
     use crate::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
     use crate::phase::discovered::{DiscoveredTask, Proposal};
     use crate::recycle::escalation;
-    use crate::transition::merge_conflict;
+    use crate::task::not_landed::NotLanded;
+    use crate::transition::{cannot_land, merge_conflict};
 
     fn draft(text: &str, options: &[&'static str]) -> QuestionDraft {
         QuestionDraft::new(QuestionKind::Confirmation, NonBlank::new(text).unwrap()).with_options(options)
@@ -106,10 +108,16 @@ mod tests {
         }
         all.push(escalation(TaskId::from_bits(1), "Parse the dates", "It used its turns up twice."));
         all.push(merge_conflict(&NonBlank::fixed("src/dates.rs")));
+        let into = BranchName::integration();
+        all.push(cannot_land(&NotLanded::Conflict {
+            into,
+            files: vec!["src/dates.rs".to_owned()],
+            met: Vec::new(),
+        }));
         let found =
             DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
-        assert_eq!(all.len(), 6 + 15 + 3);
+        assert_eq!(all.len(), 7 + 15 + 4);
         for question in all {
             assert_eq!(question.missing_context(), [], "{}", question.text);
         }

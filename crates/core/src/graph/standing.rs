@@ -56,11 +56,12 @@ impl Standing {
         self
     }
 
-    /// I16: nothing leaves Done, and Cancelled is final. I13: only its replacements finish a recycled task, so a late
+    /// I16: nothing leaves Done, and a cancelled task only comes back as open. I13: only its replacements finish a recycled task, so a late
     /// result cannot make it done and release its dependents early.
     pub(super) fn may_become(&self, next: &Self) -> bool {
         match self {
-            Self::Done | Self::Cancelled => false,
+            Self::Done => false,
+            Self::Cancelled => *next == Self::Open,
             Self::Open | Self::Failed => true,
             Self::Recycled { .. } => match next {
                 Self::Recycled { .. } | Self::Replaced { .. } | Self::Cancelled => true,

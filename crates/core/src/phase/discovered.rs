@@ -91,9 +91,10 @@ impl Proposal {
         }
     }
 
-    /// Parses a list written by a person: one task per line, its title and, after a colon, its description.
+    /// Parses a list written by a person: one task per line or separated by semicolons, each a title and, after a colon,
+    /// a description.
     pub fn from_lines(text: &str) -> Result<Self, InvalidProposal> {
-        let tasks = text.lines().filter_map(|line| {
+        let tasks = text.split(['\n', ';']).filter_map(|line| {
             let line = line.trim().trim_start_matches(['-', '*']).trim();
             let (title, description) = line.split_once(':').unwrap_or((line, ""));
             let title = NonBlank::new(title.trim()).ok()?;

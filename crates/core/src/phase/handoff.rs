@@ -27,6 +27,12 @@ pub enum HandoffDecision {
     Yes,
     No,
     BrokenOff,
+    /// No task was ready to be planned.
+    NoTasks,
+    /// Nobody answered, and the policy is to stop then.
+    Unanswered,
+    /// The agents of a phase failed too often.
+    GaveUp,
 }
 
 /// A task as named in a hand-off.
@@ -121,17 +127,25 @@ fn prompt(to: Phase, iteration: u32, decision: HandoffDecision, results: &PhaseR
     let mut text = match results {
         PhaseResults::Started => String::new(),
         PhaseResults::Planned { subtasks } => {
-            format!("Planning is done.\n{}", list("Subtasks to execute", subtasks))
+            format!("Planning is done. The human's decision: YES.\n{}", list("Subtasks to execute", subtasks))
         }
         PhaseResults::Executed { completed, failed } => {
-            format!("Execution is done.\n{}{}", list("Completed", completed), list("Failed", failed))
+            format!(
+                "Execution is done. The human's decision: YES.\n{}{}",
+                list("Completed", completed),
+                list("Failed", failed)
+            )
         }
         PhaseResults::Reviewed { discovered, duplicates_skipped } => format!(
-            "The review is done. Discovered tasks added: {discovered} (duplicates skipped: {duplicates_skipped}).\n"
+            "The review is done. The human's decision: YES. Discovered tasks added: {discovered} (duplicates skipped: \
+             {duplicates_skipped}).\n"
         ),
         PhaseResults::Ended { summary } => {
             let how = match decision {
                 HandoffDecision::BrokenOff => "was broken off by the human",
+                HandoffDecision::NoTasks => "ended: no task was ready to be planned",
+                HandoffDecision::Unanswered => "was stopped because nobody answered",
+                HandoffDecision::GaveUp => "was stopped because the agents of a phase failed too often",
                 HandoffDecision::Started | HandoffDecision::Yes | HandoffDecision::No => {
                     "was ended by the human"
                 }
@@ -203,7 +217,7 @@ mod tests {
             PhaseResults::Planned { subtasks: vec![named(1, "Read the file"), named(2, "Parse\nit")] };
         let handoff = Handoff::new(Phase::Plan, Phase::Execute, 1, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
-        Planning is done.
+        Planning is done. The human's decision: YES.
         Subtasks to execute: 2
         - TASK-00000001 Read the file
         - TASK-00000002 Parse it
@@ -218,7 +232,7 @@ mod tests {
             PhaseResults::Executed { completed: vec![named(1, "Read")], failed: vec![named(2, "Parse")] };
         let handoff = Handoff::new(Phase::Execute, Phase::Review, 1, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
-        Execution is done.
+        Execution is done. The human's decision: YES.
         Completed: 1
         - TASK-00000001 Read
         Failed: 1
@@ -233,7 +247,7 @@ mod tests {
         let results = PhaseResults::Reviewed { discovered: 3, duplicates_skipped: 2 };
         let handoff = Handoff::new(Phase::Review, Phase::Plan, 2, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
-        The review is done. Discovered tasks added: 3 (duplicates skipped: 2).
+        The review is done. The human's decision: YES. Discovered tasks added: 3 (duplicates skipped: 2).
 
         Iteration 2, plan phase. The next task of the queue, as get_next_task hands it out, is planned: how vague it is, what is missing and has to be cleared up with the human, and the subtasks it falls into. When the plan stands, the human is asked whether to execute it; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
         ");

@@ -167,6 +167,20 @@ impl PhaseLoop {
         Ok((self.with_cycle(answered.cycle.clone()), answered))
     }
 
+    /// Takes an answer in other words than the offered ones, of the gate too. The phase continues.
+    pub fn answer_freely(
+        &self,
+        id: QuestionId,
+        answer: &NonBlank,
+        answered_by: AnsweredBy,
+    ) -> Result<Self, AnswerRefusal> {
+        if self.gate_passed == Some(id) {
+            return Err(AnswerRefusal::AlreadyAnswered { id });
+        }
+        let cycle = self.cycle.as_ref().ok_or(AnswerRefusal::UnknownQuestion { id })?;
+        Ok(self.with_cycle(cycle.answer_freely(id, answer, answered_by)?.cycle))
+    }
+
     /// Answers the gate. Passing it closes the cycle, builds the hand-off and opens the next phase's cycle in one
     /// value (I7). `fresh` is unused if the answer stays in the phase or leads to the hub.
     pub fn answer_gate(
@@ -216,6 +230,15 @@ impl PhaseLoop {
 
     /// The human aborts the loop. Results so far are counted; a pending question is withdrawn.
     pub fn break_off(&self, so_far: Option<&PhaseResults>) -> Result<LoopHandoff, LoopRefusal> {
+        self.leave(so_far, HandoffDecision::BrokenOff)
+    }
+
+    /// The same for any reason.
+    pub fn leave(
+        &self,
+        so_far: Option<&PhaseResults>,
+        decision: HandoffDecision,
+    ) -> Result<LoopHandoff, LoopRefusal> {
         self.phase.after(PhaseEvent::BreakOff)?;
         let mut left = self.clone();
         left.cycle = left.cycle.map(|cycle| cycle.close());
@@ -223,7 +246,11 @@ impl PhaseLoop {
             self.check_results(results)?;
             left.summary = results.add_to(left.summary);
         }
-        Ok(left.into_hub(HandoffDecision::BrokenOff))
+        if decision == HandoffDecision::NoTasks {
+            // Nothing was planned, so this iteration was none.
+            left.summary.iterations = left.iteration.saturating_sub(1);
+        }
+        Ok(left.into_hub(decision))
     }
 
     /// A new attempt continues the phase of a dead one.

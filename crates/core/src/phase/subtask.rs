@@ -147,6 +147,11 @@ impl Subtask {
         Self { state: SubtaskState::AskingWithHelp, ..self.clone() }
     }
 
+    /// An agent works on it once more.
+    pub(crate) fn running_again(&self) -> Self {
+        Self { state: SubtaskState::Running, ..self.clone() }
+    }
+
     /// The dialogue skipped before it began.
     pub(crate) fn passed_over(&self, waits_on: Vec<NamedTask>) -> Self {
         Self { waits_on, state: SubtaskState::Finished(SubtaskResult::Skipped), ..self.clone() }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::question_record::QuestionRecord;
 use crate::base::id::TaskId;
+use crate::landing::verdict::Verdict;
 use crate::limits::hold::Hold;
 use crate::limits::spending::Spending;
 use crate::people::access_token::AccessToken;
@@ -44,6 +45,7 @@ pub enum Record {
     Hold(Hold),
     Spending(Spending),
     AccessToken(Box<AccessToken>),
+    Verdict(Box<Verdict>),
 }
 
 /// What must hold for the stored row, or the whole change fails.
@@ -68,6 +70,8 @@ pub struct RecordPut {
 pub enum EdgeChange {
     /// `task` waits on `on`. If `on` was replaced by other tasks, it waits on those instead.
     Add { task: TaskId, on: TaskId },
+    /// `task` does not wait on `on` any more.
+    Remove { task: TaskId, on: TaskId },
     /// Everything that waits on `from` at commit time waits on each of `to` instead.
     Rewire { from: TaskId, to: Vec<TaskId> },
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::answer_source::AnsweredBy;
 use crate::ask::question::Question;
+use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
 use crate::base::time::Timestamp;
@@ -18,7 +19,9 @@ use crate::recycle::RecycleReason;
 use crate::recycle::plan::Plan;
 use crate::task::TaskSpec;
 use crate::task::attempt::AttemptEnd;
+use crate::task::fence::FenceReport;
 use crate::task::guard::RequeueReason;
+use crate::task::not_landed::NotLanded;
 use crate::task::revision::Revision;
 use crate::task::state::{AcceptedBy, ReviewMark};
 
@@ -70,6 +73,27 @@ pub enum EventBody {
         task: TaskId,
         attempt: AttemptId,
     },
+    /// What confines the attempt's processes, and what does not (I21).
+    AttemptFenced {
+        task: TaskId,
+        attempt: AttemptId,
+        fence: FenceReport,
+    },
+    /// A process of the attempt tried what only a person may do, or acted without its token (I19).
+    AttemptRefused {
+        task: TaskId,
+        attempt: AttemptId,
+        /// What it tried: `POST /api/tasks/TASK-00000001/accept`.
+        action: NonBlank,
+        reason: NonBlank,
+    },
+    /// The proxy of the attempt's fence did not let it through.
+    NetworkRefused {
+        task: TaskId,
+        attempt: AttemptId,
+        host: NonBlank,
+        reason: NonBlank,
+    },
     AttemptEnded {
         task: TaskId,
         attempt: AttemptId,
@@ -101,6 +125,27 @@ pub enum EventBody {
         task: TaskId,
         detail: NonBlank,
     },
+    /// Accepted: it waits in the lane of its branch for a commit that passes the checks.
+    TaskLanding {
+        task: TaskId,
+        accepted_by: Actor,
+    },
+    /// Its branch moved to this commit, whose tree passed the checks (I18).
+    TaskLanded {
+        task: TaskId,
+        commit: CommitId,
+    },
+    /// It could not land, and is with its agent or a person again.
+    TaskSentBack {
+        task: TaskId,
+        reason: Box<NotLanded>,
+    },
+    /// A person merged it although its checks had not passed (I18).
+    TaskForced {
+        task: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<CommitId>,
+    },
     TaskRecycled {
         task: TaskId,
         reason: RecycleReason,
@@ -112,6 +157,8 @@ pub enum EventBody {
     },
     TaskHeldBack {
         task: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<NonBlank>,
     },
     TaskLetGo {
         task: TaskId,
@@ -185,7 +232,10 @@ pub enum EventBody {
         session: SessionId,
         task: Option<TaskId>,
         step: StepName,
+        /// Counts the whole run.
         step_count: u32,
+        #[serde(default = "first_iteration")]
+        iteration: u32,
     },
     /// The run continues with another task.
     RunBound {
@@ -198,6 +248,8 @@ pub enum EventBody {
         session: SessionId,
         step: StepName,
         step_count: u32,
+        #[serde(default = "first_iteration")]
+        iteration: u32,
     },
     StepLeft {
         run: RunId,
@@ -269,6 +321,11 @@ pub enum EventBody {
     },
 }
 
+/// Of events stored before the iteration was recorded.
+const fn first_iteration() -> u32 {
+    1
+}
+
 impl EventBody {
     /// The task an event is about, for the task's own history.
     pub fn task(&self) -> Option<TaskId> {
@@ -278,17 +335,24 @@ impl EventBody {
             Self::TaskClaimed { task, .. }
             | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
+            | Self::AttemptFenced { task, .. }
+            | Self::AttemptRefused { task, .. }
+            | Self::NetworkRefused { task, .. }
             | Self::TaskProvisional { task, .. }
             | Self::TaskDone { task, .. }
             | Self::TaskContinues { task, .. }
             | Self::TaskRequeued { task, .. }
             | Self::TaskRejected { task, .. }
             | Self::TaskConflicted { task, .. }
+            | Self::TaskLanding { task, .. }
+            | Self::TaskLanded { task, .. }
+            | Self::TaskSentBack { task, .. }
+            | Self::TaskForced { task, .. }
             | Self::TaskRecycled { task, .. }
             | Self::TaskReplaced { task, .. }
             | Self::TaskFailed { task, .. }
             | Self::TaskRetried { task }
-            | Self::TaskHeldBack { task }
+            | Self::TaskHeldBack { task, .. }
             | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
             | Self::TaskRevised { task, .. }

@@ -12,6 +12,9 @@ use crate::people::actor::Actor;
 use crate::records::event::{Event, EventBody};
 use crate::task::{Task, TaskSpec};
 
+/// The heading of the part of a prompt that tells what was said before the message.
+pub const HISTORY_HEADING: &str = "## Earlier in this conversation";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     pub id: SessionId,

@@ -11,6 +11,7 @@ use crate::base::git_name::CommitId;
 use crate::base::id::AttemptId;
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
+use crate::task::finding::WorkFinding;
 
 /// A running attempt. It lives inside [`crate::task::state::TaskState::Claimed`], so a task has at most one (I16).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +69,10 @@ pub enum AttemptResult {
     },
     /// Baton ended the attempt at its turn limit.
     TurnLimit,
+    /// Somebody stopped it before it was finished: a person, or the agent itself.
+    Stopped {
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,10 +116,11 @@ pub enum ResultKind {
     SystemicError,
     OwnError,
     TurnLimit,
+    Stopped,
 }
 
 impl ResultKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Complete,
         Self::Incomplete,
         Self::NoEvidence,
@@ -124,6 +130,7 @@ impl ResultKind {
         Self::SystemicError,
         Self::OwnError,
         Self::TurnLimit,
+        Self::Stopped,
     ];
 
     /// As metrics and traces name it.
@@ -138,6 +145,7 @@ impl ResultKind {
             Self::SystemicError => "systemic_error",
             Self::OwnError => "own_error",
             Self::TurnLimit => "turn_limit",
+            Self::Stopped => "stopped",
         }
     }
 }
@@ -154,6 +162,7 @@ impl AttemptResult {
             Self::Error { cause: ErrorCause::Systemic, .. } => ResultKind::SystemicError,
             Self::Error { cause: ErrorCause::Own, .. } => ResultKind::OwnError,
             Self::TurnLimit => ResultKind::TurnLimit,
+            Self::Stopped { .. } => ResultKind::Stopped,
         }
     }
 }
@@ -168,11 +177,14 @@ pub struct AttemptReport {
     /// Whether a plan was submitted with `submit_breakdown`. Only breakdown tasks need one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plan_submitted: bool,
+    /// What was wrong with the plan it submitted, if it could not be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_fault: Option<NonBlank>,
 }
 
 impl AttemptReport {
     pub fn new(result: AttemptResult, output: impl Into<String>) -> Self {
-        Self { result, output: output.into(), plan_submitted: false }
+        Self { result, output: output.into(), plan_submitted: false, plan_fault: None }
     }
 }
 
@@ -195,10 +207,12 @@ pub struct Evidence {
     pub cost_micro_usd: u64,
     pub duration_ms: u64,
     pub checks: Vec<CheckResult>,
-    /// The head of the task's branch at the end, for work that is pushed to a shared remote. Only what has arrived
-    /// there can be accepted.
+    /// The head of the task's branch at the end. Exactly this commit is merged when the work is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
+    /// What is odd about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<WorkFinding>,
 }
 
 /// Tenths of the turns after which an attempt without work counts as burned out: 40 of 50.

@@ -15,6 +15,9 @@ use crate::base::text::NonBlank;
 use crate::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause, Evidence};
 use crate::task::state::ReviewMark;
 
+/// Marks work whose run was stopped before its end.
+pub const NOT_FINISHED: &str = "stopped, not finished";
+
 /// Where the attempt's end takes the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptVerdict {
@@ -40,6 +43,10 @@ pub enum AttemptVerdict {
     Fail {
         error: NonBlank,
     },
+    /// Somebody stopped it before there was anything to accept (I22).
+    Stop {
+        reason: NonBlank,
+    },
 }
 
 /// Why a task goes back to the queue.
@@ -47,8 +54,12 @@ pub enum AttemptVerdict {
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum RequeueReason {
     NoCommits,
-    /// A breakdown ended without a plan.
-    NoPlan,
+    /// A breakdown ended without a plan that can be used.
+    NoPlan {
+        /// What was wrong with the one it submitted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<NonBlank>,
+    },
     CheckFailed {
         check: NonBlank,
         output_tail: String,
@@ -66,7 +77,8 @@ impl fmt::Display for RequeueReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoCommits => f.write_str("it committed nothing"),
-            Self::NoPlan => f.write_str("it handed in no plan"),
+            Self::NoPlan { fault: None } => f.write_str("it handed in no plan"),
+            Self::NoPlan { fault: Some(fault) } => write!(f, "its plan could not be used: {fault}"),
             Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
             Self::Systemic { message } => write!(f, "not its fault: {message}"),
             Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
@@ -78,7 +90,7 @@ impl RequeueReason {
     /// Whether the attempt counts against the task.
     pub const fn is_blamed(&self) -> bool {
         match self {
-            Self::NoCommits | Self::NoPlan | Self::CheckFailed { .. } => true,
+            Self::NoCommits | Self::NoPlan { .. } | Self::CheckFailed { .. } => true,
             Self::Systemic { .. } | Self::LeaseExpired => false,
         }
     }
@@ -120,6 +132,7 @@ fn judge_output(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
         AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
         AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback, verified),
         AttemptResult::Error { cause, message } => failed(*cause, message),
+        AttemptResult::Stopped { reason } => AttemptVerdict::Stop { reason: stop_reason(reason) },
     }
 }
 
@@ -133,7 +146,7 @@ fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
             } else if asks(&reported.output) {
                 awaiting(&reported.output, fallback, verified)
             } else {
-                without_work(verified)
+                without_work(reported, verified)
             }
         }
         AttemptResult::Incomplete => {
@@ -156,6 +169,7 @@ fn judge_code(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
                 AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
             }
         }
+        AttemptResult::Stopped { reason } => stopped(reason, verified),
     }
 }
 
@@ -180,6 +194,7 @@ fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
             other => other,
         },
         AttemptResult::Error { cause, message } => failed(*cause, message),
+        AttemptResult::Stopped { reason } => stopped(reason, verified),
     }
 }
 
@@ -204,12 +219,15 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
         | AttemptResult::NoEvidence
         | AttemptResult::NoChanges { .. }
         | AttemptResult::TurnLimit
+        | AttemptResult::Stopped { .. }
         | AttemptResult::Blocked { .. }
             if reported.plan_submitted =>
         {
             AttemptVerdict::Provisional { mark: ReviewMark::Plan, question: question_in(&reported.output) }
         }
-        AttemptResult::Blocked { .. } => awaiting(&reported.output, fallback, verified),
+        AttemptResult::Blocked { .. } | AttemptResult::Stopped { .. } => {
+            awaiting(&reported.output, fallback, verified)
+        }
         // A breakdown that burned out is not split further; the transition escalates it (I14).
         AttemptResult::TurnLimit => {
             AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
@@ -223,7 +241,9 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
             } else if verified.is_burned_out() {
                 AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
             } else {
-                AttemptVerdict::Requeue { reason: RequeueReason::NoPlan }
+                AttemptVerdict::Requeue {
+                    reason: RequeueReason::NoPlan { fault: reported.plan_fault.clone() },
+                }
             }
         }
     };
@@ -231,22 +251,27 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
 }
 
 fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
-    match verified.failed_checks().next() {
-        Some(check) => AttemptVerdict::Requeue {
+    if let Some(check) = verified.failed_checks().next() {
+        return AttemptVerdict::Requeue {
             reason: RequeueReason::CheckFailed {
                 check: check.name.clone(),
                 output_tail: check.output_tail.clone(),
             },
-        },
-        None => {
-            AttemptVerdict::Provisional { mark: ReviewMark::Ready, question: question_in(&reported.output) }
-        }
+        };
     }
+    let findings = verified.findings.iter().filter(|finding| finding.needs_person());
+    let reasons: Vec<String> = findings.map(ToString::to_string).collect();
+    let mark = if reasons.is_empty() { ReviewMark::Ready } else { ReviewMark::NeedsReview { reasons } };
+    AttemptVerdict::Provisional { mark, question: question_in(&reported.output) }
 }
 
-fn without_work(verified: &Evidence) -> AttemptVerdict {
+/// "Done", and nothing to show for it. What it wrote may be all that was wanted, which a person decides; an agent that
+/// wrote nothing either, or broke its worktree, is run again.
+fn without_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
     if verified.is_burned_out() {
         AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
+    } else if !reported.output.trim().is_empty() && verified.findings.is_empty() {
+        awaiting(&reported.output, Fallback::NothingChanged, verified)
     } else {
         AttemptVerdict::Requeue { reason: RequeueReason::NoCommits }
     }
@@ -265,6 +290,22 @@ fn no_changes(reason: &str, reported: &AttemptReport, verified: &Evidence) -> At
             question: question_in(&reported.output),
         }
     }
+}
+
+/// The work that is there can be accepted, but only by a person who has seen that it is not finished.
+fn stopped(reason: &str, verified: &Evidence) -> AttemptVerdict {
+    let reason = stop_reason(reason);
+    if !verified.shows_work() {
+        return AttemptVerdict::Stop { reason };
+    }
+    let findings = verified.findings.iter().filter(|finding| finding.needs_person());
+    let mut reasons = vec![NOT_FINISHED.to_owned(), reason.to_string()];
+    reasons.extend(findings.map(ToString::to_string));
+    AttemptVerdict::Provisional { mark: ReviewMark::NeedsReview { reasons }, question: None }
+}
+
+fn stop_reason(reason: &str) -> NonBlank {
+    NonBlank::or(reason, NonBlank::fixed("stopped"))
 }
 
 fn failed(cause: ErrorCause, message: &str) -> AttemptVerdict {
@@ -307,12 +348,15 @@ fn with_shown_output(verdict: AttemptVerdict, output: &str) -> Judgement {
             let lead = output.trim_end();
             if lead.is_empty() { question.text.to_string() } else { format!("{lead}\n\n{}", question.text) }
         }
+        // An agent that failed without a word is described by its error.
+        AttemptVerdict::Fail { error } if output.trim().is_empty() => error.to_string(),
         AttemptVerdict::Await { .. }
         | AttemptVerdict::Block { .. }
         | AttemptVerdict::Done
         | AttemptVerdict::Provisional { .. }
         | AttemptVerdict::Continue
         | AttemptVerdict::Requeue { .. }
+        | AttemptVerdict::Stop { .. }
         | AttemptVerdict::Fail { .. } => output.to_owned(),
     };
     Judgement { verdict, output: shown }

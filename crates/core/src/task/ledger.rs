@@ -9,6 +9,7 @@ use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
+use crate::task::not_landed::NotLanded;
 
 /// The history of a task. Its stored form is in [`crate::task::stored`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,12 +19,14 @@ pub struct Ledger {
     /// Attempts that ended, count against the task and were not accepted. Reset by a human's retry.
     pub tries: u32,
     pub continuations: u32,
-    /// Merge conflicts since the last one a human decided.
+    /// How often its accepted work could not be merged since a human last decided about that.
     pub conflicts: u32,
     /// A reply or a rejection puts the task ahead of other work.
     pub is_ahead: bool,
     /// The attempt the next one continues.
     pub resumes: Option<AttemptId>,
+    /// Why nobody may claim it, while it is held.
+    pub held_because: Option<NonBlank>,
     pub output: Option<String>,
     pub last_end: Option<AttemptEnd>,
     pub notes: Vec<TaskNote>,
@@ -91,9 +94,23 @@ impl Asking {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum TaskNote {
-    Rejected { at: Timestamp, reason: NonBlank },
-    Requeued { at: Timestamp, reason: RequeueReason },
-    Conflict { at: Timestamp, detail: NonBlank },
+    Rejected {
+        at: Timestamp,
+        reason: NonBlank,
+    },
+    Requeued {
+        at: Timestamp,
+        reason: RequeueReason,
+    },
+    Conflict {
+        at: Timestamp,
+        detail: NonBlank,
+    },
+    /// It was accepted and could not land.
+    NotLanded {
+        at: Timestamp,
+        reason: Box<NotLanded>,
+    },
 }
 
 /// Notes kept on a task. Older ones are in the event log.

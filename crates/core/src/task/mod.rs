@@ -6,8 +6,12 @@
 
 pub mod attempt;
 pub mod attempt_record;
+pub mod fence;
+pub mod finding;
+mod follow_up;
 pub mod guard;
 pub mod ledger;
+pub mod not_landed;
 pub mod revision;
 pub mod state;
 pub mod stored;
@@ -150,6 +154,13 @@ impl Task {
         task
     }
 
+    /// The same, with the reason.
+    pub fn create_held_for(spec: TaskSpec, reason: NonBlank) -> Self {
+        let mut task = Self::create_held(spec);
+        task.ledger.held_because = Some(reason);
+        task
+    }
+
     pub const fn id(&self) -> TaskId {
         self.spec.id
     }
@@ -238,7 +249,8 @@ impl Task {
             | TaskState::NeedsContinuation { .. }
             | TaskState::AwaitingResponse { .. }
             | TaskState::Blocked { .. }
-            | TaskState::Provisional(_) => Standing::Open,
+            | TaskState::Provisional(_)
+            | TaskState::Landing(_) => Standing::Open,
         }
     }
 }

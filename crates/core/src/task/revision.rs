@@ -8,7 +8,7 @@ use crate::base::text::NonBlank;
 use crate::task::TaskSpec;
 
 /// `None` leaves a field unchanged. A task's type and group cannot be revised, because work may have been judged by
-/// them. Dependencies may be added until work starts.
+/// them. Dependencies may be added until work starts, and removed at any time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,6 +20,9 @@ pub struct Revision {
     /// Tasks it should wait on, in addition to its current dependencies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<TaskId>,
+    /// Dependencies it should no longer have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_after: Vec<TaskId>,
 }
 
 impl Revision {

@@ -31,6 +31,9 @@ pub enum TaskState {
     Blocked { waiting: AwaitedAnswer<DangerQuestion> },
     /// The work is done and waits for acceptance.
     Provisional(Provisional),
+    /// Accepted, and in the lane of its branch: it is done once the branch moves to a commit that passed the checks
+    /// with it (I18).
+    Landing(LaneEntry),
     /// Too large. Its dependents wait for its replacements (I13).
     Recycled { replaced_by: ReplacedBy },
     /// Final (I16).
@@ -66,6 +69,15 @@ pub struct Provisional {
     pub question: Option<NonBlank>,
 }
 
+/// Accepted work on its way into its branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneEntry {
+    /// What was accepted, as it was.
+    pub work: Provisional,
+    pub accepted_by: Actor,
+    pub since: Timestamp,
+}
+
 /// How a provisional task is marked. It decides who may accept it, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "snake_case")]
@@ -79,6 +91,11 @@ pub enum ReviewMark {
     BurnedOut,
     /// Tried or continued too often without acceptance. Treated as burned out.
     NotConverging,
+    /// Something about the work is odd: conflict markers, an unfinished merge, a file that is too large. Accepted by a human
+    /// with force.
+    NeedsReview {
+        reasons: Vec<String>,
+    },
     /// A breakdown's plan, to be approved rather than accepted.
     Plan,
 }
@@ -88,7 +105,7 @@ impl ReviewMark {
     pub const fn is_too_large(&self) -> bool {
         match self {
             Self::BurnedOut | Self::NotConverging => true,
-            Self::Ready | Self::NoChanges { .. } | Self::Plan => false,
+            Self::Ready | Self::NoChanges { .. } | Self::NeedsReview { .. } | Self::Plan => false,
         }
     }
 }
@@ -128,6 +145,7 @@ pub enum StateName {
     AwaitingResponse,
     Blocked,
     Provisional,
+    Landing,
     Recycled,
     Done,
     Failed,
@@ -135,7 +153,7 @@ pub enum StateName {
 }
 
 impl StateName {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Incoming,
         Self::Held,
         Self::Breakdown,
@@ -144,6 +162,7 @@ impl StateName {
         Self::AwaitingResponse,
         Self::Blocked,
         Self::Provisional,
+        Self::Landing,
         Self::Recycled,
         Self::Done,
         Self::Failed,
@@ -161,6 +180,7 @@ impl StateName {
             Self::AwaitingResponse => "AwaitingResponse",
             Self::Blocked => "Blocked",
             Self::Provisional => "Provisional",
+            Self::Landing => "Landing",
             Self::Recycled => "Recycled",
             Self::Done => "Done",
             Self::Failed => "Failed",
@@ -185,6 +205,7 @@ pub enum QueueName {
     NeedsContinuation,
     Escalated,
     Provisional,
+    Landing,
     Recycled,
     Done,
     Failed,
@@ -206,13 +227,14 @@ pub enum TaskStatus {
 }
 
 impl QueueName {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Incoming,
         Self::Breakdown,
         Self::Claimed,
         Self::NeedsContinuation,
         Self::Escalated,
         Self::Provisional,
+        Self::Landing,
         Self::Recycled,
         Self::Done,
         Self::Failed,
@@ -227,6 +249,7 @@ impl QueueName {
             Self::NeedsContinuation => "needs_continuation",
             Self::Escalated => "escalated",
             Self::Provisional => "provisional",
+            Self::Landing => "landing",
             Self::Recycled => "recycled",
             Self::Done => "done",
             Self::Failed => "failed",
@@ -274,6 +297,7 @@ impl TaskState {
             Self::AwaitingResponse { .. } => StateName::AwaitingResponse,
             Self::Blocked { .. } => StateName::Blocked,
             Self::Provisional(_) => StateName::Provisional,
+            Self::Landing(_) => StateName::Landing,
             Self::Recycled { .. } => StateName::Recycled,
             Self::Done { .. } => StateName::Done,
             Self::Failed { .. } => StateName::Failed,
@@ -292,6 +316,7 @@ impl TaskState {
             }
             Self::AwaitingResponse { .. } => QueueName::Claimed,
             Self::Provisional(_) => QueueName::Provisional,
+            Self::Landing(_) => QueueName::Landing,
             Self::Recycled { .. } => QueueName::Recycled,
             Self::Done { .. } => QueueName::Done,
             Self::Failed { .. } => QueueName::Failed,
@@ -304,7 +329,7 @@ impl TaskState {
             Self::Incoming | Self::Held | Self::Breakdown { .. } | Self::NeedsContinuation { .. } => {
                 TaskStatus::Queued
             }
-            Self::Claimed { .. } | Self::Provisional(_) => TaskStatus::Running,
+            Self::Claimed { .. } | Self::Provisional(_) | Self::Landing(_) => TaskStatus::Running,
             Self::AwaitingResponse { .. } => TaskStatus::AwaitingResponse,
             Self::Blocked { .. } => TaskStatus::Blocked,
             Self::Recycled { .. } => TaskStatus::WaitingChildren,
@@ -325,6 +350,7 @@ impl TaskState {
             | Self::Claimed { .. }
             | Self::NeedsContinuation { .. }
             | Self::Provisional(_)
+            | Self::Landing(_)
             | Self::Recycled { .. }
             | Self::Done { .. }
             | Self::Failed { .. }
@@ -343,6 +369,7 @@ impl TaskState {
             | Self::AwaitingResponse { .. }
             | Self::Blocked { .. }
             | Self::Provisional(_)
+            | Self::Landing(_)
             | Self::Recycled { .. }
             | Self::Done { .. }
             | Self::Failed { .. }
@@ -360,6 +387,7 @@ impl TaskState {
             | Self::AwaitingResponse { .. }
             | Self::Blocked { .. }
             | Self::Provisional(_)
+            | Self::Landing(_)
             | Self::Recycled { .. }
             | Self::Done { .. }
             | Self::Failed { .. }

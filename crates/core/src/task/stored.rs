@@ -38,6 +38,8 @@ struct StoredLedger {
     #[serde(skip_serializing_if = "Option::is_none")]
     resumes: Option<AttemptId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    held_because: Option<NonBlank>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_end: Option<AttemptEnd>,
@@ -126,6 +128,7 @@ fn check(spec: &TaskSpec, state: &TaskState) -> Result<(), CorruptTask> {
         TaskState::Provisional(provisional) if (provisional.mark == ReviewMark::Plan) != is_breakdown => {
             Err(CorruptTask::WrongPurpose { task, state: state.name() })
         }
+        TaskState::Landing(_) if is_breakdown => Err(CorruptTask::WrongPurpose { task, state: state.name() }),
         TaskState::Blocked { .. }
         | TaskState::Recycled { .. }
         | TaskState::Breakdown { .. }
@@ -133,6 +136,7 @@ fn check(spec: &TaskSpec, state: &TaskState) -> Result<(), CorruptTask> {
         | TaskState::Held
         | TaskState::NeedsContinuation { .. }
         | TaskState::Provisional(_)
+        | TaskState::Landing(_)
         | TaskState::Claimed { .. }
         | TaskState::AwaitingResponse { .. }
         | TaskState::Done { .. }
@@ -156,6 +160,7 @@ impl StoredLedger {
             is_held,
             is_ahead: ledger.is_ahead,
             resumes: ledger.resumes,
+            held_because: ledger.held_because,
             output: ledger.output,
             last_end: ledger.last_end,
             notes: ledger.notes,
@@ -175,6 +180,7 @@ impl From<StoredLedger> for Ledger {
             conflicts: stored.conflicts,
             is_ahead: stored.is_ahead,
             resumes: stored.resumes,
+            held_because: stored.held_because,
             output: stored.output,
             last_end: stored.last_end,
             notes: stored.notes,

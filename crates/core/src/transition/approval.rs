@@ -3,6 +3,7 @@
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::Role;
+use crate::base::time::Timestamp;
 use crate::explained;
 use crate::records::change::{Change, EdgeChange, Versioned};
 use crate::records::event::{Event, EventBody};
@@ -107,7 +108,7 @@ impl Approval<'_> {
             // I14: tasks that replace a task are not broken down again; subtasks of a first plan may be, once.
             depth: if self.replaced.is_some() { Depth::BrokenDown } else { parent.depth },
             planned_in: Some(parent.id),
-            created_at: context.now,
+            created_at: in_plan_order(context.now, number),
             ..parent.clone()
         };
         let depends_on: Vec<TaskId> =
@@ -116,6 +117,11 @@ impl Approval<'_> {
         let asker = self.breakdown.value.asker().cloned();
         Change::create(Task::create(spec).with_requester(asker), &depends_on, event(context, body))
     }
+}
+
+/// A millisecond apart, so that lists and the queue have the parts in the order of the plan.
+fn in_plan_order(now: Timestamp, number: usize) -> Timestamp {
+    Timestamp::from_ms(now.ms().saturating_add(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 fn event(context: &CommandContext, body: EventBody) -> Event {

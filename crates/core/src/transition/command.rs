@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::answer_source::AnsweredBy;
 use crate::ask::question::QuestionDraft;
+use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
@@ -11,6 +12,7 @@ use crate::people::actor::Actor;
 use crate::people::owner_token::OwnerToken;
 use crate::recycle::RecycleReason;
 use crate::task::attempt::{AgentSession, AttemptEnd};
+use crate::task::not_landed::NotLanded;
 use crate::task::revision::Revision;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +73,27 @@ pub enum Command {
     ReportConflict {
         detail: NonBlank,
     },
+    /// Accepts the work like [`Command::Accept`]; the checks on its branch decide whether it lands.
+    EnterLane,
+    /// The branch stands at a commit that has the work and passed the checks (I18).
+    Land {
+        commit: CommitId,
+    },
+    /// A person merges the work although the checks have not passed (I18). `commit` is where the branch stands now.
+    ForceLand {
+        commit: Option<CommitId>,
+    },
+    /// The work could not land.
+    SendBack {
+        reason: Box<NotLanded>,
+    },
     /// A human, or a policy they set, lets an agent plan a breakdown or work on a held task.
     Release,
-    /// Nobody may claim the task until it is released: somebody is deciding about it.
-    Hold,
+    /// Nobody may claim the task until it is released (I22): somebody is deciding about it, or has stopped it. A running
+    /// agent is stopped, a pending question withdrawn.
+    Hold {
+        reason: NonBlank,
+    },
     /// A human says the work has failed and should stop.
     MarkFailed {
         reason: NonBlank,
@@ -112,6 +131,10 @@ pub enum CommandName {
     Reject,
     Recycle,
     ReportConflict,
+    EnterLane,
+    Land,
+    ForceLand,
+    SendBack,
     Release,
     Hold,
     MarkFailed,
@@ -125,7 +148,7 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -137,6 +160,10 @@ impl CommandName {
         Self::Reject,
         Self::Recycle,
         Self::ReportConflict,
+        Self::EnterLane,
+        Self::Land,
+        Self::ForceLand,
+        Self::SendBack,
         Self::Release,
         Self::Hold,
         Self::MarkFailed,
@@ -164,6 +191,10 @@ impl CommandName {
             Self::Reject => "reject",
             Self::Recycle => "recycle",
             Self::ReportConflict => "report conflict",
+            Self::EnterLane => "enter lane",
+            Self::Land => "land",
+            Self::ForceLand => "force",
+            Self::SendBack => "send back",
             Self::Release => "release",
             Self::Hold => "hold",
             Self::MarkFailed => "mark failed",
@@ -198,8 +229,12 @@ impl Command {
             Self::Reject { .. } => CommandName::Reject,
             Self::Recycle { .. } => CommandName::Recycle,
             Self::ReportConflict { .. } => CommandName::ReportConflict,
+            Self::EnterLane => CommandName::EnterLane,
+            Self::Land { .. } => CommandName::Land,
+            Self::ForceLand { .. } => CommandName::ForceLand,
+            Self::SendBack { .. } => CommandName::SendBack,
             Self::Release => CommandName::Release,
-            Self::Hold => CommandName::Hold,
+            Self::Hold { .. } => CommandName::Hold,
             Self::MarkFailed { .. } => CommandName::MarkFailed,
             Self::SubmitPlan => CommandName::SubmitPlan,
             Self::ApprovePlan => CommandName::ApprovePlan,

@@ -1,5 +1,6 @@
 //! From a claim to the end of its attempt: the guard's verdict becomes the task's next state.
 
+use crate::ask::fallback::Fallback;
 use crate::base::id::AttemptId;
 use crate::base::text::{AgentName, NonBlank};
 use crate::records::effect::{Effect, Notification};
@@ -91,6 +92,21 @@ impl TransitionBuilder<'_> {
             AttemptVerdict::Continue => self.go_on(id),
             AttemptVerdict::Requeue { reason } => self.requeue(id, reason),
             AttemptVerdict::Fail { error } => self.fail(id, error),
+            AttemptVerdict::Stop { reason } => self.stop(id, reason),
+        }
+    }
+
+    /// I22: somebody stopped it, so only a person continues it. A task made for a run has nothing to continue.
+    fn stop(&mut self, attempt: AttemptId, reason: NonBlank) {
+        match self.before.spec.purpose {
+            Purpose::Work | Purpose::Breakdown { .. } => {
+                self.task.ledger.resumes = Some(attempt);
+                self.hold_for(reason);
+            }
+            Purpose::Run => {
+                self.effect(Effect::RetireWorktree { attempt });
+                self.end_cancelled(Some(reason));
+            }
         }
     }
 
@@ -121,7 +137,16 @@ impl TransitionBuilder<'_> {
         self.task.ledger.tries += 1;
         // A breakdown without a plan is not split further; a human decides (I14).
         if self.before.is_breakdown() && mark.is_too_large() {
-            self.escalate(Some(attempt), "It ended without a plan.");
+            let what_happened = match self.task.ledger.notes.last() {
+                Some(TaskNote::Requeued {
+                    reason: reason @ RequeueReason::NoPlan { fault: Some(_) },
+                    ..
+                }) => {
+                    format!("It ended without a plan: {reason}.")
+                }
+                Some(_) | None => "It ended without a plan.".to_owned(),
+            };
+            self.escalate(Some(attempt), &what_happened);
             return;
         }
         self.say(EventBody::TaskProvisional {
@@ -146,6 +171,15 @@ impl TransitionBuilder<'_> {
         let at = self.task.updated_at;
         let is_blamed = reason.is_blamed();
         if is_blamed && self.task.ledger.tries + 1 >= TRIES_MAX {
+            // An agent that keeps claiming to be done was not beaten by the size of the task; one that breaks its worktree may be.
+            let is_sound =
+                self.task.ledger.last_end.as_ref().is_none_or(|end| end.verified.findings.is_empty());
+            if reason == RequeueReason::NoCommits && is_sound {
+                self.task.ledger.tries += 1;
+                self.task.ledger.note(TaskNote::Requeued { at, reason });
+                self.ask(Fallback::NothingChanged.question_after(Some(0)), Some(attempt));
+                return;
+            }
             self.task.ledger.note(TaskNote::Requeued { at, reason });
             self.provisional(attempt, ReviewMark::NotConverging, None);
             return;

@@ -13,12 +13,15 @@ pub mod command;
 pub mod diagram;
 mod hold;
 mod judged;
+mod landing;
 pub mod refusal;
 mod reply;
 mod step;
 pub mod table;
 mod verdicts;
 use crate::records::transition::Transition;
+#[cfg(test)]
+pub(crate) use landing::cannot_land;
 #[cfg(test)]
 pub(crate) use verdicts::merge_conflict;
 
@@ -45,7 +48,15 @@ impl Task {
                 return Err(CommandRefusal::NotReleased { task: self.id() });
             }
             (State::Held, Command::Release) => step.let_go()?,
-            (State::Incoming, Command::Hold) => step.hold_back()?,
+            (
+                State::Incoming
+                | State::Held
+                | State::Claimed { .. }
+                | State::NeedsContinuation { .. }
+                | State::AwaitingResponse { .. }
+                | State::Blocked { .. },
+                Command::Hold { reason },
+            ) => step.hold_back(reason)?,
             (State::Incoming | State::Held | State::Provisional(_), Command::MarkFailed { reason }) => {
                 step.mark_failed(reason)?;
             }
@@ -110,11 +121,18 @@ impl Task {
             (State::Provisional(work), Command::ReportConflict { detail }) => {
                 step.report_conflict(work, &detail)?;
             }
+            (State::Provisional(work), Command::EnterLane) => step.enter_lane(work)?,
+            (State::Landing(entry), Command::Land { commit }) => step.land(entry, commit)?,
+            (State::Landing(entry), Command::SendBack { reason }) => step.send_back(entry, reason)?,
+            (State::Landing(entry), Command::Reject { reason }) => step.reject(&entry.work, reason)?,
+            (State::Provisional(work), Command::ForceLand { commit }) => step.force_land(work, commit)?,
+            (State::Landing(entry), Command::ForceLand { commit }) => step.force_land(&entry.work, commit)?,
             (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
 
             (State::Incoming | State::Held, Command::Replace { by }) => step.split_into(by)?,
             (State::Recycled { replaced_by }, Command::Replace { by }) => step.replace(replaced_by, by)?,
             (State::Failed { was_held, .. }, Command::Retry) => step.retry(*was_held)?,
+            (State::Cancelled { .. }, Command::Retry) => step.bring_back()?,
             (
                 State::Incoming
                 | State::Held
@@ -124,6 +142,7 @@ impl Task {
                 | State::AwaitingResponse { .. }
                 | State::Blocked { .. }
                 | State::Provisional(_)
+                | State::Landing(_)
                 | State::Recycled { .. }
                 | State::Failed { .. },
                 Command::Cancel { reason },

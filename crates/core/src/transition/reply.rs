@@ -2,6 +2,7 @@
 
 use crate::ask::answer_source::AnsweredBy;
 use crate::ask::choice::SplitRetryCancel;
+use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
 use crate::base::id::{AttemptId, QuestionId};
@@ -10,7 +11,7 @@ use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
 use crate::recycle::RecycleReason;
 use crate::task::Purpose;
-use crate::task::state::TaskState;
+use crate::task::state::{AcceptedBy, TaskState};
 use crate::transition::refusal::CommandRefusal;
 
 use crate::transition::step::TransitionBuilder;
@@ -28,6 +29,11 @@ impl TransitionBuilder<'_> {
         let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
             QuestionKind::Escalation => Some(read_choice(question, &answer)?),
+            QuestionKind::Completion if answer.as_str() == ENOUGH => Some(Decided::Enough),
+            QuestionKind::Completion => {
+                self.clear_count();
+                None
+            }
             QuestionKind::Clarification
             | QuestionKind::Confirmation
             | QuestionKind::Gate
@@ -47,12 +53,13 @@ impl TransitionBuilder<'_> {
         self.task.ledger.conflicts = 0;
         match choice {
             None => self.resume(after),
-            Some(SplitRetryCancel::Retry) => {
+            Some(Decided::Enough) => self.take_output(after),
+            Some(Decided::Next(SplitRetryCancel::Retry)) => {
                 self.clear_count();
                 self.resume(None);
             }
-            Some(SplitRetryCancel::Cancel) => self.end_cancelled(None),
-            Some(SplitRetryCancel::Split) => self.split_by_hand(),
+            Some(Decided::Next(SplitRetryCancel::Cancel)) => self.end_cancelled(None),
+            Some(Decided::Next(SplitRetryCancel::Split)) => self.split_by_hand(),
         }
         Ok(())
     }
@@ -89,6 +96,13 @@ impl TransitionBuilder<'_> {
         self.send_home();
     }
 
+    /// What the agent wrote is the result, without the question that was appended to it.
+    fn take_output(&mut self, attempt: Option<AttemptId>) {
+        let written = self.before.ledger.last_end.as_ref().map(|end| end.reported.output.clone());
+        self.task.ledger.output = written.filter(|output| !output.trim().is_empty());
+        self.end_done(attempt, AcceptedBy::Actor { actor: self.context.actor.clone() });
+    }
+
     /// The human writes the smaller tasks; no agent breaks work down a second time (I14).
     fn split_by_hand(&mut self) {
         match self.before.spec.purpose {
@@ -98,8 +112,14 @@ impl TransitionBuilder<'_> {
     }
 }
 
-fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<SplitRetryCancel, CommandRefusal> {
-    SplitRetryCancel::read(answer.as_str()).map_err(|_| CommandRefusal::UnreadableChoice {
+/// An answer that decides more than how to go on.
+enum Decided {
+    Next(SplitRetryCancel),
+    Enough,
+}
+
+fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<Decided, CommandRefusal> {
+    SplitRetryCancel::read(answer.as_str()).map(Decided::Next).map_err(|_| CommandRefusal::UnreadableChoice {
         question,
         answer: answer.to_string(),
         choices: "SPLIT, RETRY, CANCEL".to_owned(),

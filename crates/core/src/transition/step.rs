@@ -179,6 +179,7 @@ impl<'a> TransitionBuilder<'a> {
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
             | TaskState::Provisional(_)
+            | TaskState::Landing(_)
             | TaskState::Recycled { .. }
             | TaskState::Done { .. }
             | TaskState::Failed { .. }

@@ -10,7 +10,10 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Incoming | S::NeedsContinuation | S::Breakdown, C::Claim) => &[S::Claimed],
 
         (S::Breakdown, C::Release) => &[S::Breakdown],
-        (S::Incoming, C::Hold) => &[S::Held],
+        (
+            S::Incoming | S::Held | S::Claimed | S::NeedsContinuation | S::AwaitingResponse | S::Blocked,
+            C::Hold,
+        ) => &[S::Held],
         (S::Held, C::Release) => &[S::Incoming],
         (S::Incoming | S::Held | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
@@ -25,12 +28,14 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             S::Blocked,
             S::NeedsContinuation,
             S::Incoming,
+            S::Held,
             S::Breakdown,
             S::Failed,
+            S::Cancelled,
         ],
         (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse],
 
-        (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled],
+        (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled, S::Done],
         (S::AwaitingResponse, C::FailClosed) => &[S::Failed],
         (S::Blocked, C::Reply) => &[S::Incoming],
 
@@ -39,8 +44,16 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional, C::Recycle) => &[S::Recycled, S::AwaitingResponse],
         (S::Provisional, C::ReportConflict) => &[S::Incoming, S::AwaitingResponse],
 
+        (S::Provisional, C::EnterLane) => &[S::Landing],
+        (S::Provisional | S::Landing, C::ForceLand) => &[S::Done],
+        (S::Landing, C::Land) => &[S::Done],
+        // Back to the agent, to a person with a question, or to whoever accepted it.
+        (S::Landing, C::SendBack) => &[S::Incoming, S::AwaitingResponse, S::Provisional],
+        (S::Landing, C::Reject) => &[S::Incoming, S::Recycled, S::AwaitingResponse],
+
         (S::Incoming | S::Held | S::Recycled, C::Replace) => &[S::Recycled],
         (S::Failed, C::Retry) => &[S::Incoming, S::Held, S::Breakdown],
+        (S::Cancelled, C::Retry) => &[S::Incoming, S::Breakdown],
 
         (
             S::Incoming
@@ -51,6 +64,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             | S::AwaitingResponse
             | S::Blocked
             | S::Provisional
+            | S::Landing
             | S::Recycled
             | S::Failed,
             C::Cancel,
@@ -65,7 +79,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional, C::Revise) => &[S::Provisional],
         (S::Failed, C::Revise) => &[S::Failed],
 
-        // Every other pair is refused. I16: so is everything from Done and Cancelled.
+        // Every other pair is refused. I16: so is everything from Done, and from Cancelled but a person's retry.
         _ => &[],
     }
 }

@@ -8,7 +8,7 @@ use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
 use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
 use crate::task::attempt_record::AttemptClosing;
-use crate::task::ledger::TaskNote;
+use crate::task::ledger::{Asking, TaskNote};
 use crate::task::revision::Revision;
 use crate::task::state::{AcceptedBy, Provisional, ReplacedBy, ReviewMark, TaskState};
 use crate::task::{Purpose, Task, TaskSpec};
@@ -19,6 +19,14 @@ use crate::transition::step::TransitionBuilder;
 
 impl TransitionBuilder<'_> {
     pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
+        self.check_acceptable(work, force)?;
+        let accepted_by = AcceptedBy::Actor { actor: self.context.actor.clone() };
+        self.end_done(work.attempt, accepted_by);
+        Ok(())
+    }
+
+    /// Whether this actor may accept the work.
+    pub(super) fn check_acceptable(&self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         let task = self.before.id();
         match &work.mark {
@@ -27,15 +35,19 @@ impl TransitionBuilder<'_> {
             ReviewMark::BurnedOut | ReviewMark::NotConverging if !force => {
                 return Err(CommandRefusal::TooLarge { task });
             }
-            ReviewMark::BurnedOut | ReviewMark::NotConverging | ReviewMark::NoChanges { .. } => {
+            ReviewMark::NeedsReview { reasons } if !force => {
+                return Err(CommandRefusal::NeedsReview { task, reasons: reasons.join("; ") });
+            }
+            ReviewMark::BurnedOut
+            | ReviewMark::NotConverging
+            | ReviewMark::NeedsReview { .. }
+            | ReviewMark::NoChanges { .. } => {
                 self.require_human()?;
             }
             // A policy does not answer what the agent still asked.
             ReviewMark::Ready if work.question.is_some() => self.require_human()?,
             ReviewMark::Ready => {}
         }
-        let accepted_by = AcceptedBy::Actor { actor: self.context.actor.clone() };
-        self.end_done(work.attempt, accepted_by);
         Ok(())
     }
 
@@ -46,6 +58,7 @@ impl TransitionBuilder<'_> {
             ReviewMark::Ready
             | ReviewMark::NoChanges { .. }
             | ReviewMark::BurnedOut
+            | ReviewMark::NeedsReview { .. }
             | ReviewMark::NotConverging => {
                 return Err(CommandRefusal::NotBreakdown { task: self.before.id() });
             }
@@ -55,7 +68,7 @@ impl TransitionBuilder<'_> {
         Ok(())
     }
 
-    fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
+    pub(super) fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
         self.task.state = TaskState::Done { accepted_by };
         self.close_asking();
@@ -81,6 +94,7 @@ impl TransitionBuilder<'_> {
             ReviewMark::Ready
             | ReviewMark::NoChanges { .. }
             | ReviewMark::BurnedOut
+            | ReviewMark::NeedsReview { .. }
             | ReviewMark::NotConverging => {
                 self.say(EventBody::TaskRejected { task, reason });
                 if is_out_of_tries {
@@ -206,16 +220,49 @@ impl TransitionBuilder<'_> {
     pub(super) fn let_go(&mut self) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
         self.task.state = TaskState::Incoming;
+        self.task.ledger.held_because = None;
         self.task.ledger.is_ahead = true;
         self.say(EventBody::TaskLetGo { task: self.task.id() });
         Ok(())
     }
 
-    pub(super) fn hold_back(&mut self) -> Result<(), CommandRefusal> {
+    /// What was done so far is kept: a release continues after the last attempt.
+    pub(super) fn hold_back(&mut self, reason: NonBlank) -> Result<(), CommandRefusal> {
         self.require_human_or_policy()?;
-        self.task.state = TaskState::Held;
-        self.say(EventBody::TaskHeldBack { task: self.task.id() });
+        if self.before.is_breakdown() {
+            return Err(self.wrong_state(CommandName::Hold));
+        }
+        self.withdraw_question(reason.clone());
+        let after = match &self.before.state {
+            TaskState::Claimed { attempt } => {
+                let at = self.task.updated_at;
+                self.close_attempt(attempt.clone(), AttemptClosing::Stopped { at });
+                self.effect(Effect::StopAgent { attempt: attempt.id });
+                Some(attempt.id)
+            }
+            TaskState::NeedsContinuation { after } => Some(*after),
+            TaskState::AwaitingResponse { waiting } => waiting.after,
+            TaskState::Blocked { waiting } => waiting.after,
+            TaskState::Incoming
+            | TaskState::Held
+            | TaskState::Breakdown { .. }
+            | TaskState::Provisional(_)
+            | TaskState::Landing(_)
+            | TaskState::Recycled { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Cancelled { .. } => self.before.ledger.resumes,
+        };
+        self.task.ledger.resumes = after;
+        self.hold_for(reason);
         Ok(())
+    }
+
+    /// I22: nobody works on it until somebody releases it.
+    pub(super) fn hold_for(&mut self, reason: NonBlank) {
+        self.task.state = TaskState::Held;
+        self.task.ledger.held_because = Some(reason.clone());
+        self.say(EventBody::TaskHeldBack { task: self.task.id(), reason: Some(reason) });
     }
 
     pub(super) fn mark_failed(&mut self, reason: NonBlank) -> Result<(), CommandRefusal> {
@@ -261,6 +308,18 @@ impl TransitionBuilder<'_> {
         Ok(())
     }
 
+    /// A person takes their cancellation back. The branch is still there, and work goes on from it.
+    pub(super) fn bring_back(&mut self) -> Result<(), CommandRefusal> {
+        // A task made for a run ended with that run.
+        if self.before.spec.purpose == Purpose::Run {
+            return Err(self.wrong_state(CommandName::Retry));
+        }
+        self.retry(false)?;
+        let automatic_in_a_row = self.before.ledger.asking.automatic_in_a_row();
+        self.task.ledger.asking = Asking::NotStarted { automatic_in_a_row };
+        Ok(())
+    }
+
     /// A human's retry grants the full number of tries again.
     pub(super) fn clear_count(&mut self) {
         self.task.ledger.tries = 0;
@@ -279,6 +338,7 @@ impl TransitionBuilder<'_> {
                 self.retire(Some(attempt.id));
             }
             TaskState::Provisional(work) => self.retire(work.attempt),
+            TaskState::Landing(entry) => self.retire(entry.work.attempt),
             TaskState::NeedsContinuation { after } => self.retire(Some(*after)),
             TaskState::AwaitingResponse { waiting } => self.retire(waiting.after),
             TaskState::Blocked { waiting } => self.retire(waiting.after),

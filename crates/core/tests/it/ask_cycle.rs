@@ -192,7 +192,8 @@ fn nothing_automatic_answers_danger_or_escalation() {
         for by in automatic.clone() {
             let cycle = asking(&open(GateRule::YesPasses), question(1, kind, "Now?"));
             let refused = cycle.answer(id(1), &text("yes"), by);
-            let human_only = matches!(kind, QuestionKind::Danger | QuestionKind::Escalation);
+            let human_only =
+                matches!(kind, QuestionKind::Danger | QuestionKind::Escalation | QuestionKind::Completion);
             assert_eq!(refused == Err(AnswerRefusal::HumanOnly { id: id(1) }), human_only, "{kind:?}");
             assert_eq!(refused.is_ok(), !human_only, "{kind:?}");
         }

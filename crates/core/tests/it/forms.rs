@@ -16,6 +16,7 @@ use baton_core::records::event::{Event, EventBody};
 use baton_core::recycle::plan::{Plan, PlanDraft};
 use baton_core::task::Task;
 use baton_core::task::attempt::ResultKind;
+use baton_core::task::fence::{FenceAspect, FenceGap, FenceLayer, FenceMode, FenceReport, NetworkMode};
 use baton_core::task::state::StateName;
 use baton_core::transition::command::{Command, CommandName};
 use serde_json::Value;
@@ -29,7 +30,10 @@ pub(crate) fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
         for task in in_state(state) {
             for name in CommandName::ALL {
                 for command in commands(name, &task) {
-                    let Ok(transition) = task.apply(command, &context(Actor::human("mia"))) else { continue };
+                    let applied = task.apply(command.clone(), &context(Actor::human("mia")));
+                    // A few are Baton's alone.
+                    let applied = applied.or_else(|_| task.apply(command, &context(Actor::Baton)));
+                    let Ok(transition) = applied else { continue };
                     for event in transition.events {
                         let form = serde_json::to_value(&event).unwrap();
                         assert_eq!(serde_json::from_value::<Event>(form.clone()).unwrap(), event);
@@ -48,6 +52,7 @@ pub(crate) fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
 }
 
 /// The events no transition of a task produces.
+#[expect(clippy::too_many_lines, reason = "one example for each kind of event")]
 pub(crate) fn other_events() -> Vec<EventBody> {
     let session: SessionId = "session".parse().unwrap();
     let (task, part) = (TaskId::from_bits(0xA), TaskId::from_bits(0xB));
@@ -79,9 +84,16 @@ pub(crate) fn other_events() -> Vec<EventBody> {
             task: Some(task),
             step: step("implement"),
             step_count: 1,
+            iteration: 1,
         },
         EventBody::RunBound { run, session: session.clone(), task },
-        EventBody::StepStarted { run, session: session.clone(), step: step("code-review"), step_count: 2 },
+        EventBody::StepStarted {
+            run,
+            session: session.clone(),
+            step: step("code-review"),
+            step_count: 2,
+            iteration: 1,
+        },
         EventBody::StepLeft {
             run,
             session: session.clone(),
@@ -108,6 +120,31 @@ pub(crate) fn other_events() -> Vec<EventBody> {
             effect: Box::new(Effect::Notify { about: Notification::Failed(task) }),
             tries: 8,
             error: text("nobody listens"),
+        },
+        EventBody::AttemptFenced {
+            task,
+            attempt: AttemptId::from_bits(7),
+            fence: FenceReport {
+                mode: FenceMode::Auto,
+                network: NetworkMode::Allow,
+                layers: vec![FenceLayer::Landlock],
+                gaps: vec![FenceGap {
+                    aspect: FenceAspect::Processes,
+                    reason: "bubblewrap is not installed".to_owned(),
+                }],
+            },
+        },
+        EventBody::AttemptRefused {
+            task,
+            attempt: AttemptId::from_bits(7),
+            action: text("POST /api/tasks/TASK-0000000a/accept"),
+            reason: text("only a person may do this"),
+        },
+        EventBody::NetworkRefused {
+            task,
+            attempt: AttemptId::from_bits(7),
+            host: text("example.org:443"),
+            reason: text("it is not in allow"),
         },
         EventBody::ItemFailed {
             service: text("loops"),
@@ -182,6 +219,13 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TokenRevoked { .. } => 43,
         EventBody::ProjectLimited { .. } => 44,
         EventBody::ItemFailed { .. } => 45,
+        EventBody::AttemptFenced { .. } => 46,
+        EventBody::AttemptRefused { .. } => 47,
+        EventBody::NetworkRefused { .. } => 48,
+        EventBody::TaskLanding { .. } => 49,
+        EventBody::TaskLanded { .. } => 50,
+        EventBody::TaskSentBack { .. } => 51,
+        EventBody::TaskForced { .. } => 52,
     }
 }
 
@@ -199,16 +243,19 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..46).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..53).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"attempt_fenced","fence":{"gaps":[{"aspect":"processes","reason":"bubblewrap is not installed"}],"layers":["landlock"],"mode":"auto","network":"allow"},"task":"TASK-0000000a"}
+    {"action":"POST /api/tasks/TASK-0000000a/accept","at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"attempt_refused","reason":"only a person may do this","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"dependents_rewired","from":"TASK-0000000a","to":["TASK-0000000b"]}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"effect":{"about":{"failed":"TASK-0000000a"},"effect":"notify"},"error":"nobody listens","event":"effect_given_up","tries":8}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_resumed"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"the branch baton/next is checked out","event":"item_failed","item":"landing TASK-0000000a","service":"loops","task":"TASK-0000000a","tries":1}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"message_posted","session":"session","task":"TASK-0000000a","text":"Fix it"}
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"network_refused","host":"example.org:443","reason":"it is not in allow","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"no outcome","event":"outcome_refused","run":"RUN-0000000c","session":"session","step":"fix"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"phase_handed_off","handoff":{"decision":"started","from":"hub","iteration":1,"prompt":"Iteration 1, plan phase. The next task of the queue, as get_next_task hands it out, is planned: how vague it is, what is missing and has to be cleared up with the human, and the subtasks it falls into. When the plan stands, the human is asked whether to execute it; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.","results":{"kind":"started"},"to":"plan"},"session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_approved","subtasks":["TASK-0000000b"],"task":"TASK-0000000a"}
@@ -218,11 +265,11 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","at_once_max":2,"by":{"kind":"baton"},"event":"project_limited","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","iteration":1,"label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_stopping","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","iteration":1,"run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"token_created","expires_at":"1970-01-01T00:01:00.000Z","name":"ada","role":"viewer"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"token_revoked","name":"ada"}
     "#);
@@ -269,7 +316,10 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"depends_on":[],"event":"task_created","spec":{"created_at":"1970-01-01T00:00:01.000Z","depth":1,"description":"It fails on Mondays.","id":"TASK-000000f2","priority":"P2","purpose":{"by_hand":true,"purpose":"breakdown","reason":"too_large","replaces_task_id":"TASK-0000000a"},"role":"breakdown","session_id":"session","task_type":"IMPLEMENTATION","title":"Re-breakdown: Fix the login"}}
     {"accepted_by":{"by":"output"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_done","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"it does not work","event":"task_failed","task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_held_back","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_forced","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_held_back","reason":"stopped by you","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_landed","task":"TASK-0000000a"}
+    {"accepted_by":{"kind":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_landing","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_let_go","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_provisional","mark":{"mark":"plan"},"question":null,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","breakdown":"TASK-000000f2","by":{"kind":"human","name":"mia"},"event":"task_recycled","reason":"too_large","task":"TASK-0000000a"}
@@ -278,6 +328,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_revised","revision":{"title":"Fix the log-in"},"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_sent_back","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"commit":"0123456789abcdef0123456789abcdef01234567","into":"baton/next","met":[{"task_id":"TASK-0000000e","title":"Rename the login"}],"why":"checks_failed"},"task":"TASK-0000000a"}
     "#);
 }
 

@@ -143,7 +143,8 @@ impl Model {
 
     fn may_stand(&self, task: TaskId, next: &Standing) -> bool {
         let step_is_allowed = match (&self.standing[&task], next) {
-            (Standing::Done | Standing::Cancelled, _) => false,
+            (Standing::Done, _) => false,
+            (Standing::Cancelled, next) => *next == Standing::Open,
             (Standing::Open | Standing::Failed, _)
             | (_, Standing::Cancelled)
             | (Standing::Recycled { .. }, Standing::Recycled { .. } | Standing::Replaced { .. }) => true,

@@ -8,6 +8,7 @@ mod forms;
 mod graph;
 #[expect(clippy::disallowed_methods, reason = "the rules read no files; a test of the docs has to")]
 mod kept_page;
+mod landing;
 mod phase_loop;
 mod phase_work;
 mod recipes;

@@ -2,7 +2,8 @@
 
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
-use baton_core::phase::work::{NextAction, PhaseWork, QuestionTopic, SKIP};
+use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
+use baton_core::phase::work::{FollowUp, NextAction, PhaseWork, QuestionTopic, SKIP};
 use serde_json::{Value, json};
 
 use crate::samples::text;
@@ -101,11 +102,74 @@ fn every_stage_is_read_from_its_row_and_written_as_it_was() {
 }
 
 #[test]
-fn three_agents_without_a_plan_or_findings_end_the_phase() {
-    for row in [plan_row(json!({ "subject": subject(), "tries": 3 })), review_row(json!({ "tries": 3 }))] {
-        let work: PhaseWork = serde_json::from_value(row).unwrap();
-        assert!(matches!(work.next(), NextAction::GiveUp { .. }), "{work:?}");
+fn three_agents_without_a_plan_end_the_phase_and_without_findings_the_human_is_asked() {
+    let faults = "item 2 depends on itself";
+    let row = plan_row(json!({ "subject": subject(), "tries": 3, "faults": faults }));
+    let work: PhaseWork = serde_json::from_value(row).unwrap();
+    let NextAction::GiveUp { why } = work.next() else { panic!("{work:?}") };
+    assert!(why.ends_with(faults), "{why}");
+    let row = review_row(json!({ "tries": 3, "failure": "it ended with exit code 7" }));
+    let mut work: PhaseWork = serde_json::from_value(row).unwrap();
+    assert_eq!(work.next(), ask(QuestionTopic::ReviewFailed));
+    let mut again = work.clone();
+    again.apply_answer(QuestionTopic::ReviewFailed, &text("YES")).unwrap();
+    assert_eq!(again.next(), NextAction::StartAgent);
+    work.apply_answer(QuestionTopic::ReviewFailed, &text("NO")).unwrap();
+    assert_eq!(work.next(), ask(QuestionTopic::Gate));
+    let PhaseWork::Review(work) = work else { panic!() };
+    assert_eq!(work.findings(), "No review was made: it ended with exit code 7");
+}
+
+#[test]
+fn a_planner_is_told_what_the_last_one_left_out() {
+    let row = plan_row(json!({ "subject": subject(), "agent": AGENT, "tries": 1, "plan": plan() }));
+    for (failure, told) in [(None, "vagueness"), (Some("exit code 7"), "exit code 7")] {
+        let PhaseWork::Plan(mut work) = serde_json::from_value(row.clone()).unwrap() else { panic!() };
+        work.end_agent(failure);
+        assert!(work.faults().contains(told), "{}", work.faults());
     }
+}
+
+#[test]
+fn no_at_the_execute_gate_asks_about_all_that_is_open_or_else_for_more_work() {
+    let subtask = |result: &str| json!({ "task": subject(), "state": "finished", "result": result });
+    for result in ["skipped", "left_open", "failed"] {
+        let row = row("execute", json!({}), json!({ "subtasks": [subtask(result)], "wants_help": false }));
+        let mut work: PhaseWork = serde_json::from_value(row).unwrap();
+        work.apply_answer(QuestionTopic::Gate, &text("NO")).unwrap();
+        assert_eq!(work.next(), ask(QuestionTopic::MayRun), "{result}");
+    }
+    let row = row("execute", json!({}), json!({ "subtasks": [subtask("completed")], "wants_help": false }));
+    let mut work: PhaseWork = serde_json::from_value(row).unwrap();
+    work.apply_answer(QuestionTopic::Gate, &text("NO")).unwrap();
+    assert_eq!(work.next(), ask(QuestionTopic::MoreWork));
+    let mut wants = work.clone();
+    let follow_up = wants.apply_answer(QuestionTopic::MoreWork, &text("Add a test")).unwrap();
+    assert_eq!(follow_up, FollowUp::AddSubtask { text: text("Add a test") });
+    work.apply_answer(QuestionTopic::MoreWork, &text("nothing")).unwrap();
+    assert_eq!(work.next(), ask(QuestionTopic::Gate));
+}
+
+#[test]
+fn a_list_of_discovered_tasks_is_never_lost() {
+    let PhaseWork::Review(mut work) =
+        serde_json::from_value(review_row(json!({ "agent": AGENT, "tries": 1 }))).unwrap()
+    else {
+        panic!()
+    };
+    let task =
+        |number: usize| DiscoveredTask { title: text(&format!("Task {number}")), description: String::new() };
+    work.submit((1..=DISCOVERED_MAX + 2).map(task).collect());
+    work.end_agent("Much to do.", "");
+    assert_eq!(work.proposal().unwrap().tasks().len(), DISCOVERED_MAX);
+    assert!(work.findings().ends_with("Task 51; Task 52"), "{}", work.findings());
+    let mut work = PhaseWork::Review(work);
+    work.apply_answer(QuestionTopic::Discovered, &text("EDIT")).unwrap();
+    assert!(work.apply_answer(QuestionTopic::List, &text(":")).is_err());
+    assert_eq!(work.next(), ask(QuestionTopic::List));
+    work.apply_answer(QuestionTopic::List, &text("One: first; Two")).unwrap();
+    let PhaseWork::Review(review) = &work else { panic!() };
+    assert_eq!(review.proposal().unwrap().tasks().len(), 2);
 }
 
 #[test]

@@ -20,6 +20,7 @@ kind) and the fields below. Stored events also have `seq`, a number that only gr
 The examples omit `at` and `by`.\n";
 
 /// The meaning of each event. A new event does not compile until it is described here.
+#[expect(clippy::too_many_lines, reason = "one row for each event")]
 fn describe(body: &EventBody) -> (&'static str, &'static str) {
     match body {
         EventBody::ProjectCreated { .. } => ("Projects and sessions", "A project was created."),
@@ -56,11 +57,24 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
             ("Tasks", "A person rejected the work; the next attempt gets the reason.")
         }
         EventBody::TaskConflicted { .. } => ("Tasks", "The work conflicts with what was merged meanwhile."),
+        EventBody::TaskLanding { .. } => (
+            "Tasks",
+            "The work was accepted and waits in the lane of its branch until the checks pass with it.",
+        ),
+        EventBody::TaskLanded { .. } => {
+            ("Tasks", "The branch moved to `commit`, whose files passed the checks, and has the work.")
+        }
+        EventBody::TaskSentBack { .. } => {
+            ("Tasks", "Accepted work could not be merged; `reason` says why and which tasks it met.")
+        }
+        EventBody::TaskForced { .. } => {
+            ("Tasks", "A person merged the work although the checks had not passed.")
+        }
         EventBody::TaskRecycled { .. } => {
             ("Tasks", "The task was too large; `breakdown` is the task that plans its parts.")
         }
         EventBody::TaskReplaced { .. } => ("Tasks", "Other tasks replace this one."),
-        EventBody::TaskHeldBack { .. } => ("Tasks", "The task is held while it is being planned."),
+        EventBody::TaskHeldBack { .. } => ("Tasks", "No agent may claim the task until it is released."),
         EventBody::TaskLetGo { .. } => ("Tasks", "The task may be claimed again."),
         EventBody::TaskFailed { .. } => ("Tasks", "The task failed, and retrying it would not help."),
         EventBody::TaskRetried { .. } => ("Tasks", "A person retries a failed task."),
@@ -81,9 +95,10 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::AnswerQueued { .. } => ("Questions", "An answer was queued for a later question."),
         EventBody::RunStarted { .. } => ("Runs and loops", "A run of a recipe started."),
         EventBody::RunBound { .. } => ("Runs and loops", "The run continues with another task."),
-        EventBody::StepStarted { .. } => {
-            ("Runs and loops", "A step started; `step_count` counts all steps of the run.")
-        }
+        EventBody::StepStarted { .. } => (
+            "Runs and loops",
+            "A step started; `step_count` counts all steps of the run, `iteration` how often a person sent it round.",
+        ),
         EventBody::StepLeft { .. } => {
             ("Runs and loops", "A step ended with this outcome, and another one follows.")
         }
@@ -99,6 +114,15 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         }
         EventBody::TokenCreated { .. } => ("People", "An access token was created for a person."),
         EventBody::TokenRevoked { .. } => ("People", "An access token was revoked."),
+        EventBody::AttemptFenced { .. } => {
+            ("Tasks", "What confines the attempt's processes, and what does not.")
+        }
+        EventBody::AttemptRefused { .. } => {
+            ("Tasks", "A process of the attempt tried what only a person may do, or acted without its token.")
+        }
+        EventBody::NetworkRefused { .. } => {
+            ("Tasks", "The proxy of the attempt's fence did not let a connection through.")
+        }
         EventBody::EffectGivenUp { .. } => {
             ("Baton itself", "An effect failed repeatedly and is not retried any more.")
         }

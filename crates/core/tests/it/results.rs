@@ -3,7 +3,10 @@
 use baton_core::ask::detection::asks;
 use baton_core::ask::fallback::Fallback;
 use baton_core::base::task_type::{Deliverable, TaskType};
-use baton_core::task::attempt::{AttemptResult, BlockReason, ResultKind};
+use baton_core::task::attempt::{
+    AttemptEnd, AttemptReport, AttemptResult, BlockReason, Evidence, ResultKind,
+};
+use baton_core::task::finding::WorkFinding;
 use baton_core::task::guard::{AttemptVerdict, Judgement, judge, judge_breakdown, judge_run};
 use baton_core::task::state::ReviewMark;
 use proptest::prelude::*;
@@ -23,13 +26,15 @@ fn letter(verdict: &AttemptVerdict) -> char {
         AttemptVerdict::Provisional { mark: ReviewMark::NoChanges { .. }, .. } => 'N',
         AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, .. } => 'B',
         AttemptVerdict::Provisional { mark: ReviewMark::NotConverging, .. } => '!',
+        AttemptVerdict::Provisional { mark: ReviewMark::NeedsReview { .. }, .. } => '?',
         AttemptVerdict::Provisional { mark: ReviewMark::Plan, .. } => 'L',
         AttemptVerdict::Await { .. } => 'A',
-        AttemptVerdict::Block { .. } => 'X',
+        AttemptVerdict::Block { .. } => 'K',
         AttemptVerdict::Continue => 'C',
         AttemptVerdict::Requeue { reason } if reason.is_blamed() => 'R',
         AttemptVerdict::Requeue { .. } => 'S',
         AttemptVerdict::Fail { .. } => 'F',
+        AttemptVerdict::Stop { .. } => 'H',
     }
 }
 
@@ -37,7 +42,8 @@ fn letter(verdict: &AttemptVerdict) -> char {
 ///
 /// Columns: says, asks, silent, says + commits, asks + commits, says + burned out.
 /// D done · P provisional · N provisional, no changes · B provisional, burned out · A awaiting response ·
-/// X blocked · C continues · R back, blamed · S back, not blamed · F failed.
+/// K blocked · C continues · R back, blamed · S back, not blamed · F failed ·
+/// H held · ? provisional, needs review.
 const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str {
     match (deliverable, result) {
         (
@@ -49,8 +55,12 @@ const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str 
             | ResultKind::TurnLimit,
         ) => "DAADAD",
         (Deliverable::Output, ResultKind::Blocked) => "AAAAAA",
+        // I22: what somebody stopped continues only when a person says so.
+        (Deliverable::Output, ResultKind::Stopped) => "HHHHHH",
+        (Deliverable::Code | Deliverable::Danger, ResultKind::Stopped) => "HHH??H",
 
-        (Deliverable::Code, ResultKind::Complete | ResultKind::NoEvidence) => "RARPPB",
+        // Whether words are enough is for a person to say.
+        (Deliverable::Code, ResultKind::Complete | ResultKind::NoEvidence) => "AARPPB",
         (Deliverable::Code, ResultKind::Incomplete) => "AAACPA",
         (Deliverable::Code, ResultKind::NoChanges) => "NNNPPB",
         (Deliverable::Code, ResultKind::Blocked) => "AAAAAA",
@@ -61,7 +71,7 @@ const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str 
             "AAAAAA"
         }
         (Deliverable::Danger, ResultKind::NoChanges) => "NNNPPB",
-        (Deliverable::Danger, ResultKind::Blocked) => "XXXXXX",
+        (Deliverable::Danger, ResultKind::Blocked) => "KKKKKK",
 
         (Deliverable::Output | Deliverable::Code | Deliverable::Danger, ResultKind::Asked) => "AAAAAA",
         (Deliverable::Output | Deliverable::Code | Deliverable::Danger, ResultKind::SystemicError) => {
@@ -117,6 +127,7 @@ fn the_lists_of_types_and_results_are_complete() {
             ResultKind::SystemicError => 6,
             ResultKind::OwnError => 7,
             ResultKind::TurnLimit => 8,
+            ResultKind::Stopped => 9,
         };
         assert_eq!(place, expected);
     }
@@ -212,6 +223,7 @@ fn a_breakdown_delivers_a_plan_or_says_why_not() {
     SystemicError: SSSS
     OwnError: FFFF
     TurnLimit: LBBB
+    Stopped: LAAA
     ");
 }
 
@@ -221,15 +233,26 @@ proptest! {
     fn i15_claims_in_the_output_do_not_make_work(claim in "[a-zA-Z0-9 .]{1,80}", commits in 1_u32..99) {
         let boast = format!("{claim}. I made {commits} commits.");
         let judged = judge(TaskType::Implementation, &ended(ResultKind::Complete, &boast, evidence(0, 5)));
-        prop_assert_eq!(letter(&judged.verdict), 'R');
+        prop_assert_eq!(letter(&judged.verdict), 'A');
     }
 
     /// The guard is total: any output at all is judged, and I1 holds for it.
     #[test]
-    fn any_output_is_judged(output in any::<String>(), kind in 0_usize..9, task_type in 0_usize..7, commits in 0_u32..3, turns in 0_u32..60) {
+    fn any_output_is_judged(output in any::<String>(), kind in 0_usize..10, task_type in 0_usize..7, commits in 0_u32..3, turns in 0_u32..60) {
         let judged = judge(TaskType::ALL[task_type], &ended(ResultKind::ALL[kind], &output, evidence(commits, turns)));
         if let AttemptVerdict::Await { question } | AttemptVerdict::Block { question } = judged.verdict {
             prop_assert!(!question.text.as_str().trim().is_empty());
         }
+    }
+}
+
+#[test]
+fn work_with_a_finding_that_needs_a_person_is_not_ready() {
+    let unfinished = WorkFinding::Unfinished { operation: "merge".to_owned() };
+    let moved = WorkFinding::BranchMoved { name: "refs/heads/main".to_owned() };
+    for (findings, expected) in [(vec![moved.clone()], 'P'), (vec![moved, unfinished], '?')] {
+        let verified = Evidence { commits: 1, findings, ..Evidence::default() };
+        let end = AttemptEnd { reported: AttemptReport::new(AttemptResult::Complete, "Done."), verified };
+        assert_eq!(letter(&judge(TaskType::Implementation, &end).verdict), expected);
     }
 }

@@ -2,6 +2,7 @@
 
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
@@ -13,6 +14,7 @@ use baton_core::task::attempt::{
     AgentSession, AttemptEnd, AttemptReport, AttemptResult, BlockReason, CheckResult, ErrorCause, Evidence,
     ResultKind,
 };
+use baton_core::task::not_landed::{MetTask, NotLanded};
 use baton_core::task::revision::Revision;
 use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task, TaskSpec};
@@ -79,6 +81,7 @@ pub(crate) fn result(kind: ResultKind) -> AttemptResult {
             AttemptResult::Error { cause: ErrorCause::Own, message: "no such file".to_owned() }
         }
         ResultKind::TurnLimit => AttemptResult::TurnLimit,
+        ResultKind::Stopped => AttemptResult::Stopped { reason: "stopped by you".to_owned() },
     }
 }
 
@@ -188,6 +191,29 @@ fn held_task() -> Task {
     Task::create_held(spec(TaskType::Implementation, Depth::Original))
 }
 
+pub(crate) fn commit() -> CommitId {
+    "0123456789abcdef0123456789abcdef01234567".parse().unwrap()
+}
+
+/// Every reason why work does not land.
+pub(crate) fn not_landed() -> Vec<NotLanded> {
+    let check = CheckResult { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+    let met = vec![MetTask { task_id: TaskId::from_bits(0xE), title: text("Rename the login") }];
+    let (into, checks) = (BranchName::integration(), vec![check]);
+    vec![
+        NotLanded::ChecksFailed {
+            into: into.clone(),
+            commit: commit(),
+            base: commit(),
+            checks: checks.clone(),
+            met: met.clone(),
+        },
+        NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met },
+        NotLanded::Moved { verified: commit(), tip: commit() },
+        NotLanded::BranchFails { into, base: commit(), checks },
+    ]
+}
+
 fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
@@ -204,10 +230,14 @@ fn claimed_tasks() -> Vec<Task> {
         let answered = drive(asking.clone(), [Command::Reply { question, answer: text("80"), answered_by }]);
         tasks.extend([at_work, asking, answered]);
     }
+    // One made for a run.
+    let for_run = TaskSpec { purpose: Purpose::Run, ..spec(TaskType::Implementation, Depth::Original) };
+    tasks.push(drive(Task::create(for_run), [claim(1)]));
     tasks
 }
 
 /// Tasks in `state`, one for each variety that behaves differently.
+#[expect(clippy::too_many_lines, reason = "one case for each state")]
 pub(crate) fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
@@ -233,7 +263,9 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
                 .into_iter()
                 .chain([breakdown_task()])
                 .map(|task| drive(task, attempt(1, asked())));
-            waiting.chain(escalated).collect()
+            let words = || ended(ResultKind::Complete, SAYS, evidence(0, 5));
+            let claims_success = code_tasks().into_iter().map(|task| drive(task, attempt(1, words())));
+            waiting.chain(escalated).chain(claims_success).collect()
         }
         StateName::Blocked => {
             let blocked = ended(ResultKind::Blocked, "", evidence(0, 5));
@@ -269,6 +301,25 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
             tasks.extend([once, thrice]);
             tasks
         }
+        StateName::Landing => {
+            let mut tasks = Vec::new();
+            for task in code_tasks() {
+                let once = drive(task.clone(), attempt(1, ready()));
+                let conflicted =
+                    drive(once.clone(), [Command::ReportConflict { detail: text("src/login.rs") }]);
+                let again = drive(conflicted, attempt(2, ready()));
+                let thrice = drive(
+                    once.clone(),
+                    [reject()]
+                        .into_iter()
+                        .chain(attempt(2, ready()))
+                        .chain([reject()])
+                        .chain(attempt(3, ready())),
+                );
+                tasks.extend([once, again, thrice].map(|task| drive(task, [Command::EnterLane])));
+            }
+            tasks
+        }
         StateName::Recycled => {
             let burned = ended(ResultKind::TurnLimit, "", evidence(0, 50));
             let task =
@@ -293,7 +344,8 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
             failed.chain([drive(held_task(), [marked])]).collect()
         }
         StateName::Cancelled => {
-            work_tasks().into_iter().map(|task| drive(task, [Command::Cancel { reason: None }])).collect()
+            let all = work_tasks().into_iter().chain([breakdown_task()]);
+            all.map(|task| drive(task, [Command::Cancel { reason: None }])).collect()
         }
     };
     for task in &tasks {
@@ -330,7 +382,7 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![Command::ExpireLease { attempt: live }, Command::ExpireLease { attempt: stranger }]
         }
         CommandName::Reply => {
-            let answers = ["SPLIT", "RETRY", "CANCEL", "YES", "Port 80, please."];
+            let answers = ["SPLIT", "RETRY", "CANCEL", "YES", "ENOUGH", "Port 80, please."];
             let sources = [AnsweredBy::human("mia"), AnsweredBy::Queued, AnsweredBy::Expiry];
             let mut replies = Vec::new();
             for question in [pending, QuestionId::from_bits(9)] {
@@ -352,8 +404,16 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             Command::Recycle { reason: RecycleReason::CumulativeFailures },
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
+        CommandName::EnterLane => vec![Command::EnterLane],
+        CommandName::Land => vec![Command::Land { commit: commit() }],
+        CommandName::ForceLand => {
+            vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
+        }
+        CommandName::SendBack => {
+            not_landed().into_iter().map(|reason| Command::SendBack { reason: Box::new(reason) }).collect()
+        }
         CommandName::Release => vec![Command::Release],
-        CommandName::Hold => vec![Command::Hold],
+        CommandName::Hold => vec![Command::Hold { reason: text("stopped by you") }],
         CommandName::MarkFailed => vec![Command::MarkFailed { reason: text("it does not work") }],
         CommandName::SubmitPlan => vec![Command::SubmitPlan],
         CommandName::ApprovePlan => vec![Command::ApprovePlan],

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::QuestionKind;
 use baton_core::base::id::{AttemptId, CycleId, QuestionId};
 use baton_core::base::task_type::TaskType;
 use baton_core::people::actor::Actor;
@@ -59,10 +61,11 @@ fn the_lists_of_states_and_commands_are_complete() {
             StateName::AwaitingResponse => 5,
             StateName::Blocked => 6,
             StateName::Provisional => 7,
-            StateName::Recycled => 8,
-            StateName::Done => 9,
-            StateName::Failed => 10,
-            StateName::Cancelled => 11,
+            StateName::Landing => 8,
+            StateName::Recycled => 9,
+            StateName::Done => 10,
+            StateName::Failed => 11,
+            StateName::Cancelled => 12,
         };
         assert_eq!(place, expected);
     }
@@ -79,16 +82,20 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Reject => 8,
             CommandName::Recycle => 9,
             CommandName::ReportConflict => 10,
-            CommandName::Release => 11,
-            CommandName::Hold => 12,
-            CommandName::MarkFailed => 13,
-            CommandName::SubmitPlan => 14,
-            CommandName::ApprovePlan => 15,
-            CommandName::Replace => 16,
-            CommandName::Retry => 17,
-            CommandName::Cancel => 18,
-            CommandName::NoteSession => 19,
-            CommandName::Revise => 20,
+            CommandName::EnterLane => 11,
+            CommandName::Land => 12,
+            CommandName::ForceLand => 13,
+            CommandName::SendBack => 14,
+            CommandName::Release => 15,
+            CommandName::Hold => 16,
+            CommandName::MarkFailed => 17,
+            CommandName::SubmitPlan => 18,
+            CommandName::ApprovePlan => 19,
+            CommandName::Replace => 20,
+            CommandName::Retry => 21,
+            CommandName::Cancel => 22,
+            CommandName::NoteSession => 23,
+            CommandName::Revise => 24,
         };
         assert_eq!(place, expected);
     }
@@ -113,6 +120,7 @@ fn the_two_views_of_every_state() {
     AwaitingResponse: Claimed / AwaitingResponse, Escalated / AwaitingResponse
     Blocked: Claimed / Blocked
     Provisional: Provisional / Running
+    Landing: Landing / Running
     Recycled: Recycled / WaitingChildren
     Done: Done / Complete
     Failed: Failed / Error
@@ -182,15 +190,42 @@ fn a_reply_resumes_the_attempt_that_asked_ahead_of_other_work() {
 }
 
 #[test]
-fn no_commits_send_a_task_back_twice_and_then_it_is_not_converging() {
-    let nothing = || ended(ResultKind::Complete, SAYS, evidence(0, 5));
+fn silence_without_commits_sends_a_task_back_twice_and_then_a_person_is_asked() {
+    let nothing = || ended(ResultKind::Complete, "", evidence(0, 5));
     let mut task = code_task(Depth::Original);
     for number in 1..=2 {
         task = drive(task, attempt(number, nothing()));
         assert_eq!(task.state().queue(), QueueName::Incoming);
     }
     task = drive(task, attempt(3, nothing()));
-    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == ReviewMark::NotConverging));
+    let question = task.pending_question().unwrap();
+    assert_eq!(question.kind(), QuestionKind::Completion);
+}
+
+#[test]
+fn a_person_says_whether_words_are_enough() {
+    let words = || ended(ResultKind::Complete, SAYS, evidence(0, 5));
+    let asked = drive(code_task(Depth::Original), attempt(1, words()));
+    let answer = |words: &str| {
+        let question = asked.pending_question().unwrap().id;
+        let answered_by = AnsweredBy::human("mia");
+        human_does(&asked, Command::Reply { question, answer: text(words), answered_by }).unwrap()
+    };
+    let enough = answer("enough");
+    assert_eq!(enough.state().queue(), QueueName::Done);
+    assert_eq!(enough.ledger().output.as_deref(), Some(SAYS), "without the question");
+    for words in ["CHANGE CODE", "Use the other index"] {
+        assert_eq!(answer(words).state().queue(), QueueName::Incoming, "{words}");
+    }
+}
+
+#[test]
+fn only_a_person_brings_a_cancelled_task_back() {
+    let cancelled = human_does(&code_task(Depth::Original), Command::Cancel { reason: None }).unwrap();
+    let back = human_does(&cancelled, Command::Retry).unwrap();
+    assert_eq!(back.state().queue(), QueueName::Incoming);
+    assert!(human_does(&back, claim(1)).is_ok());
+    assert!(cancelled.apply(Command::Retry, &context(Actor::Baton)).is_err());
 }
 
 #[test]
@@ -414,8 +449,26 @@ fn a_held_task_waits_for_its_release() {
     let let_go = human_does(&held, Command::Release).unwrap();
     assert!(let_go.is_claimable() && human_does(&let_go, claim(1)).is_ok());
     assert!(human_does(&let_go, Command::Release).is_err());
-    let again = human_does(&let_go, Command::Hold).unwrap();
-    assert!(!again.is_claimable() && human_does(&again, Command::Hold).is_err());
+    let again = human_does(&let_go, Command::Hold { reason: text("stopped by you") }).unwrap();
+    assert!(!again.is_claimable());
+    let stored: Task = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
+    assert_eq!(stored.ledger().held_because, Some(text("stopped by you")));
+    assert_eq!(human_does(&stored, Command::Release).unwrap().ledger().held_because, None);
+}
+
+#[test]
+fn i22_a_task_that_is_stopped_is_held_and_continues_where_it_was() {
+    let stop = || Command::Hold { reason: text("stopped by you") };
+    let fresh = || Task::create(spec(TaskType::Implementation, Depth::Original));
+    let at_work = drive(fresh(), [claim(1), start(1)]);
+    let asking = drive(fresh(), attempt(1, ended(ResultKind::Asked, "", evidence(0, 1))));
+    for (task, has_question) in [(at_work, false), (asking, true)] {
+        let stopped = task.apply(stop(), &context(Actor::human("mia"))).unwrap();
+        assert_eq!(*stopped.task.state(), TaskState::Held);
+        assert_eq!(stopped.questions.len(), usize::from(has_question), "a pending question is withdrawn");
+        let released = human_does(&stopped.task, Command::Release).unwrap();
+        assert_eq!(released.ledger().resumes, Some(AttemptId::from_bits(1)));
+    }
 }
 
 #[test]

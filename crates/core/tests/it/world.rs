@@ -181,6 +181,7 @@ impl World {
                 Record::Message(_) => {}
                 Record::Project(_)
                 | Record::Plan(_)
+                | Record::Verdict(_)
                 | Record::Run(_)
                 | Record::Loop(_)
                 | Record::Receipt(_)
@@ -194,6 +195,9 @@ impl World {
         for edge in change.edges {
             match edge {
                 EdgeChange::Add { task, on } => self.add_edge(task, on),
+                EdgeChange::Remove { task, on } => {
+                    self.graph.remove_edge(task, on).unwrap();
+                }
                 EdgeChange::Rewire { from, to } => {
                     self.graph.rewire(from, &to).unwrap();
                 }

@@ -17,7 +17,7 @@ use baton_core::transition::refusal::CommandRefusal;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::samples::{actors, ends, text};
+use crate::samples::{actors, commit, ends, not_landed, text};
 use crate::world::World;
 
 /// Sequences per property.
@@ -96,8 +96,15 @@ fn happen(world: &mut World, (what, place, detail): Happening, ends: &[AttemptEn
         _ => world.command(id, Command::Replace { by: vec![id] }, human),
     };
     let after = &world.tasks[&id].value;
-    // I16: nothing leaves Done, and Cancelled is not overwritten.
-    if matches!(before, TaskState::Done { .. } | TaskState::Cancelled { .. }) {
+    // I16: nothing leaves Done, and only a person's retry leaves Cancelled.
+    let is_final = match &before {
+        TaskState::Done { .. } => true,
+        TaskState::Cancelled { .. } => {
+            !matches!(after.state(), TaskState::Incoming | TaskState::Breakdown { .. })
+        }
+        _ => false,
+    };
+    if is_final {
         assert_eq!(after.state(), &before);
     }
     if outcome.is_err() {
@@ -178,7 +185,18 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
         TaskState::Provisional(work) if work.mark.is_too_large() => {
             world.command(id, Command::Recycle { reason: RecycleReason::TooLarge }, Actor::Baton)
         }
+        TaskState::Provisional(_) if detail.is_multiple_of(2) => world.command(id, Command::EnterLane, human),
         TaskState::Provisional(_) => world.command(id, Command::Accept { force: false }, human),
+        TaskState::Landing(_) => {
+            let reasons = not_landed();
+            let leave = match detail as usize % 6 {
+                number if number < reasons.len() => {
+                    Command::SendBack { reason: Box::new(reasons[number].clone()) }
+                }
+                _ => Command::Land { commit: commit() },
+            };
+            world.command(id, leave, Actor::Baton)
+        }
         TaskState::Failed { .. } => world.command(id, Command::Retry, human),
         TaskState::Recycled { .. } | TaskState::Done { .. } | TaskState::Cancelled { .. } => Ok(()),
     }

@@ -10,6 +10,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::refusal::LoopRefusal;
+use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::Session;
@@ -145,7 +146,8 @@ impl AutoResponder {
             AnswerDecision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
             AnswerDecision::Escalate => Ok(Some(Attended::Escalated)),
             AnswerDecision::FailClosed { .. } => {
-                match self.loops.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
+                let (session, actor) = (&record.session_id, Actor::policy("fail_closed"));
+                match self.loops.leave_loop(session, ExitReason::unanswered(), None, actor).await {
                     Ok(_) => Ok(Some(Attended::FailedClosed)),
                     // Somebody else broke it off in the meantime; the question is gone with it.
                     Err(error) if matches!(error.get(), Some(LoopRefusal::NoSuchEdge(_))) => {

@@ -78,7 +78,7 @@ impl AgentGateway {
 
     /// Asks, unless the human has said it before.
     pub async fn ask(&self, secret: &AttemptSecret, draft: QuestionDraft) -> Result<Asked, EngineError> {
-        let draft = redaction::question(draft);
+        let draft = redaction::redact_question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         let question = draft.clone().with_id(self.tasks.ids.question());
@@ -94,7 +94,7 @@ impl AgentGateway {
         secret: &AttemptSecret,
         draft: QuestionDraft,
     ) -> Result<QuestionId, EngineError> {
-        let mut draft = redaction::question(draft);
+        let mut draft = redaction::redact_question(draft);
         let task = self.task_of(secret).await?.id();
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
             draft.expires_at = self.expiry().await?;

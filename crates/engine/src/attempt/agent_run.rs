@@ -33,14 +33,15 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
+use crate::attempt::turns::TurnAllowance;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
-use crate::base::redaction::{self, redacted};
+use crate::base::redaction::{self, redact_result};
 use crate::cluster::attempt_log::LOG_FILE;
 use crate::git::{Checkout, Worktrees};
 use crate::limits::budgets::Room;
 use crate::runs::loops::Loops;
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, TurnLimit};
 
 /// Where the identity of an attempt's process is written, in the attempt's folder.
 pub const PROCESS_FILE: &str = "process.json";
@@ -68,12 +69,13 @@ pub struct AgentRun<'a> {
     pub outcomes: Vec<OutcomeName>,
     /// What the agent finds in its environment beside what every agent does.
     pub variables: Vec<(&'static str, String)>,
+    pub turns: TurnAllowance,
 }
 
-/// How it went, and how many turns it might have taken.
+/// How it went, and what its turns count against.
 pub struct Worked {
     pub ended: RunResult,
-    pub turns_max: u32,
+    pub limit: TurnLimit,
 }
 
 impl AgentRun<'_> {
@@ -81,7 +83,7 @@ impl AgentRun<'_> {
         let settings = &self.context.settings;
         let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
         let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
-        let turns_max = settings.turns_max(self.role, agent);
+        let turns_max = self.turns.left;
         let folder = self.context.place.attempt_folder(self.attempt);
         let gateway = self.context.agents.gateway();
         let secret = gateway.admit(self.task.id(), self.attempt).await?;
@@ -92,18 +94,21 @@ impl AgentRun<'_> {
         let room = self.context.limits.room(self.task).await?;
         let started = Instant::now();
         let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
+        let (command, environment) = (self.command(agent), self.environment(agent, &secret));
+        let fenced = self.build_fence(agent, &environment, &command).await?;
         let launch = Launch {
             attempt: self.attempt,
-            command: self.command(agent),
+            command,
             worktree: self.checkout.folder.clone(),
-            environment: self.environment(agent, &secret),
+            environment,
+            fence: Some(fenced.fence.clone()),
             prompt: prompt.clone(),
             limits: self.limits(agent, turns_max, &room),
             session,
             log_path: folder.join(LOG_FILE),
         };
         self.context.agents.mailbox.open(self.attempt, bench);
-        self.context.running.begin_shift(self.attempt, self.task.id(), turns_max);
+        self.context.running.begin_shift(self.attempt, self.task.id(), self.turns.attempt_max);
         let driver = self.driver(agent, &gateway, &secret);
         let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
         let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
@@ -121,12 +126,12 @@ impl AgentRun<'_> {
             without_tools(&mut ended);
         }
         let left_at = take_letters(letters, &mut ended);
-        let mut ended = redacted(ended);
+        let mut ended = redact_result(ended);
         if !is_for_another_time(&ended) {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
         Loops::new(&self.context.tasks).hear_phase(self.task, &ended).await?;
-        Ok(Worked { ended, turns_max })
+        Ok(Worked { ended, limit: self.turns.limit })
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
@@ -293,7 +298,10 @@ fn without_tools(ended: &mut RunResult) {
         | AttemptResult::NoChanges { .. }
         | AttemptResult::TurnLimit => ended.reported.output.trim(),
         // These do not claim that the work was done.
-        AttemptResult::Asked { .. } | AttemptResult::Blocked { .. } | AttemptResult::Error { .. } => return,
+        AttemptResult::Asked { .. }
+        | AttemptResult::Blocked { .. }
+        | AttemptResult::Error { .. }
+        | AttemptResult::Stopped { .. } => return,
     };
     let mut message = "the agent never looked at Baton's tools, so it could neither ask nor report; see whether it reaches \
                        the server, and what its log says: baton task log"
@@ -313,7 +321,7 @@ fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<QuestionDraft
         ended.plan = plan;
         ended.reported.plan_submitted = true;
     }
-    left_at.map(redaction::question)
+    left_at.map(redaction::redact_question)
 }
 
 /// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.

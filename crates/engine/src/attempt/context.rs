@@ -8,7 +8,7 @@ use crate::cluster::running::Running;
 use crate::limits::Limits;
 use crate::projects::Projects;
 use crate::settings::Settings;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 
 /// Cheap to clone.
@@ -16,7 +16,7 @@ use crate::tasks::service::TaskService;
 pub struct AttemptContext {
     pub tasks: TaskService,
     pub settings: Arc<Settings>,
-    pub place: Place,
+    pub place: StateLocation,
     pub projects: Projects,
     pub limits: Limits,
     pub agents: AgentHost,

@@ -72,6 +72,7 @@ impl Executor<'_> {
             Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),
         };
         self.context.limits.note_intake(self.task, &reported.result).await?;
+        let reported = self.context.limits.limit_systemic(self.task, reported).await?;
         let end = AttemptEnd { reported, verified };
         let mut decision = self.context.tasks.decision(self.task.id());
         loop {
@@ -124,11 +125,16 @@ impl Executor<'_> {
                 ));
                 (run.exit(ExitReason::error())?.0, error.ok())
             }
-            Ending::Exits { reason, error, .. } => (book.run.exit(reason.clone())?.0, error.clone()),
+            Ending::Exits { reason, error, outcome, .. } => {
+                let run = book.run.exit(reason.clone())?.0;
+                let run = outcome.iter().fold(run, Run::record_outcome);
+                (run, error.clone())
+            }
             Ending::MovesOn { run, events, .. } => return self.of_next(book, run, events, session).await,
         };
+        let run = run.end_at(self.context.tasks.store.now().await?, error);
         let mut change = book.writing(&run, session);
-        let events = exited(&run, error);
+        let events = exited(&run);
         if !events.is_empty() {
             change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }

@@ -2,20 +2,24 @@
 
 use std::time::Instant;
 
+use baton_core::base::text::Role;
+use baton_core::recipe::run::GitObservation;
 use baton_core::task::attempt::Evidence;
 use tokio::sync::watch;
 
 use crate::attempt::agent_run::Worked;
 use crate::attempt::context::AttemptContext;
+use crate::attempt::error::AttemptError;
+use crate::attempt::turns::{TurnAllowance, TurnCount};
 use crate::base::error::EngineError;
-use crate::git::{Checkout, Worktrees};
+use crate::git::{Checkout, Place, Worktrees};
+use crate::settings::Settings;
 use crate::user_tasks::checks::CheckGround;
 
 /// What the shifts of one attempt used up together.
 pub struct Spent {
     started: Instant,
-    turns: u32,
-    turns_max: u32,
+    turns: TurnCount,
     input_tokens: u64,
     output_tokens: u64,
     cost_micro_usd: u64,
@@ -25,19 +29,30 @@ impl Spent {
     pub fn nothing() -> Self {
         Self {
             started: Instant::now(),
-            turns: 0,
-            turns_max: 0,
+            turns: TurnCount::default(),
             input_tokens: 0,
             output_tokens: 0,
             cost_micro_usd: 0,
         }
     }
 
-    /// Each shift has turns of its own, so both the used and the allowed ones add up.
+    /// What the agent of a role may still use in this attempt.
+    pub fn allowance(&self, settings: &Settings, role: &Role) -> Result<TurnAllowance, EngineError> {
+        let no_agent = || AttemptError::NoAgent { role: role.clone() };
+        Ok(self.turns.allow(settings.turn_limit(role).ok_or_else(no_agent)?))
+    }
+
+    /// Whether the attempt has used up its turns without anything to show in git.
+    pub fn is_burned_out(&self, seen: GitObservation) -> bool {
+        let commits = seen.commits.max(seen.files_changed);
+        let (turns, turns_max) = (self.turns.used(), self.turns.max());
+        let uncommitted_changes = seen.uncommitted > 0;
+        Evidence { commits, uncommitted_changes, turns, turns_max, ..Evidence::default() }.is_burned_out()
+    }
+
     pub fn add(&mut self, worked: &Worked) {
         let ended = &worked.ended;
-        self.turns = self.turns.saturating_add(ended.turns);
-        self.turns_max = self.turns_max.saturating_add(worked.turns_max);
+        self.turns.add(&worked.limit, ended.turns);
         self.input_tokens = self.input_tokens.saturating_add(ended.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(ended.output_tokens);
         self.cost_micro_usd = self.cost_micro_usd.saturating_add(ended.cost_micro_usd);
@@ -56,14 +71,15 @@ pub async fn measure(
     let settled = worktrees.settle(checkout).await?;
     let measured = &settled.measured;
     // Before anything is written about it: what can be accepted must be there to be merged.
-    let head = context.projects.hand_in(worktrees, checkout, &measured.head).await?;
+    context.projects.hand_in(worktrees, checkout, &measured.head).await?;
+    let head = matches!(checkout.place, Place::Task { .. }).then(|| measured.head.clone());
     let mut evidence = Evidence {
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
         uncommitted_changes: settled.uncommitted_changes
             || (measured.commits == 0 && measured.files_changed > 0),
-        turns: spent.turns,
-        turns_max: spent.turns_max,
+        turns: spent.turns.used(),
+        turns_max: spent.turns.max(),
         files_changed: measured.files_changed,
         insertions: measured.insertions,
         deletions: measured.deletions,
@@ -73,6 +89,7 @@ pub async fn measure(
         duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         checks: Vec::new(),
         head,
+        findings: settled.findings.clone(),
     };
     if evidence.shows_work() && !*stop.borrow() {
         // Not what the settings let an agent see: a check has no use for a model's key.

@@ -9,7 +9,7 @@ use crate::attempt::unusable;
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::{NonBlank, Role};
 use baton_core::recipe::RecipeStep;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::{Run, RunRefusal, RunResume};
@@ -25,9 +25,11 @@ pub use crate::attempt::journal::DEFAULT_RECIPE;
 use crate::attempt::agent_run::{AgentRun, Worked};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::ending::{Ending, Then};
+use crate::attempt::history::History;
 use crate::attempt::journal::{RunJournal, told};
 use crate::attempt::prompt::StepPrompt;
 use crate::attempt::steps::said;
+use crate::attempt::turns::TurnAllowance;
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::runs::gate;
@@ -61,8 +63,8 @@ impl Executor<'_> {
     pub async fn run(&self) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
         let opened = RunJournal::open(&self.context.tasks, self.task).await;
-        for news in self.context.tasks.recipes.news() {
-            (self.context.announce)(&news);
+        for warning in self.context.tasks.recipes.take_warnings() {
+            (self.context.announce)(&warning);
         }
         let mut book = match opened {
             Ok(book) => book,
@@ -109,7 +111,19 @@ impl Executor<'_> {
             let ending = Ending::Exits { reason, outcome: None, text: changed.to_string(), error };
             return self.end(book, spent, ending, None).await;
         };
-        let ended = self.dispatch(book, &step, spent, is_first).await?;
+        if !is_first && !self.worktrees.is_usable(self.checkout) {
+            // The agent's own doing, and a result of this attempt: the next one gets a new clone.
+            let text = "The agent deleted or broke its working folder.".to_owned();
+            let reported = AttemptReport::new(AttemptResult::NoEvidence, text);
+            return self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await;
+        }
+        let role = step.role().unwrap_or(&self.task.spec().role);
+        let turns = spent.allowance(&self.context.settings, role)?;
+        if turns.left == 0 && !is_first {
+            let reported = AttemptReport::new(AttemptResult::TurnLimit, String::new());
+            return self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await;
+        }
+        let ended = self.dispatch(book, &step, spent, turns, is_first).await?;
         if ended.reason == EndReason::Cancelled {
             // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
             let is_leaving = book.reload().await? && matches!(book.run.resume(), RunResume::Settle { .. });
@@ -137,6 +151,7 @@ impl Executor<'_> {
             | AttemptResult::Asked { .. }
             | AttemptResult::Blocked { .. }
             | AttemptResult::TurnLimit
+            | AttemptResult::Stopped { .. }
             | AttemptResult::Error { cause: ErrorCause::Systemic, .. } => {
                 let ending = Ending::Pauses { reported: ended.reported.clone(), run: book.run.clone() };
                 return self.end(book, spent, ending, None).await;
@@ -150,13 +165,16 @@ impl Executor<'_> {
         book: &mut RunJournal,
         step: &RecipeStep,
         spent: &mut Spent,
+        turns: TurnAllowance,
         is_first: bool,
     ) -> Result<RunResult, EngineError> {
         let tasks = &self.context.tasks;
         let run = book.run.clone().begin_prompt(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
         let questions = self.questions(&run).await?;
+        let history = History::load(tasks, self.task, self.worktrees, self.checkout).await?.text();
         let prompt = StepPrompt {
+            history: &history,
             task: self.task,
             recipe: &book.recipe,
             run: &run,
@@ -167,7 +185,7 @@ impl Executor<'_> {
         };
         let mut variables = vec![
             ("BATON_RUN_ID", run.id().to_string()),
-            ("BATON_STEP", step.name().to_string()),
+            ("BATON_STEP", self.step_name(step)),
             ("BATON_STEP_VISIT", run.visits(step.name()).to_string()),
         ];
         variables.extend(step.model().map(|model| ("BATON_MODEL", model.to_owned())));
@@ -191,12 +209,21 @@ impl Executor<'_> {
             model: step.model().map(str::to_owned),
             outcomes: step.outcomes(),
             variables,
+            turns,
         };
         let worked: Worked = shift.work(self.stop.clone()).await?;
         spent.add(&worked);
+        // After every step, so that work of an earlier one survives whatever a later one does to its clone.
+        self.worktrees.bring(self.checkout).await?;
         let (texts, number) = told(&messages);
         book.run = run.deliver_messages(&texts, number).record_output(&worked.ended.reported.output);
         Ok(worked.ended)
+    }
+
+    /// The step as a program knows it; for an agent of the loop, its phase.
+    fn step_name(&self, step: &RecipeStep) -> String {
+        let role = &self.task.spec().role;
+        if Role::loop_phases().contains(role) { role.to_string() } else { step.name().to_string() }
     }
 
     /// The conversation of the run's agent session with the human, so far.

@@ -1,15 +1,14 @@
 //! What agents of this process are given to work with: Baton's program, its tools, and the project's commands.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use baton_core::base::id::AttemptId;
 
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
+use crate::projects::check_site::attempt_site;
 use crate::settings::Settings;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, UserTasks};
 
@@ -25,11 +24,11 @@ pub struct AgentHost {
     /// The commands of the project's people.
     pub user_tasks: UserTasks,
     gateway: AgentGateway,
-    place: Place,
+    place: StateLocation,
 }
 
 impl AgentHost {
-    pub fn new(tasks: &TaskService, settings: &Settings, place: Place, program: PathBuf) -> Self {
+    pub fn new(tasks: &TaskService, settings: &Settings, place: StateLocation, program: PathBuf) -> Self {
         Self {
             program,
             mcp_url: None,
@@ -52,18 +51,9 @@ impl AgentHost {
         self.gateway.clone()
     }
 
-    /// Where an attempt's user tasks come from and run. They get the allow-list's variables and those named, but not
-    /// the attempt's token; its id is in their environment, so that they are found and ended with it.
+    /// Where an attempt's user tasks come from and run.
     pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
-        let mut environment = AgentEnvironment::allowed(std::env::vars_os(), variables);
-        environment.set(ATTEMPT_ID, attempt.to_string());
-        // What a task remembers between runs does not belong into the worktree, where it would look like work.
-        environment.set("TASK_TEMP_DIR", self.place.attempt_folder(attempt).join("user-tasks"));
-        for (name, value) in self.place.variables() {
-            environment.set(name, value);
-        }
-        let plain = |text: &OsStr| text.to_string_lossy().into_owned();
-        let environment = environment.iter().map(|(name, value)| (plain(name), plain(value))).collect();
-        Site { root: root.to_owned(), folder: worktree.to_owned(), environment: Some(environment) }
+        let memory = self.place.attempt_folder(attempt).join("user-tasks");
+        attempt_site(&self.place, root, worktree, attempt, &memory, variables)
     }
 }

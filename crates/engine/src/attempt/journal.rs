@@ -38,8 +38,8 @@ impl RunJournal {
     pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
         if let Some(stored) = Runs::new(tasks).task_run(task.id()).await? {
             let recipe = tasks.recipes.find(stored.value.recipe())?;
-            let phase =
-                Loops::new(tasks).phase_prompt(task)?.filter(|_| stored.value.origin() == RunOrigin::Default);
+            let phase = Loops::new(tasks).phase_prompt_in_context(task).await?;
+            let phase = phase.filter(|_| stored.value.origin() == RunOrigin::Default);
             let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(&prompt)));
             return Ok(Self {
                 tasks: tasks.clone(),
@@ -51,7 +51,11 @@ impl RunJournal {
         let (id, origin) = recipe_of(tasks, task).await?;
         refuse_loop(Some(&id))?;
         let recipe = tasks.recipes.find(&id)?;
-        let phase = if origin == RunOrigin::Default { Loops::new(tasks).phase_prompt(task)? } else { None };
+        let phase = if origin == RunOrigin::Default {
+            Loops::new(tasks).phase_prompt_in_context(task).await?
+        } else {
+            None
+        };
         let recipe =
             phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(prompt)));
         let session = task.spec().session_id.clone();
@@ -73,7 +77,7 @@ impl RunJournal {
         // to it since it was created is still to be told.
         let is_phase = Loops::new(&tasks).phase_prompt(task)?.is_some();
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
-        self.run = self.run.clone().skip_messages(heard);
+        self.run = self.run.clone().begin_at(now).skip_messages(heard);
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), WriteGuard::New);
         if guard == WriteGuard::New {
             change = change.put(Record::Session(session), guard);

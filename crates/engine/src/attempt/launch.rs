@@ -90,7 +90,7 @@ impl AgentRun<'_> {
         agent: &AgentSettings,
         secret: &AttemptSecret,
     ) -> Result<SessionSetup, EngineError> {
-        if !agent.is_talked_with() {
+        if !agent.has_sessions() {
             return Ok(SessionSetup::default());
         }
         let earlier = self.earlier_session(name).await?;

@@ -4,11 +4,14 @@
 
 pub mod agent_run;
 pub(crate) mod agent_trace;
+pub mod breakdown_prompt;
 pub mod context;
 pub(crate) mod ending;
 pub mod error;
 pub(crate) mod evidence;
 pub mod executor;
+pub(crate) mod fencing;
+pub(crate) mod history;
 pub mod host;
 pub(crate) mod journal;
 pub(crate) mod launch;
@@ -19,4 +22,5 @@ pub(crate) mod question_relay;
 pub mod runner;
 pub(crate) mod settlement;
 pub(crate) mod steps;
+pub(crate) mod turns;
 pub(crate) mod unusable;

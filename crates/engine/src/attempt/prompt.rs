@@ -7,27 +7,21 @@ use std::fmt::Write;
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::BranchName;
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::StepName;
 use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::run::{Run, RunOrigin, StepHandover};
 use baton_core::recipe::{Recipe, RecipeStep};
-use baton_core::records::project::Project;
 use baton_core::records::session::Message;
-use baton_core::recycle::RecycleReason;
-use baton_core::recycle::prompt::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
-use baton_core::task::state::QueueName;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::task::{Purpose, Task};
-use baton_store::model::query::TaskFilter;
 
-use crate::attempt::context::AttemptContext;
-use crate::base::error::EngineError;
 use crate::base::fenced::fenced;
-use crate::git::{Checkout, Worktrees};
 
 /// How a prompt begins that goes on with an earlier one.
-const GOING_ON: &str = "You go on where you stopped, in the same session; your changes are still here.\n";
+pub(crate) const GOING_ON: &str =
+    "You go on where you stopped, in the same session; your changes are still here.\n";
 
 /// Everything the prompt of one step is made of.
 pub struct StepPrompt<'a> {
@@ -35,6 +29,8 @@ pub struct StepPrompt<'a> {
     pub recipe: &'a Recipe,
     pub run: &'a Run,
     pub step: &'a RecipeStep,
+    /// What was said in the conversation before the task's message, as a section.
+    pub history: &'a str,
     /// What the step's agent session asked the human, oldest first.
     pub questions: &'a [QuestionRecord],
     /// What the human said of their own accord, and the agent has not heard yet.
@@ -55,6 +51,7 @@ impl StepPrompt<'_> {
         if !spec.description.trim().is_empty() {
             text.push_str(&fenced(&spec.description));
         }
+        text.push_str(self.history);
         self.place(&mut text);
         self.notes(&mut text);
         self.handed_over(&mut text);
@@ -88,8 +85,8 @@ impl StepPrompt<'_> {
         let _ = write!(
             text,
             "\n## Where you are\n\n\
-             Task {id}, on branch `{}` in a worktree of its own. Commit your work here. Do not push, merge or switch \
-             branches: Baton counts your commits and merges them.\n",
+             Task {id}, on branch `{}` in a worktree of its own. Commit your work here. Do not push or switch branches, \
+             and do not merge unless \"What was wrong before\" says so: Baton counts your commits and merges them.\n",
             BranchName::for_task(id)
         );
         if self.run.origin() != RunOrigin::Default {
@@ -129,10 +126,19 @@ impl StepPrompt<'_> {
         }
     }
 
+    /// Whether the agent of that step is the agent of this one.
+    fn is_same_role(&self, step: &StepName) -> bool {
+        let other = self.recipe.step(step).and_then(RecipeStep::role);
+        other.unwrap_or(&self.task.spec().role) == self.step.role().unwrap_or(&self.task.spec().role)
+    }
+
     /// What was said in this agent session, for agents that do not remember it themselves.
     fn conversation(&self, text: &mut String) {
         let turns = self.run.memory().turns().iter().map(|turn| match &turn.step {
-            Some(step) => format!("You said in the step \"{step}\":\n\n{}", fenced(turn.text.as_str())),
+            Some(step) => {
+                let who = if self.is_same_role(step) { "You" } else { "Another agent" };
+                format!("{who} said in the step \"{step}\":\n\n{}", fenced(turn.text.as_str()))
+            }
             None => format!("The human said:\n\n{}", fenced(turn.text.as_str())),
         });
         let said: Vec<String> = turns.chain(self.questions.iter().filter_map(exchange_text)).collect();
@@ -154,105 +160,29 @@ impl StepPrompt<'_> {
     }
 }
 
-/// The prompt of one attempt at a breakdown: the task that was too large, and what is there of it already.
-pub struct BreakdownPrompt<'a> {
-    pub context: &'a AttemptContext,
-    pub task: &'a Task,
+/// What to do about work that does not go together with its branch. It is the one exception to "do not merge".
+fn resolve(merge: &str) -> String {
+    format!(
+        "{merge}, make the two work together, and commit the result. Leave the other tasks' work as it is otherwise. Baton \
+         merges your branch when you are done."
+    )
 }
 
-/// Siblings looked at for the list of what is done.
-const SIBLINGS_MAX: u32 = 500;
-
-impl BreakdownPrompt<'_> {
-    /// For an agent that goes on in the session it had before.
-    pub fn going_on(&self, questions: &[QuestionRecord]) -> String {
-        let title = &self.task.spec().title;
-        format!("# {title}\n\n{GOING_ON}{}\nGo on with the plan, and hand it in.\n", last_exchange(questions))
-    }
-
-    pub async fn text(&self, worktrees: &Worktrees, checkout: &Checkout) -> Result<String, EngineError> {
-        let (replaced, reason) = match self.task.spec().purpose {
-            Purpose::Breakdown { replaces_task_id: Some(replaced), reason, .. } => {
-                (self.context.tasks.task(replaced).await?.value, reason)
-            }
-            // A first plan has nothing behind it; the goal is the description.
-            Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work | Purpose::Run => {
-                (self.task.clone(), None)
-            }
-        };
-        let project = self.project().await?;
-        let base = match &project {
-            Some(project) => worktrees.repository().tip(&project.base_branch).await?,
-            None => None,
+fn not_landed_text(reason: &NotLanded) -> Option<String> {
+    let merge = |into| resolve(&format!("Run `git merge {into}` here, in this clone"));
+    let (what, todo) = match reason {
+        NotLanded::ChecksFailed { into, .. } => {
+            ("The work was accepted, and the checks failed on its target together with it", merge(into))
         }
-        .unwrap_or_else(|| checkout.base.clone());
-        let head = worktrees.measure(checkout).await?.head;
-        let verified =
-            replaced.ledger().last_end.as_ref().map(|end| end.verified.clone()).unwrap_or_default();
-        let context = RebreakdownContext {
-            task: replaced.id(),
-            title: replaced.spec().title.clone(),
-            description: replaced.spec().description.clone(),
-            turns_used: verified.turns,
-            turns_max: verified.turns_max,
-            commits: verified.commits,
-            reason: match reason {
-                Some(RecycleReason::CumulativeFailures) => {
-                    RebreakdownReason::CumulativeFailures { attempts: replaced.ledger().started }
-                }
-                Some(RecycleReason::TooLarge) | None => RebreakdownReason::TooLarge,
-            },
-            completed: self.completed_siblings().await?,
-            project: project.map(|project| ProjectContext {
-                id: project.id,
-                title: project.title.clone(),
-                branch: project.branch(),
-                base_branch: project.base_branch.clone(),
-            }),
-            log_oneline: worktrees.repository().log_oneline(&base, &head).await?.text,
-            diff_stat: worktrees.repository().diff_stat(&base, &head).await?.text,
-            left_to_do: None,
-            not_accepted: replaced.ledger().notes.iter().filter_map(reason_of).collect(),
-        };
-        Ok(context.prompt())
-    }
-
-    async fn project(&self) -> Result<Option<Project>, EngineError> {
-        let Some(id) = self.task.spec().project_id else { return Ok(None) };
-        Ok(self.context.tasks.store.project(id).await?.map(|stored| stored.value))
-    }
-
-    async fn completed_siblings(&self) -> Result<Vec<CompletedTask>, EngineError> {
-        let Some(project) = self.task.spec().project_id else { return Ok(Vec::new()) };
-        let filter =
-            TaskFilter { queue: Some(QueueName::Done), project: Some(project), ..TaskFilter::default() };
-        let done = self.context.tasks.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
-        let work = done.into_iter().map(|stored| stored.value).filter(|task| !task.is_breakdown());
-        Ok(work
-            .map(|task| CompletedTask {
-                id: task.id(),
-                title: task.spec().title.clone(),
-                commits: task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits),
-            })
-            .collect())
-    }
-}
-
-/// Why an attempt was not accepted, for the agent that plans its parts.
-fn reason_of(note: &TaskNote) -> Option<NonBlank> {
-    let text = match note {
-        TaskNote::Rejected { reason, .. } => format!("rejected by a person: {reason}"),
-        TaskNote::Conflict { detail, .. } => format!("could not be merged: {detail}"),
-        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
-            format!("the check {check} failed:\n{output_tail}")
-        }
-        TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => "ended without a commit".to_owned(),
-        TaskNote::Requeued {
-            reason: RequeueReason::NoPlan | RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired,
-            ..
-        } => return None,
+        NotLanded::Conflict { into, .. } => ("The work was accepted and could not be merged", merge(into)),
+        NotLanded::Moved { .. } => (
+            "The work was accepted and not merged, because its branch has moved since it was checked",
+            "Look at what is on the branch now, and end the step again when it is right.".to_owned(),
+        ),
+        // Nothing the agent could do about.
+        NotLanded::BranchFails { .. } => return None,
     };
-    NonBlank::new(text).ok()
+    Some(format!("{what}:\n\n{}\n{todo}\n", fenced(&reason.describe())))
 }
 
 fn note_text(note: &TaskNote) -> Option<String> {
@@ -261,16 +191,18 @@ fn note_text(note: &TaskNote) -> Option<String> {
             Some(format!("The work was rejected:\n\n{}", fenced(reason.as_str())))
         }
         TaskNote::Conflict { detail, .. } => Some(format!(
-            "The work could not be merged. Bring this branch up to date with its target and resolve:\n\n{}",
-            fenced(detail.as_str())
+            "The work could not be merged:\n\n{}\n{}\n",
+            fenced(detail.as_str()),
+            resolve("Merge that branch into yours (`git merge`) here, in this clone")
         )),
+        TaskNote::NotLanded { reason, .. } => not_landed_text(reason),
         TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
             Some(format!("The check \"{check}\" failed:\n\n{}", fenced(output_tail)))
         }
         TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => {
             Some("An attempt ended without a single commit.\n".to_owned())
         }
-        TaskNote::Requeued { reason: RequeueReason::NoPlan, .. } => {
+        TaskNote::Requeued { reason: RequeueReason::NoPlan { .. }, .. } => {
             Some("An attempt ended without a plan.\n".to_owned())
         }
         // Nobody's fault, so nothing to do differently.
@@ -281,7 +213,7 @@ fn note_text(note: &TaskNote) -> Option<String> {
 }
 
 /// The human's last answer, which may be news: only one question waits at a time.
-fn last_exchange(questions: &[QuestionRecord]) -> String {
+pub(crate) fn last_exchange(questions: &[QuestionRecord]) -> String {
     let last = questions.iter().rev().find_map(exchange_text);
     last.map(|exchange| format!("\n## The answer to your question\n\n{exchange}")).unwrap_or_default()
 }

@@ -43,7 +43,9 @@ impl Asker for QuestionRelay {
     fn ask(&self, question: QuestionDraft) -> AskFuture {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
-        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(AskReply::Released) })
+        Box::pin(async move {
+            inner.ask(redaction::redact_question(question)).await.unwrap_or(AskReply::Released)
+        })
     }
 }
 

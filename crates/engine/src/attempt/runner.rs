@@ -13,6 +13,7 @@ use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
+use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
 use baton_core::task::{Purpose, Task};
@@ -23,9 +24,9 @@ use tracing::Span;
 
 use crate::asking::Leave;
 use crate::attempt::agent_run::AgentRun;
+use crate::attempt::breakdown_prompt::{BreakdownPrompt, PlannerGround};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
-use crate::attempt::prompt::BreakdownPrompt;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
@@ -49,7 +50,8 @@ impl Runner {
     pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
-        let executed = match self.attempt(&task, attempt, seat.stop_signal()).await {
+        // On the heap: it holds the state of every step.
+        let executed = match Box::pin(self.attempt(&task, attempt, seat.stop_signal())).await {
             Ok(executed) => executed,
             Err(error) => self.settle(&task, attempt, systemic(&error)).await?,
         };
@@ -82,6 +84,8 @@ impl Runner {
         end: AttemptEnd,
     ) -> Result<Executed, EngineError> {
         self.context.limits.note_intake(task, &end.reported.result).await?;
+        let reported = self.context.limits.limit_systemic(task, end.reported).await?;
+        let end = AttemptEnd { reported, ..end };
         Span::current().record("outcome", end.reported.result.kind().as_str());
         match self.context.limits.settle_charged(task, attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
@@ -114,6 +118,7 @@ impl Runner {
             }
             Err(error) => return Err(error),
         };
+        self.context.projects.start_branch(task, &worktrees, &branch).await?;
         let place = self.context.projects.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
         let wanted = &self.context.settings.worktree;
@@ -220,7 +225,9 @@ impl Runner {
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
-        let prompt = BreakdownPrompt { context: &self.context, task };
+        let prompt = BreakdownPrompt { projects: &self.context.projects, task };
+        let head = worktrees.measure(checkout).await?.head;
+        let ground = PlannerGround { branch: checkout.place.branch(), base: checkout.base.clone(), head };
         let questions = self.context.tasks.questions_of(task.id()).await?;
         let shift = AgentRun {
             context: &self.context,
@@ -231,11 +238,12 @@ impl Runner {
             role: &task.spec().role,
             name: "breakdown".to_owned(),
             going_on: prompt.going_on(&questions),
-            prompt: prompt.text(worktrees, checkout).await?,
+            prompt: prompt.text(worktrees, ground).await?,
             session_since: None,
             model: None,
             outcomes: Vec::new(),
             variables: Vec::new(),
+            turns: spent.allowance(&self.context.settings, &task.spec().role)?,
         };
         let worked = shift.work(stop.clone()).await?;
         spent.add(&worked);
@@ -262,6 +270,7 @@ impl Runner {
                 // The next attempt reads what was wrong with it.
                 Err(error) => {
                     let Some(TaskError::InvalidPlan(faults)) = error.get() else { return Err(error) };
+                    reported.plan_fault = NonBlank::new(faults.to_string()).ok();
                     reported.output = format!("{}\n\nThe plan could not be used:\n{faults}", reported.output);
                 }
             }

@@ -9,6 +9,8 @@ use baton_core::recipe::run::RunOrigin;
 use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 use baton_core::task::{Purpose, Task};
 
+use crate::runs::STOPPED_BY_PERSON;
+
 /// The exit of a run, and what the agent said last.
 pub struct Exit<'a> {
     pub reason: &'a ExitReason,
@@ -56,24 +58,35 @@ impl Exit<'_> {
             "no-changes-needed" | "no-changes-to-commit" => AttemptResult::NoChanges {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
-            "user-provided-other" => self.other(shows_work),
-            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => Self::asks(&format!(
-                "What should become of this task? Its recipe was stopped before anything came of it.\n\nWhat you write is \
-                 given to the agent, and the recipe begins again with it. To give the task up instead, cancel it: baton \
-                 task cancel {}.",
-                task.id()
-            )),
+            "no-tasks-available" => AttemptResult::NoChanges {
+                reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
+            },
+            // I22: nobody continues it but a person.
+            "user-requested" => AttemptResult::Stopped { reason: STOPPED_BY_PERSON.to_owned() },
+            "user-provided-other" if shows_work => {
+                AttemptResult::Stopped { reason: self.words().unwrap_or(self.text).trim().to_owned() }
+            }
+            "user-provided-other" => {
+                Self::asks(&self.decide_about(task, "The agent stopped before it was finished"))
+            }
+            // An exit is an end: the same recipe would only end the same way again.
+            _ if !shows_work && self.origin != RunOrigin::Default && needs_commits(task) => {
+                let ended = format!("The recipe ended without a commit ({})", self.reason.message());
+                Self::asks(&self.decide_about(task, &ended))
+            }
             _ => AttemptResult::Complete,
         }
     }
 
-    /// A run a person started has stopped, so nothing goes on by itself; other work is simply not finished.
-    fn other(&self, shows_work: bool) -> AttemptResult {
-        match self.origin {
-            RunOrigin::Session if shows_work => AttemptResult::Complete,
-            RunOrigin::Session => Self::asks(self.words().unwrap_or(self.text)),
-            RunOrigin::Task | RunOrigin::Default => AttemptResult::Incomplete,
-        }
+    /// A question about what to do next, with the agent's words.
+    fn decide_about(&self, task: &Task, ended: &str) -> String {
+        let words = self.words().unwrap_or(self.text).trim();
+        let said = if words.is_empty() { String::new() } else { format!("\n\nThe agent said:\n{words}") };
+        format!(
+            "What should become of this task? {ended}.{said}\n\nWhat you write is given to the agent, and the recipe \
+             begins again with it. To give the task up instead, cancel it: baton task cancel {}.",
+            task.id()
+        )
     }
 
     fn asks(text: &str) -> AttemptResult {
@@ -98,12 +111,15 @@ impl Exit<'_> {
         let message = self.reason.message();
         match task.spec().purpose {
             Purpose::Run if shows_work => text,
-            // Whatever else the agent had to say about it, this is the answer.
-            Purpose::Run if self.reason.as_str() == "no-tasks-available" => message,
             Purpose::Run => format!("{message}\n\n{}", text.trim_start()).trim_end().to_owned(),
             Purpose::Work | Purpose::Breakdown { .. } => text.trim_start().to_owned(),
         }
     }
+}
+
+/// Whether the task was queued to change code; one made for a run may end without.
+fn needs_commits(task: &Task) -> bool {
+    task.spec().purpose == Purpose::Work && wants_code(task)
 }
 
 /// Whether commits are what the task is to deliver.
@@ -139,7 +155,8 @@ pub(crate) mod tests {
     /// What an agent says of being blocked is its own words; these are ours.
     #[test]
     fn every_question_baton_puts_at_the_end_of_a_run_stands_alone() {
-        for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-requested"] {
+        for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-provided-other", "published"]
+        {
             let reason: ExitReason = reason.parse().unwrap();
             let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: RunOrigin::Task };
             let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {

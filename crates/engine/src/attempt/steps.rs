@@ -2,11 +2,11 @@
 
 use baton_agents::driver::run_result::RunResult;
 use baton_core::base::text::NonBlank;
+use baton_core::recipe::RecipeStep;
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::outcome::OutcomeMistake;
 use baton_core::recipe::outcome_parser;
 use baton_core::recipe::run::{Advance, Contradiction, GitObservation, Run, RunObservation, StepReport};
-use baton_core::recipe::{Recipe, RecipeStep};
 use baton_core::task::attempt::{AttemptReport, AttemptResult};
 use baton_core::task::{Purpose, Task};
 use tracing::Span;
@@ -71,7 +71,7 @@ impl Executor<'_> {
                 }
                 continue;
             }
-            let observed = self.observe(book, said).await?;
+            let (observed, seen) = self.observe(book, said).await?;
             let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
             let outcome = match report {
                 StepReport::Outcome(outcome) => Some(outcome),
@@ -97,6 +97,11 @@ impl Executor<'_> {
                 Advance::Restart { .. } if book.recipe.takes_task() => {
                     Ending::MovesOn { text: text.clone(), run, events }
                 }
+                // Another run would burn more turns on the same.
+                Advance::Remind { .. } if wants_code(self.task) && spent.is_burned_out(seen) => {
+                    let reported = AttemptReport::new(AttemptResult::TurnLimit, text.clone());
+                    Ending::Pauses { reported, run: book.run.clone() }
+                }
                 Advance::Restart { .. }
                 | Advance::EnterStep { .. }
                 | Advance::Remind { .. }
@@ -119,7 +124,11 @@ impl Executor<'_> {
     }
 
     /// What Baton itself sees, to hold against the report.
-    async fn observe(&self, book: &RunJournal, said: &Said) -> Result<RunObservation, EngineError> {
+    async fn observe(
+        &self,
+        book: &RunJournal,
+        said: &Said,
+    ) -> Result<(RunObservation, GitObservation), EngineError> {
         let measured = self.worktrees.measure(self.checkout).await?;
         let seen = GitObservation {
             commits: measured.commits,
@@ -132,14 +141,17 @@ impl Executor<'_> {
             }
             StepReport::Outcome(_) | StepReport::Mistake(_) => None,
         };
-        let ready_count = self.ready_count(&book.recipe).await?;
-        Ok(RunObservation { ready_count, progress: seen.commits > 0, contradiction })
+        let ready_count = self.ready_count().await?;
+        let spec = self.task.spec();
+        let is_own = book.recipe.takes_task() && spec.purpose == Purpose::Work;
+        let own = format!("{} {}", spec.id, spec.title);
+        let own_task = is_own.then(|| NonBlank::or(&own, spec.title.clone()));
+        Ok((RunObservation { ready_count, own_task, progress: seen.commits > 0, contradiction }, seen))
     }
 
-    /// The run's own task, where it took one from the queue, and what else is ready there.
-    async fn ready_count(&self, recipe: &Recipe) -> Result<u32, EngineError> {
+    /// How many other tasks are ready in the queue.
+    async fn ready_count(&self) -> Result<u32, EngineError> {
         let spec = self.task.spec();
-        let own = u32::from(recipe.takes_task() && spec.purpose == Purpose::Work);
         let ready = self.context.tasks.ready(READY_MAX).await?;
         let fits = |task: &Task| {
             task.spec().purpose == Purpose::Work
@@ -147,6 +159,6 @@ impl Executor<'_> {
                 && task.spec().role == spec.role
         };
         let count = ready.iter().filter(|stored| fits(&stored.value)).count();
-        Ok(own.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)))
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }

@@ -1,7 +1,7 @@
-//! The secret an attempt's agent is given, and by which it is known when it asks.
+//! The secret by which an attempt's agent authenticates.
 //!
-//! It names the attempt, so that the one it belongs to is found without a search, and proves it by 32 random bytes.
-//! Only its digest is ever kept.
+//! It contains the attempt's id, so that the attempt is found without a search, and 32 random bytes. Only its digest is
+//! stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,16 +12,16 @@ use sha2::{Digest, Sha256};
 
 use crate::base::ids::Ids;
 
-/// `<attempt>.<64 hex digits>`, as it stands in `BATON_TOKEN`.
+/// The value of `BATON_TOKEN`: `<attempt>.<64 hex digits>`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AttemptSecret {
     attempt: AttemptId,
     text: String,
 }
 
-/// A text that is no secret of ours. It is not quoted: it may be somebody else's.
+/// Does not quote the text, which may be another secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is not an attempt's token; pass on the value of BATON_TOKEN as it is")]
+#[error("not a valid attempt token; use the value of BATON_TOKEN")]
 pub struct BadSecret;
 
 /// Hex digits of the random part.
@@ -36,7 +36,7 @@ impl AttemptSecret {
         self.attempt
     }
 
-    /// For the agent's environment, and nowhere else.
+    /// For the agent's environment.
     pub fn reveal(&self) -> &str {
         &self.text
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_survives_the_environment_and_shows_nothing_in_a_log() {
+    fn a_secret_round_trips_and_debug_hides_it() {
         let secret = AttemptSecret::draw(AttemptId::from_bits(7));
         let read: AttemptSecret = secret.reveal().parse().unwrap();
         assert_eq!((read.attempt(), read.owner()), (AttemptId::from_bits(7), secret.owner()));

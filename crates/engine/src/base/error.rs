@@ -20,7 +20,7 @@ pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 pub enum ErrorKind {
     NotFound,
     InvalidInput,
-    /// A file the person wrote is wrong.
+    /// A file that the user wrote is invalid.
     InvalidSettings,
     Conflict,
     /// The state does not allow it.
@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// A failure that can reach a person.
+/// A failure that can be shown to a user.
 pub trait EngineFailure: std::error::Error + Any + Send + Sync {
     fn kind(&self) -> ErrorKind;
     /// What to do next.
@@ -99,7 +99,7 @@ impl fmt::Debug for EngineError {
     }
 }
 
-/// A thing people name by its id.
+/// Something that users refer to by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entity {
     Attempt,
@@ -110,6 +110,7 @@ pub enum Entity {
     Project,
     Question,
     Recipe,
+    Run,
     Session,
     Task,
     TaskGroup,
@@ -127,6 +128,7 @@ impl fmt::Display for Entity {
             Self::Project => "project",
             Self::Question => "question",
             Self::Recipe => "recipe",
+            Self::Run => "run",
             Self::Session => "session",
             Self::Task => "task",
             Self::TaskGroup => "task group",
@@ -150,10 +152,10 @@ impl NotFound {
 
     pub const EXPLAINED: Explanation = Explanation {
         code: "not_found",
-        means: "There is nothing of that kind under that name or id.",
-        cause: "It is mistyped, or belongs to another repository or namespace. An id may be shortened as long as the \
-                beginning is unique.",
-        next: "List what there is: `baton task list`, `baton questions`, `baton project list`, `baton recipe list`.",
+        means: "Nothing of that kind has that name or id.",
+        cause: "It is mistyped, or belongs to another repository or namespace. An id may be shortened to any \
+                unique prefix.",
+        next: "List the existing ones: `baton task list`, `baton questions`, `baton project list`, `baton recipe list`.",
     };
 }
 
@@ -170,6 +172,7 @@ impl EngineFailure for NotFound {
             Entity::Hold => "list the holds: baton hold list",
             Entity::Token => "list the tokens: baton token list",
             Entity::Recipe => "list the recipes: baton recipe list",
+            Entity::Run => "list the runs: baton recipe runs",
             Entity::Attempt
             | Entity::Breakdown
             | Entity::Loop
@@ -185,7 +188,7 @@ impl EngineFailure for NotFound {
     }
 }
 
-/// A file or folder Baton needs could not be read, made or written.
+/// A file or folder that Baton needs cannot be created, read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use {}: {detail}", path.display())]
 pub struct FolderError {

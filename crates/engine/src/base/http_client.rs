@@ -10,15 +10,15 @@ use reqwest::{Certificate, Client};
 use rustls::crypto::ring;
 
 /// A client that gives a request this long, from connecting to the end of the response. `extra_root` names a PEM file
-/// with certificates to trust beside the system's.
+/// with certificates to trust in addition to the system's.
 ///
 /// Loads the system's certificates, so build one only when there is something to send.
 pub fn build(timeout: Duration, extra_root: Option<&Path>) -> Result<Client, String> {
-    // Fails when a provider is installed already, which is just as well.
+    // Fails if a provider is installed already, which is fine.
     let _ = ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")))
-        // A receiver that moved is for a person to see: following could repeat a POST elsewhere.
+        // Following a redirect could send a POST to an unintended address.
         .redirect(Policy::none())
         // Requests are seconds or days apart; a connection kept that long may be dead.
         .pool_max_idle_per_host(0)
@@ -33,7 +33,7 @@ pub fn build(timeout: Duration, extra_root: Option<&Path>) -> Result<Client, Str
     builder.build().map_err(|error| describe(&error))
 }
 
-/// An error with all of its causes: the outermost alone says no more than that a request failed.
+/// The error with all its causes; the outermost alone only says that a request failed.
 pub fn describe(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,34 +1,34 @@
-//! Where unused ids come from. Core takes them as arguments; here they are drawn.
+//! New ids, random or, in tests, counted. Core takes them as arguments.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
 use baton_core::transition::command::FreshIds;
 
-/// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
+/// Generates ids. Cheap to clone; clones share the generator.
 #[derive(Clone)]
-pub struct Ids(Arc<Mutex<Source>>);
+pub struct Ids(Arc<Mutex<IdGenerator>>);
 
-enum Source {
+enum IdGenerator {
     Random,
     Counted(u64),
 }
 
 impl Ids {
     pub fn random() -> Self {
-        Self(Arc::new(Mutex::new(Source::Random)))
+        Self(Arc::new(Mutex::new(IdGenerator::Random)))
     }
 
-    /// 1, 2, 3 …: ids a test can know beforehand.
+    /// 1, 2, 3 …, so that a test can predict them.
     pub fn counted() -> Self {
-        Self(Arc::new(Mutex::new(Source::Counted(0))))
+        Self(Arc::new(Mutex::new(IdGenerator::Counted(0))))
     }
 
     fn bits(&self) -> u64 {
-        let mut source = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *source {
-            Source::Random => random_bits(),
-            Source::Counted(last) => {
+        let mut generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *generator {
+            IdGenerator::Random => random_bits(),
+            IdGenerator::Counted(last) => {
                 *last += 1;
                 *last
             }
@@ -36,7 +36,7 @@ impl Ids {
     }
 
     fn short_bits(&self) -> u32 {
-        // The lower half: all of it is random, or a count that fits.
+        // The lower half, so that counted ids fit.
         let [a, b, c, d, ..] = self.bits().to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
@@ -65,7 +65,7 @@ impl Ids {
         AttemptId::from_bits(self.bits())
     }
 
-    /// What one transition may need.
+    /// The ids that one transition may need.
     pub fn fresh(&self) -> FreshIds {
         FreshIds { question: self.question(), breakdown: self.task() }
     }
@@ -81,8 +81,8 @@ impl Ids {
     }
 }
 
-/// The system's own randomness. Where it is missing no id and no secret could be trusted, so there is no way on.
+/// From the system's random number generator. Panics without one, because no id or secret could be trusted.
 #[expect(clippy::expect_used, reason = "a machine without randomness cannot run Baton safely")]
 pub(crate) fn random_bits() -> u64 {
-    getrandom::u64().expect("the system gives no random numbers")
+    getrandom::u64().expect("the system has no random number generator")
 }

@@ -1,4 +1,4 @@
-//! An agent's words without the secrets in them, before they become rows and events.
+//! Removes secrets from an agent's output before it is stored.
 
 use baton_agents::driver::run_result::RunResult;
 use baton_core::ask::question::QuestionDraft;
@@ -8,12 +8,13 @@ use baton_core::recycle::plan::PlanDraft;
 use baton_core::task::attempt::{AttemptResult, BlockReason};
 use serde_json::Value;
 
-/// Everything the agent said, with secrets taken out.
-pub fn redacted(mut ended: RunResult) -> RunResult {
+/// Removes secrets from everything the agent reported.
+pub fn redact_result(mut ended: RunResult) -> RunResult {
     ended.reported.output = redact(&ended.reported.output).into_owned();
     match &mut ended.reported.result {
-        AttemptResult::Asked { question: asked } => *asked = question(asked.clone()),
+        AttemptResult::Asked { question: asked } => *asked = redact_question(asked.clone()),
         AttemptResult::NoChanges { reason: text }
+        | AttemptResult::Stopped { reason: text }
         | AttemptResult::Error { message: text, .. }
         | AttemptResult::Blocked { reason: BlockReason::Other(text) } => *text = redact(text).into_owned(),
         AttemptResult::Complete
@@ -24,28 +25,28 @@ pub fn redacted(mut ended: RunResult) -> RunResult {
             reason: BlockReason::Timeout | BlockReason::InteractivePrompt | BlockReason::Unstated,
         } => {}
     }
-    if let Some(said) = &mut ended.outcome {
-        said.description = said.description.take().map(|text| redact(&text).into_owned());
+    if let Some(outcome) = &mut ended.outcome {
+        outcome.description = outcome.description.take().map(|text| redact(&text).into_owned());
     }
-    ended.plan = ended.plan.map(plan);
+    ended.plan = ended.plan.map(redact_plan);
     ended
 }
 
-/// What is asked, with secrets taken out.
-pub fn question(mut draft: QuestionDraft) -> QuestionDraft {
+/// Removes secrets from a question.
+pub fn redact_question(mut draft: QuestionDraft) -> QuestionDraft {
     draft.text = clean(&draft.text);
     draft.options = draft.options.iter().map(clean).collect();
     draft.default = draft.default.as_ref().map(clean);
     draft
 }
 
-/// A mark is left where a secret was, so the text is never blank afterwards.
+/// Redaction leaves a mark, so the text does not become blank.
 fn clean(text: &NonBlank) -> NonBlank {
     NonBlank::or(&redact(text.as_str()), text.clone())
 }
 
-/// A plan has texts in many places; all of them are looked at.
-fn plan(draft: PlanDraft) -> PlanDraft {
+/// Goes through the plan as JSON, because it has texts in many places.
+fn redact_plan(draft: PlanDraft) -> PlanDraft {
     let Ok(mut value) = serde_json::to_value(&draft) else { return draft };
     clean_texts(&mut value);
     serde_json::from_value(value).unwrap_or(draft)

@@ -83,10 +83,13 @@ failure! {
     }
     WorkRefusal { |it|
         kind: match it {
-            Self::Unreadable(_) => ErrorKind::InvalidInput,
+            Self::Unreadable(_) | Self::NoList(_) => ErrorKind::InvalidInput,
             _ => ErrorKind::InvalidStatus,
         },
-        hint: "answer with one of the offered words",
+        hint: match it {
+            Self::NoList(_) => "write one task on each line, or NONE to add none",
+            _ => "answer with one of the offered words",
+        },
         explained: it.explained(),
     }
     TokenRefusal { |it|
@@ -133,6 +136,8 @@ failure! {
             | Self::CommitUnknown { .. }
             | Self::Closed => ErrorKind::Unavailable,
             Self::Damaged { .. }
+            | Self::Gone { .. }
+            | Self::Missing { .. }
             | Self::NotAStore { .. }
             | Self::Unreadable { .. }
             | Self::Newer { .. }
@@ -175,6 +180,7 @@ const fn kind_of_refusal(refusal: &CommandRefusal) -> ErrorKind {
         | CommandRefusal::NotPending { .. }
         | CommandRefusal::MayNotAsk { .. }
         | CommandRefusal::TooLarge { .. }
+        | CommandRefusal::NeedsReview { .. }
         | CommandRefusal::NeedsHuman { .. }
         | CommandRefusal::NotYours { .. }
         | CommandRefusal::NotTooLarge { .. } => ErrorKind::Conflict,

@@ -15,7 +15,7 @@ use crate::base::ids::Ids;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError};
 use crate::cluster::attempt_log::AttemptLog;
 use crate::cluster::node::Node;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 
 /// How often a log that is watched is looked at for more. Nobody reads faster.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -28,7 +28,7 @@ const WATCH_EXTRA_MS: i64 = 5_000;
 
 /// Hands out what is here.
 pub struct LogRelay {
-    place: Place,
+    place: StateLocation,
     line: LogChannel,
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
@@ -38,7 +38,7 @@ pub struct LogRelay {
 
 impl LogRelay {
     /// None where there is but one machine.
-    pub fn new(store: &Store, node: &Node, place: Place, items: Items) -> Option<Self> {
+    pub fn new(store: &Store, node: &Node, place: StateLocation, items: Items) -> Option<Self> {
         let line = store.log_channel()?;
         // By the name the list of workers has it under.
         let machine = node.name.clone();

@@ -13,7 +13,7 @@ use baton_core::schedule::worker::{Worker, WorkerDuty};
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
 use crate::cluster::fleet_size::FleetSize;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::settings::{AgentSettings, Settings};
 
 /// Digits of the secret that a name ends in; enough that no two machines of one name meet.
@@ -40,7 +40,7 @@ pub struct Node {
 
 impl Node {
     /// The node of `baton up` or of a single command.
-    pub fn new(place: &Place) -> Self {
+    pub fn new(place: &StateLocation) -> Self {
         Self {
             name: format!("{}:{}", host_name(), place.store_path().display()),
             duty: WorkerDuty::Server,
@@ -61,7 +61,7 @@ impl Node {
         warm: BTreeSet<ProjectId>,
     ) -> Worker {
         let mut roles = settings.served_roles();
-        roles.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
+        roles.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_installed));
         Worker {
             name: self.name.clone(),
             host: host_name(),
@@ -80,7 +80,7 @@ impl Node {
 
 /// The worker's name: the machine's, and digits that are drawn once for each state folder. So it is the same after a
 /// restart, and two machines that were set up alike are still two workers.
-pub fn worker_name(place: &Place) -> Result<String, EngineError> {
+pub fn worker_name(place: &StateLocation) -> Result<String, EngineError> {
     let path = place.state_dir.join("worker");
     let failed = |error: std::io::Error| FolderError { path: path.clone(), detail: error.to_string() };
     let is_good = |text: &str| text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -107,13 +107,14 @@ pub fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::place::PlaceOptions;
+    use crate::settings::location::LocationOptions;
 
     #[test]
     fn a_name_stays_with_its_folder_and_no_other_has_it() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place =
-            |folder: &tempfile::TempDir| Place::find(folder.path(), &PlaceOptions::default()).unwrap();
+        let place = |folder: &tempfile::TempDir| {
+            StateLocation::find(folder.path(), &LocationOptions::default()).unwrap()
+        };
         let name = worker_name(&place(&one)).unwrap();
         assert_eq!(worker_name(&place(&one)).unwrap(), name);
         assert_ne!(worker_name(&place(&other)).unwrap(), name);

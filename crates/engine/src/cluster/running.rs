@@ -68,11 +68,10 @@ impl Running {
         }
     }
 
-    /// An agent is put to work, with turns of its own beside those of the shifts before.
+    /// An agent starts. `turns_max` is for the whole attempt, with the agents that ran in it before.
     pub fn begin_shift(&self, attempt: AttemptId, task: TaskId, turns_max: u32) {
         self.tell(attempt, |at_work| {
-            let (before, max) = at_work.map_or((0, 0), |at| (at.turns, at.turns_max));
-            let turns_max = max.saturating_add(turns_max);
+            let before = at_work.map_or(0, |at| at.turns);
             Some(AtWork { task, turns: before, turns_max, turns_before: before })
         });
     }
@@ -158,7 +157,7 @@ mod tests {
         running.begin_shift(attempt, task, 50);
         running.note_turn(attempt, 7);
         assert_eq!(shown(), Some((7, 50)));
-        running.begin_shift(attempt, task, 20);
+        running.begin_shift(attempt, task, 70);
         assert_eq!(shown(), Some((7, 70)));
         running.note_turn(attempt, 2);
         assert_eq!(shown(), Some((9, 70)));

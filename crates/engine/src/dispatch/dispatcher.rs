@@ -44,15 +44,15 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub fn new(context: AttemptContext, node: Node, items: Items, runners: Runners) -> Self {
+    pub fn new(
+        context: AttemptContext,
+        scheduling: Scheduling,
+        node: Node,
+        items: Items,
+        runners: Runners,
+    ) -> Self {
         let now = Instant::now();
         let changes = context.tasks.store.subscribe();
-        let scheduling = Scheduling {
-            tasks: context.tasks.clone(),
-            settings: context.settings.clone(),
-            limits: context.limits.clone(),
-            is_shared: node.is_shared,
-        };
         Self {
             context,
             scheduling,
@@ -119,7 +119,7 @@ impl Dispatcher {
         let mut agents = settings.served_roles();
         if self.node.is_shared {
             // What is not installed here may be elsewhere; on a machine alone, the failure to start it tells more.
-            agents.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
+            agents.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_installed));
             let left = |agent: &AgentName| {
                 let running = count(busy.iter().filter(|running| *running == agent).count());
                 settings.agents.get(agent).map_or(0, |of| of.max).saturating_sub(running)

@@ -41,8 +41,8 @@ impl Runners {
         started.agents.insert(attempt, claimed.lease.agent.clone());
         while started.tasks.try_join_next().is_some() {}
         let run = async move {
-            let item = Item::new(ItemKind::Attempt, &attempt).of_task(claimed.lease.task);
-            if let Err(error) = Items::isolated(&item, runner.run(claimed, seat)).await {
+            let item = Item::new(ItemKind::Attempt, &attempt).for_task(claimed.lease.task);
+            if let Err(error) = Items::isolate(&item, runner.run(claimed, seat)).await {
                 if let Err(unwritten) = items.failed(&item, &error).await {
                     tracing::error!(%attempt, %error, %unwritten, "the failure of a runner could not be recorded");
                 }

@@ -12,7 +12,7 @@ use baton_core::base::git_name::BranchName;
 use baton_core::base::id::AttemptId;
 use baton_core::base::words::shell_word;
 
-use crate::git::version::GitVersion;
+use crate::git::command::version::GitVersion;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -77,6 +77,11 @@ impl GitError {
             Self::Failed { stderr, .. } => is_lock_held(stderr),
             _ => false,
         }
+    }
+
+    /// Whether a lock file was in the way.
+    pub(crate) fn is_lock_held(&self) -> bool {
+        matches!(self, Self::Failed { stderr, .. } if is_lock_held(stderr))
     }
 
     /// What to do next, in a sentence or a command.

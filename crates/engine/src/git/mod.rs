@@ -1,67 +1,48 @@
-//! The git room: worktrees for attempts, and everything else Baton asks of git.
+//! Everything Baton asks of git. No other module names it, and this one knows neither a task's state nor the store.
 //!
-//! An attempt works in a worktree of its own under the state directory, on its task's branch. Baton
-//! measures what came of it, keeps every byte before it removes anything (I17), and merges what was
-//! accepted without touching the human's checkout. Nothing outside this module names git; nothing in it
-//! knows a task's state or the store.
+//! An attempt works in a repository of its own, a private clone in the state folder on its task's branch (`clone`). Baton
+//! brings its commits over and measures them (`settle`), keeps every byte before it removes anything (I17, `vault`), and
+//! merges what was accepted without touching the person's checkout (`repository`). I20: nothing an attempt does in its clone
+//! changes the person's repository.
 //!
-//! What Baton keeps for itself lies under `refs/baton/`, where neither `git branch` nor `git push` looks:
+//! Refs under `refs/baton/` are Baton's own; neither `git branch` nor `git push` shows them:
 //!
 //! | ref | what |
 //! | --- | --- |
-//! | `base/<attempt>` | the commit an attempt started from, until its worktree is removed |
+//! | `base/<attempt>` | the commit an attempt started from, until its working folder is removed |
 //! | `leftovers/<attempt>` | the commit Baton made of what an agent had left uncommitted |
-//! | `vault/<attempt>` | everything that was in the worktree |
-//! | `from/<attempt>` | where the task's branch stood at the remote when the attempt began |
-//! | `vault/<attempt>.tip`, `vault/<attempt>.leftovers` | work set aside when an agent left its branch |
+//! | `vault/<attempt>` | everything that was in the working folder |
+//! | `from/<attempt>` | where the task's branch was at the remote when the attempt began |
+//! | `vault/<attempt>.tip`, `.before`, `.leftovers` | work that was set aside because the branch no longer leads to it |
 
-mod call;
-mod checkout;
-mod contents;
+mod clone;
+mod command;
 mod error;
 mod explained;
-mod folder;
-mod hanging;
-mod head;
-mod ignored;
-mod leftovers;
-mod lock;
-mod lookup;
-mod measure;
-mod merge;
-mod origin;
-mod program;
-mod register;
-mod registration;
-mod remove;
 mod repository;
-mod restore;
-mod retention;
-mod room;
-mod scratch;
 mod settle;
-mod setup;
-mod spare;
-mod talk;
-mod tree;
 mod vault;
-mod version;
-mod watching;
-pub use checkout::{Checkout, CheckoutSpec, Place};
-pub use contents::FILE_BYTES_MAX;
+
+pub use clone::checkout::{Checkout, CheckoutSpec, Place};
+pub use clone::config::{CommitIdentity, FALLBACK_EMAIL, FALLBACK_NAME};
+pub use clone::scratch::ScratchClone;
+pub use clone::setup::Setup;
+pub use clone::worktrees::Worktrees;
+pub(crate) use command::program::At;
+pub use command::program::Git;
+pub use command::progress::{FilesWritten, Watcher};
+pub use command::version::GitVersion;
 pub use error::GitError;
-pub use ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
-pub use measure::{Excerpt, Measured, Trace};
-pub use merge::{MergeSpec, Merged};
-pub use origin::{CLONES, Pushed};
-pub use program::Git;
-pub use remove::Retired;
+pub use repository::merge::{MergeSpec, Merged};
+pub use repository::remote::{CLONES, Pushed};
+pub use repository::stack::Stacked;
 pub use repository::{BranchMade, Repository};
-pub use restore::Restored;
-pub use retention::{Kept, Pruned, Standing, VaultEntry};
-pub use room::Worktrees;
-pub use settle::{Aside, AsideReason, Settled};
-pub use setup::Setup;
-pub use vault::{Fault, Vaulted};
-pub use version::GitVersion;
-pub use watching::{FilesWritten, Watcher};
+pub use settle::leftovers::LEFTOVER_BYTES_MAX;
+pub use settle::measure::{Excerpt, Measured, Trace};
+pub use settle::settlement::{Aside, AsideReason, Settled};
+pub use vault::contents::FILE_BYTES_MAX;
+pub use vault::ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
+pub use vault::remove::Retired;
+pub use vault::restore::Restored;
+pub use vault::retention::{KeptWorktree, Pruned, Standing, VaultEntry};
+pub use vault::snapshot::{Fault, Vaulted};

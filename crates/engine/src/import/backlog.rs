@@ -1,7 +1,7 @@
-//! Backlog.md: a folder of Markdown files, each a task with a head of YAML.
+//! Backlog.md: a folder of Markdown files with YAML front matter, one task each.
 
 use crate::import::error::ImportError;
-use crate::import::item::{Found, Item, Text, priority, time};
+use crate::import::item::{DescriptionBuilder, ExternalTask, ExternalTasks, parse_priority, parse_time};
 use crate::import::read_text;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use baton_core::transition::arrival::ImportedState;
 use baton_taskfile::yaml::{self, YamlNode};
 
-/// Where tasks lie, and whether all of a folder is finished.
+/// The folders with tasks, and whether all tasks in it are finished.
 const FOLDERS: [(&str, bool); 4] =
     [("tasks", false), ("completed", true), ("archive/tasks", true), ("drafts", false)];
 
-pub fn read(path: &Path) -> Result<Found, ImportError> {
+pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let root = root(path)?;
-    let mut found = Found { origin: root.display().to_string(), ..Found::default() };
+    let mut found = ExternalTasks { origin: root.display().to_string(), ..ExternalTasks::default() };
     let mut parts: HashMap<String, Vec<String>> = HashMap::new();
     for (folder, is_finished) in FOLDERS {
         for file in markdown_files(&root.join(folder))? {
-            let Read { mut item, parent } = read_file(&file)?;
+            let BacklogFile { mut item, parent } = read_file(&file)?;
             if let Some(parent) = parent {
                 parts.entry(parent).or_default().push(item.name.clone());
             }
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
             found.items.push(item);
         }
     }
-    // A part says whose part it is; here the whole waits on its parts.
+    // Subtasks name their parent; here the parent depends on its subtasks.
     for item in &mut found.items {
         item.waits_on.extend(parts.remove(&item.name).unwrap_or_default());
     }
@@ -44,13 +44,13 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
 fn root(path: &Path) -> Result<PathBuf, ImportError> {
     let candidates = [path.join("backlog"), path.join(".backlog"), path.to_owned()];
     let root = candidates.iter().find(|folder| folder.join("tasks").is_dir());
-    root.cloned().ok_or_else(|| ImportError::NothingThere {
+    root.cloned().ok_or_else(|| ImportError::NothingFound {
         path: path.to_owned(),
         wanted: vec!["backlog/tasks".to_owned(), "tasks".to_owned()],
     })
 }
 
-/// By the numbers in their names, as the tool itself lists them.
+/// Sorted by the numbers in their names, as the tool lists them.
 fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -73,26 +73,22 @@ fn numbers(file: &Path) -> Vec<u64> {
     head.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// A file's task, and the task it is a part of.
-struct Read {
-    item: Item,
+/// A file's task and its parent.
+struct BacklogFile {
+    item: ExternalTask,
     parent: Option<String>,
 }
 
-fn read_file(file: &Path) -> Result<Read, ImportError> {
+fn read_file(file: &Path) -> Result<BacklogFile, ImportError> {
     let whole = read_text(file)?;
     let Some((head, body)) = whole.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
-        return Err(ImportError::malformed(
-            file,
-            1,
-            "it does not begin with a head between two lines of ---",
-        ));
+        return Err(ImportError::malformed(file, 1, "no front matter between two lines of ---"));
     };
-    // The head begins on the file's first line, behind the dashes; places in it are the file's own.
+    // The front matter starts on the file's first line, after the dashes, so line numbers match.
     let head = yaml::parse_strict(head)
-        .map_err(|fault| ImportError::malformed(file, fault.position.line, fault.message))?;
+        .map_err(|error| ImportError::malformed(file, error.position.line, error.message))?;
     let Some(entries) = head.as_ref().and_then(YamlNode::entries) else {
-        return Err(ImportError::malformed(file, 1, "its head is not a list of keys and values"));
+        return Err(ImportError::malformed(file, 1, "the front matter is not a mapping"));
     };
     let find = |key: &str| entries.iter().find(|(name, _)| name.key() == key).map(|(_, value)| value);
     let one = |key: &str| find(key).map(word);
@@ -101,7 +97,7 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
         Some(single) => vec![word(single)].into_iter().filter(|word| !word.is_empty()).collect(),
         None => Vec::new(),
     };
-    let missing = |key: &str| ImportError::malformed(file, 1, format!("its head has no {key}"));
+    let missing = |key: &str| ImportError::malformed(file, 1, format!("the front matter has no {key}"));
     let name = one("id").filter(|id| !id.is_empty()).ok_or_else(|| missing("id"))?;
     let title = one("title").filter(|title| !title.trim().is_empty()).ok_or_else(|| missing("title"))?;
     let status = one("status").unwrap_or_default();
@@ -111,7 +107,7 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
         "draft" | "deferred" | "on hold" => ImportedState::Held,
         _ => ImportedState::Open,
     };
-    let text = Text::new(&without_marks(body.trim_start_matches('-')))
+    let text = DescriptionBuilder::new(&without_marks(body.trim_start_matches('-')))
         .facts([
             ("Backlog", name.clone()),
             ("Part of", one("parent_task_id").unwrap_or_default()),
@@ -121,24 +117,24 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
         ])
         .into_string();
     let parent = one("parent_task_id").filter(|id| !id.is_empty()).map(|id| canonical(&id));
-    let item = Item {
+    let item = ExternalTask {
         name: canonical(&name),
         title,
         text,
-        priority: priority(&one("priority").unwrap_or_default()),
+        priority: parse_priority(&one("priority").unwrap_or_default()),
         arrival,
         waits_on: many("dependencies").iter().map(|on| canonical(on)).collect(),
-        created_at: one("created_date").and_then(|date| time(&date)),
+        created_at: one("created_date").and_then(|date| parse_time(&date)),
     };
-    Ok(Read { item, parent })
+    Ok(BacklogFile { item, parent })
 }
 
-/// Ids are written in either case, in heads and in references.
+/// Ids occur in upper and lower case.
 fn canonical(id: &str) -> String {
     id.trim().to_lowercase()
 }
 
-/// The tool marks its own sections with comments; they say nothing to a reader.
+/// Removes the comments with which the tool marks its sections.
 fn without_marks(body: &str) -> String {
     let is_mark = |line: &&str| {
         let line = line.trim();

@@ -1,4 +1,4 @@
-//! Beads: `.beads/issues.jsonl`, one issue to a line, or the SQLite file beside it.
+//! Beads: `.beads/issues.jsonl`, one issue per line, or the SQLite database next to it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,10 +8,12 @@ use baton_core::transition::arrival::ImportedState;
 use baton_store::external::{ExternalDatabase, ExternalRow};
 use serde_json::Value;
 
-use crate::import::item::{Found, Item, Text, objects, text, time, words};
-use crate::import::{ImportError, find, folder_of, read_text};
+use crate::import::item::{
+    DescriptionBuilder, ExternalTask, ExternalTasks, objects, parse_time, text, texts,
+};
+use crate::import::{ImportError, find, parent_folder, read_text};
 
-/// In the order they are looked for: the export is what teams share.
+/// In order of preference: the export first, because teams share it.
 const CANDIDATES: [&str; 7] = [
     ".beads/issues.jsonl",
     ".beads/beads.jsonl",
@@ -22,20 +24,20 @@ const CANDIDATES: [&str; 7] = [
     ".beads/issues.db",
 ];
 
-pub fn read(path: &Path) -> Result<Found, ImportError> {
+pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let is_database = file.extension().is_some_and(|extension| extension == "db" || extension == "sqlite");
     let issues = if is_database { from_database(&file)? } else { from_lines(&file)? };
-    let mut found = Found { origin: folder_of(&file), ..Found::default() };
-    let parents = parents(&issues);
+    let mut found = ExternalTasks { origin: parent_folder(&file), ..ExternalTasks::default() };
+    let children = children_by_parent(&issues);
     for issue in &issues {
         let name = text(issue, "id");
         if text(issue, "status") == "tombstone" {
-            found.left_out.push(format!("{name} was deleted there"));
+            found.left_out.push(format!("{name} is deleted"));
         } else if name.is_empty() || text(issue, "title").trim().is_empty() {
             found.left_out.push(format!("an issue without an id or a title ({name})"));
         } else {
-            found.items.push(item(issue, &parents));
+            found.items.push(item(issue, &children));
         }
     }
     Ok(found)
@@ -52,7 +54,7 @@ fn from_lines(file: &Path) -> Result<Vec<ExternalRow>, ImportError> {
         .collect()
 }
 
-/// The rows, with what other tables say of them put where the export has it.
+/// The rows, joined with the other tables as in the export.
 fn from_database(file: &Path) -> Result<Vec<ExternalRow>, ImportError> {
     let database = ExternalDatabase::open(file)?;
     let mut issues = database.rows("issues")?;
@@ -72,18 +74,18 @@ fn from_database(file: &Path) -> Result<Vec<ExternalRow>, ImportError> {
     Ok(issues)
 }
 
-fn item(issue: &ExternalRow, parents: &HashMap<String, Vec<String>>) -> Item {
+fn item(issue: &ExternalRow, children: &HashMap<String, Vec<String>>) -> ExternalTask {
     let name = text(issue, "id");
-    let is_heading = matches!(text(issue, "issue_type").as_str(), "epic" | "molecule" | "convoy");
+    let is_container = matches!(text(issue, "issue_type").as_str(), "epic" | "molecule" | "convoy");
     let arrival = match text(issue, "status").as_str() {
         "closed" => ImportedState::Done,
         "deferred" | "pinned" => ImportedState::Held,
-        // A heading is not work for an agent; a person closes it once all below it is done.
-        _ if is_heading => ImportedState::Held,
+        // Not work for an agent: a person closes it when its children are done.
+        _ if is_container => ImportedState::Held,
         _ => ImportedState::Open,
     };
     let mut waits_on = edges(issue, &["blocks", "conditional-blocks", "waits-for"]);
-    waits_on.extend(parents.get(&name).into_iter().flatten().cloned());
+    waits_on.extend(children.get(&name).into_iter().flatten().cloned());
     let level = issue.get("priority").and_then(Value::as_i64).unwrap_or(2);
     let priority = match level {
         ..=0 => Priority::P0,
@@ -91,29 +93,29 @@ fn item(issue: &ExternalRow, parents: &HashMap<String, Vec<String>>) -> Item {
         2 => Priority::P2,
         3.. => Priority::P3,
     };
-    Item {
+    ExternalTask {
         title: text(issue, "title"),
-        text: whole_text(issue),
+        text: describe(issue),
         priority,
         arrival,
         waits_on,
-        created_at: time(&text(issue, "created_at")),
+        created_at: parse_time(&text(issue, "created_at")),
         name,
     }
 }
 
-/// For each parent, its children: a heading waits on what is below it.
-fn parents(issues: &[ExternalRow]) -> HashMap<String, Vec<String>> {
-    let mut below: HashMap<String, Vec<String>> = HashMap::new();
+/// The children of each parent, which depends on them.
+fn children_by_parent(issues: &[ExternalRow]) -> HashMap<String, Vec<String>> {
+    let mut children: HashMap<String, Vec<String>> = HashMap::new();
     for issue in issues {
         for parent in edges(issue, &["parent-child"]) {
-            below.entry(parent).or_default().push(text(issue, "id"));
+            children.entry(parent).or_default().push(text(issue, "id"));
         }
     }
-    below
+    children
 }
 
-/// The other ends of an issue's edges of these kinds. Without a kind, an edge blocks.
+/// The targets of an issue's edges of these kinds. An edge without a kind blocks.
 fn edges(issue: &ExternalRow, kinds: &[&str]) -> Vec<String> {
     objects(issue, "dependencies")
         .filter(|edge| {
@@ -124,12 +126,12 @@ fn edges(issue: &ExternalRow, kinds: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn whole_text(issue: &ExternalRow) -> String {
+fn describe(issue: &ExternalRow) -> String {
     let comments: Vec<String> = objects(issue, "comments")
         .map(|comment| format!("{}: {}", text(comment, "author"), text(comment, "text")))
         .collect();
     let related = edges(issue, &["related", "discovered-from"]).join(", ");
-    Text::new(&text(issue, "description"))
+    DescriptionBuilder::new(&text(issue, "description"))
         .section("Design", &text(issue, "design"))
         .section("Acceptance criteria", &text(issue, "acceptance_criteria"))
         .section("Notes", &text(issue, "notes"))
@@ -137,7 +139,7 @@ fn whole_text(issue: &ExternalRow) -> String {
         .facts([
             ("Beads", text(issue, "id")),
             ("Type", text(issue, "issue_type")),
-            ("Labels", words(issue, "labels").join(", ")),
+            ("Labels", texts(issue, "labels").join(", ")),
             ("Assignee", text(issue, "assignee")),
             ("Related", related),
             ("Reference", text(issue, "external_ref")),

@@ -1,4 +1,4 @@
-//! Why nothing could be read from another tool's files.
+//! Errors of imports.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use crate::base::refusals::failure;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    #[error("{} cannot be read: {detail}", path.display())]
+    #[error("cannot read {}: {detail}", path.display())]
     Unreadable { path: PathBuf, detail: String },
-    #[error("there is nothing to import in {}; looked for {}", path.display(), wanted.join(", "))]
-    NothingThere { path: PathBuf, wanted: Vec<String> },
+    #[error("nothing to import in {}; looked for {}", path.display(), wanted.join(", "))]
+    NothingFound { path: PathBuf, wanted: Vec<String> },
     #[error("{}:{line}: {detail}", path.display())]
     Malformed { path: PathBuf, line: usize, detail: String },
     #[error("{} is larger than {} MiB", path.display(), bytes_max / (1024 * 1024))]
@@ -32,13 +32,13 @@ impl ImportError {
 
     pub fn hint(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "check the path and that you may read it".to_owned(),
-            Self::NothingThere { .. } => {
-                "give the folder of the repository, or the file itself; baton import --help shows what each tool keeps where"
+            Self::Unreadable { .. } => "check the path and its permissions".to_owned(),
+            Self::NothingFound { .. } => {
+                "name the folder of the repository, or the file itself; baton import --help lists the files of each tool"
                     .to_owned()
             }
-            Self::Malformed { .. } => "mend the file, or export it again; nothing was imported".to_owned(),
-            Self::TooLarge { .. } => "split the file; what was imported before is not imported twice".to_owned(),
+            Self::Malformed { .. } => "correct the file, or export it again; nothing was imported".to_owned(),
+            Self::TooLarge { .. } => "split the file; tasks already imported are not imported again".to_owned(),
             Self::NameTooLong { .. } => "shorten it in the other tool; nothing was imported".to_owned(),
             Self::Database(error) => error.hint(),
         }

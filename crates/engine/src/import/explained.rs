@@ -1,4 +1,4 @@
-//! Why nothing was imported, explained.
+//! Explanations of [`ImportError`].
 
 use baton_core::base::explanation::Explanation;
 use baton_core::explained;
@@ -9,31 +9,31 @@ explained! { ImportError {
     Self::Unreadable { .. } => Explanation {
         code: "import_unreadable",
         means: "The file or folder to import from cannot be read.",
-        cause: "It is not there, or you may not read it.",
-        next: "Check the path; `baton import --help` says what each tool keeps where.",
+        cause: "It does not exist, or you have no permission to read it.",
+        next: "Check the path; `baton import --help` lists the files of each tool.",
     },
-    Self::NothingThere { .. } => Explanation {
+    Self::NothingFound { .. } => Explanation {
         code: "nothing_to_import",
-        means: "None of the files this tool keeps its tasks in is there.",
-        cause: "The path is another repository's, or the tool keeps them elsewhere.",
-        next: "Give the repository's folder or the file itself; `baton import --help` says what is looked for.",
+        means: "None of the files in which this tool stores tasks exists.",
+        cause: "The path is wrong, or the tool stores them elsewhere.",
+        next: "Name the repository's folder or the file itself; `baton import --help` lists the files.",
     },
     Self::Malformed { .. } => Explanation {
         code: "import_malformed",
-        means: "The file does not read as what the tool writes; line and reason are named. Nothing was imported.",
-        cause: "It was edited by hand, cut short, or comes from another version of the tool.",
-        next: "Mend the line or export it again; `baton import TOOL PATH --dry-run` looks without writing.",
+        means: "The file is not in the tool's format. The message names the line and the reason. Nothing was imported.",
+        cause: "It was edited, truncated, or written by another version of the tool.",
+        next: "Correct the line or export it again; `baton import TOOL PATH --dry-run` checks without importing.",
     },
     Self::TooLarge { .. } => Explanation {
         code: "import_too_large",
-        means: "The file is larger than Baton reads at once.",
-        cause: "A limit keeps one file from filling the memory.",
-        next: "Split it. What was imported before is not imported twice.",
+        means: "The file is larger than Baton reads.",
+        cause: "The limit protects against running out of memory.",
+        next: "Split it. Tasks already imported are not imported again.",
     },
     Self::NameTooLong { .. } => Explanation {
         code: "import_name",
-        means: "An entry to be imported has a name that is too long.",
-        cause: "Its id in the other tool is longer than what Baton keeps to recognise it again.",
+        means: "An item to import has a name that is too long.",
+        cause: "Its id in the other tool is longer than Baton can store.",
         next: "Shorten it in the other tool. Nothing was imported.",
     },
 } else {

@@ -1,16 +1,17 @@
-//! GitHub issues, as a JSON export: what `gh issue list --json …` or `gh api repos/…/issues` prints.
+//! GitHub issues, exported as JSON by `gh issue list --json …` or `gh api repos/…/issues`.
 
 use std::path::Path;
 
 use baton_core::transition::arrival::ImportedState;
-use serde_json::{Map, Value};
+use baton_store::external::ExternalRow;
+use serde_json::Value;
 
-use crate::import::item::{Found, Item, Text, objects, priority, text, time};
-use crate::import::{ImportError, find, folder_of, read_text};
+use crate::import::item::{
+    DescriptionBuilder, ExternalTask, ExternalTasks, objects, parse_priority, parse_time, text,
+};
+use crate::import::{ImportError, find, parent_folder, read_text};
 
-type Row = Map<String, Value>;
-
-pub fn read(path: &Path) -> Result<Found, ImportError> {
+pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &["issues.json"])?;
     let whole = read_text(&file)?;
     let pages: Vec<Value> = serde_json::Deserializer::from_str(&whole)
@@ -19,7 +20,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
         .map_err(|error| ImportError::malformed(&file, error.line(), error.to_string()))?;
     // `gh api --paginate` prints one list after another; a query prints one object.
     let rows: Vec<Value> = pages.into_iter().flat_map(into_rows).collect();
-    let mut found = Found { origin: folder_of(&file), ..Found::default() };
+    let mut found = ExternalTasks { origin: parent_folder(&file), ..ExternalTasks::default() };
     for row in &rows {
         let Some(issue) = row.as_object() else {
             return Err(ImportError::malformed(&file, 1, "an issue must be an object with number and title"));
@@ -37,7 +38,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
             found.items.push(item(issue));
         }
     }
-    if let Some(repository) = rows.iter().find_map(repository_of) {
+    if let Some(repository) = rows.iter().find_map(repository_url) {
         found.origin = repository;
     }
     Ok(found)
@@ -50,8 +51,8 @@ fn into_rows(page: Value) -> Vec<Value> {
     }
 }
 
-/// The issue's address without its number: the same wherever the export lies.
-fn repository_of(row: &Value) -> Option<String> {
+/// The issue's URL without its number, which does not depend on where the export is.
+fn repository_url(row: &Value) -> Option<String> {
     let issue = row.as_object()?;
     let address =
         Some(text(issue, "html_url")).filter(|url| !url.is_empty()).unwrap_or_else(|| text(issue, "url"));
@@ -59,7 +60,7 @@ fn repository_of(row: &Value) -> Option<String> {
     Some(repository.to_owned())
 }
 
-fn item(issue: &Row) -> Item {
+fn item(issue: &ExternalRow) -> ExternalTask {
     let number = text(issue, "number");
     let is_closed = text(issue, "state").eq_ignore_ascii_case("closed");
     let reason = [text(issue, "stateReason"), text(issue, "state_reason")].concat().to_lowercase();
@@ -74,20 +75,24 @@ fn item(issue: &Row) -> Item {
     let comments: Vec<String> = objects(issue, "comments")
         .map(|comment| {
             let author = comment.get("author").or_else(|| comment.get("user")).and_then(Value::as_object);
-            format!("{}: {}", author.map(|who| text(who, "login")).unwrap_or_default(), text(comment, "body"))
+            format!(
+                "{}: {}",
+                author.map(|author| text(author, "login")).unwrap_or_default(),
+                text(comment, "body")
+            )
         })
         .collect();
     let urgency = labels.iter().map(|label| label.rsplit([':', '/', ' ']).next().unwrap_or(label));
-    Item {
+    ExternalTask {
         title: text(issue, "title"),
-        text: Text::new(&body)
+        text: DescriptionBuilder::new(&body)
             .section("Comments", &comments.join("\n\n"))
             .facts([
                 ("GitHub", format!("#{number}")),
                 ("Labels", labels.join(", ")),
                 ("Assignees", people.join(", ")),
                 (
-                    "Address",
+                    "URL",
                     [text(issue, "html_url"), text(issue, "url")]
                         .into_iter()
                         .find(|url| !url.is_empty())
@@ -95,23 +100,23 @@ fn item(issue: &Row) -> Item {
                 ),
             ])
             .into_string(),
-        priority: urgency.map(priority).find(|found| *found != priority("")).unwrap_or_default(),
+        priority: urgency.map(parse_priority).find(|found| *found != parse_priority("")).unwrap_or_default(),
         arrival,
-        waits_on: blockers(&body),
-        created_at: time(&[text(issue, "createdAt"), text(issue, "created_at")].concat()),
+        waits_on: parse_dependencies(&body),
+        created_at: parse_time(&[text(issue, "createdAt"), text(issue, "created_at")].concat()),
         name: number,
     }
 }
 
-/// Issues have no field for it; people write "blocked by #12" or "depends on #3, #4" in the text.
-fn blockers(body: &str) -> Vec<String> {
-    const LEADS: [&str; 3] = ["blocked by", "depends on", "waits on"];
+/// Dependencies written in the text, such as "blocked by #12" or "depends on #3, #4".
+fn parse_dependencies(body: &str) -> Vec<String> {
+    const PHRASES: [&str; 3] = ["blocked by", "depends on", "waits on"];
     let mut found = Vec::new();
     for line in body.lines() {
         let lower = line.to_lowercase();
-        for lead in LEADS {
-            let Some((_, rest)) = lower.split_once(lead) else { continue };
-            // The numbers that follow at once; the first other word ends the list.
+        for phrase in PHRASES {
+            let Some((_, rest)) = lower.split_once(phrase) else { continue };
+            // The first word that is not a number ends the list.
             for word in rest.trim_start_matches([':', ' ']).split([' ', ',']).filter(|word| !word.is_empty())
             {
                 match word.strip_prefix('#').map(|number| number.trim_end_matches(['.', ';', ')'])) {

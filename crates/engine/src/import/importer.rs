@@ -1,7 +1,5 @@
-//! Writes what was found, a piece at a time. A task and its receipt are one change, so a task that has its receipt is
-//! there, and one that has none is not.
+//! Writes the tasks in batches. A task and its receipt are one change, so an imported task always has its receipt.
 
-use crate::import::error::ImportError;
 use std::collections::HashMap;
 use std::mem;
 
@@ -18,47 +16,48 @@ use baton_core::records::session::Session;
 use baton_core::task::TaskSpec;
 
 use crate::base::error::EngineError;
-use crate::import::item::{Found, Item};
-use crate::import::order::{Dropped, arrange};
+use crate::import::error::ImportError;
+use crate::import::item::{ExternalTask, ExternalTasks};
+use crate::import::order::{DroppedEdge, sort};
 use crate::tasks::service::TaskService;
 
-/// Tasks written in one transaction: many enough to be quick, few enough that nobody waits behind them.
+/// Tasks written in one transaction: enough to be fast, few enough not to block other writers.
 const TASKS_PER_CHANGE: usize = 250;
 
-/// What is to be imported, ready to be written.
+/// Tasks to import, in an order in which they can be written.
 #[derive(Debug)]
 pub struct Import {
     origin: String,
-    pub items: Vec<Item>,
-    /// Edges that could not be kept.
-    pub dropped: Vec<Dropped>,
+    pub items: Vec<ExternalTask>,
+    /// Dependencies that cannot be imported.
+    pub dropped: Vec<DroppedEdge>,
     pub left_out: Vec<String>,
 }
 
-/// What came of one item.
+/// One task after the import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub name: String,
     pub task: TaskId,
-    /// False where an earlier import had brought it.
+    /// False if an earlier import created it.
     pub is_new: bool,
 }
 
 impl Import {
-    pub fn of(found: Found) -> Self {
-        let Found { origin, items, left_out } = found;
-        let (items, dropped) = arrange(items);
+    pub fn new(found: ExternalTasks) -> Self {
+        let ExternalTasks { origin, items, left_out } = found;
+        let (items, dropped) = sort(items);
         Self { origin, items, dropped, left_out }
     }
 
-    fn key(&self, item: &Item) -> Result<ReceiptKey, EngineError> {
+    fn key(&self, item: &ExternalTask) -> Result<ReceiptKey, EngineError> {
         Ok(ReceiptKey::for_import(&self.origin, &item.name).map_err(|InvalidReceiptKey| {
             ImportError::NameTooLong { name: item.name.chars().take(80).collect() }
         })?)
     }
 
-    /// Which of the items an earlier import brought, and as which tasks. Nothing is written.
-    pub async fn known(&self, tasks: &TaskService) -> Result<HashMap<String, TaskId>, EngineError> {
+    /// The items that an earlier import created, and their tasks. Writes nothing.
+    pub async fn find_known(&self, tasks: &TaskService) -> Result<HashMap<String, TaskId>, EngineError> {
         let mut known = HashMap::new();
         for item in &self.items {
             if let Some(receipt) = tasks.store.receipt(&self.key(item)?).await? {
@@ -68,7 +67,7 @@ impl Import {
         Ok(known)
     }
 
-    /// Writes all that is not there yet. `progress` hears how many are through after each piece.
+    /// Writes the items that do not exist yet. Calls `progress` with the number done after each batch.
     pub async fn write(
         &self,
         tasks: &TaskService,
@@ -79,9 +78,9 @@ impl Import {
     ) -> Result<Vec<Imported>, EngineError> {
         let mut known = HashMap::new();
         let mut done = Vec::with_capacity(self.items.len());
-        for piece in self.items.chunks(TASKS_PER_CHANGE) {
-            let writing = Piece { import: self, items: piece, session, project, actor };
-            done.extend(writing.write(tasks, &mut known).await?);
+        for items in self.items.chunks(TASKS_PER_CHANGE) {
+            let batch = ImportBatch { import: self, items, session, project, actor };
+            done.extend(batch.write(tasks, &mut known).await?);
             progress(done.len());
         }
         Ok(done)
@@ -89,16 +88,16 @@ impl Import {
 }
 
 /// The items of one transaction.
-struct Piece<'a> {
+struct ImportBatch<'a> {
     import: &'a Import,
-    items: &'a [Item],
+    items: &'a [ExternalTask],
     session: &'a SessionId,
     project: Option<&'a Project>,
     actor: &'a Actor,
 }
 
-impl Piece<'_> {
-    /// Tries as if all were new, which they mostly are; looks closer when the store says that one is not.
+impl ImportBatch<'_> {
+    /// Assumes first that all items are new; looks up their receipts only after a conflict.
     async fn write(
         &self,
         tasks: &TaskService,
@@ -132,17 +131,17 @@ impl Piece<'_> {
     ) -> Result<(Change, Vec<Imported>), EngineError> {
         let now = tasks.store.now().await?;
         let mut change = Change::new();
-        let mut fresh: HashMap<&str, TaskId> = HashMap::new();
+        let mut new: HashMap<&str, TaskId> = HashMap::new();
         let mut imported = Vec::with_capacity(self.items.len());
         for item in self.items {
             let before = known.get(&item.name).copied();
             let task = before.unwrap_or_else(|| tasks.ids.task());
             imported.push(Imported { name: item.name.clone(), task, is_new: before.is_none() });
             if before.is_none() {
-                let named = |name: &String| known.get(name).or_else(|| fresh.get(name.as_str())).copied();
-                let on = item.waits_on.iter().filter_map(named).collect();
-                self.admit(item, task, on, now, &mut change)?;
-                fresh.insert(&item.name, task);
+                let find = |name: &String| known.get(name).or_else(|| new.get(name.as_str())).copied();
+                let on = item.waits_on.iter().filter_map(find).collect();
+                self.add_task(item, task, on, now, &mut change)?;
+                new.insert(&item.name, task);
             }
         }
         if !change.puts.is_empty() && tasks.store.session(self.session).await?.is_none() {
@@ -154,9 +153,9 @@ impl Piece<'_> {
         Ok((change, imported))
     }
 
-    fn admit(
+    fn add_task(
         &self,
-        item: &Item,
+        item: &ExternalTask,
         task: TaskId,
         on: Vec<TaskId>,
         now: Timestamp,

@@ -1,4 +1,4 @@
-//! One task as another tool had it, and all that was found.
+//! A task of another tool, and helpers to read it.
 
 use baton_core::base::priority::Priority;
 use baton_core::base::time::Timestamp;
@@ -6,38 +6,37 @@ use baton_core::transition::arrival::ImportedState;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    /// What it is called over there.
+pub struct ExternalTask {
+    /// Its id in the other tool.
     pub name: String,
     pub title: String,
     pub text: String,
     pub priority: Priority,
     pub arrival: ImportedState,
-    /// The names of what it waits on.
+    /// The names of its dependencies.
     pub waits_on: Vec<String>,
     pub created_at: Option<Timestamp>,
 }
 
-/// Everything one tool had.
+/// All tasks found at one path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Which collection of that tool it is; names are unique within it.
+pub struct ExternalTasks {
+    /// Identifies the collection; names are unique within it.
     pub origin: String,
-    pub items: Vec<Item>,
-    /// What was left out, in words for the person.
+    pub items: Vec<ExternalTask>,
+    /// What was left out and why, for the user.
     pub left_out: Vec<String>,
 }
 
-/// A description put together from the parts another tool keeps apart. Nothing of it is lost, nothing blank stays.
+/// Builds a description from the fields of another tool. Skips blank ones.
 #[derive(Debug, Default)]
-pub struct Text(String);
+pub struct DescriptionBuilder(String);
 
-impl Text {
+impl DescriptionBuilder {
     pub fn new(lead: &str) -> Self {
         Self(lead.trim().to_owned())
     }
 
-    /// A part under its heading.
     pub fn section(mut self, heading: &str, body: &str) -> Self {
         let body = body.trim();
         if !body.is_empty() {
@@ -50,7 +49,7 @@ impl Text {
         self
     }
 
-    /// Small facts, each on a line of its own.
+    /// One line per fact.
     pub fn facts<'a>(mut self, facts: impl IntoIterator<Item = (&'a str, String)>) -> Self {
         let lines: Vec<String> = facts
             .into_iter()
@@ -75,17 +74,17 @@ impl Text {
     }
 }
 
-/// A time as tools write it: RFC 3339, or a date with or without a time of day and no zone, which is read as UTC.
-pub fn time(text: &str) -> Option<Timestamp> {
+/// Parses RFC 3339, or a date with or without a time; without a zone it is UTC.
+pub fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let date_and_time = || format!("{}Z", text.replacen(' ', "T", 1)).parse();
-    let to_the_minute = || format!("{}:00Z", text.replacen(' ', "T", 1)).parse();
-    let date_alone = || format!("{text}T00:00:00Z").parse();
-    text.parse().or_else(|_| date_and_time()).or_else(|_| to_the_minute()).or_else(|_| date_alone()).ok()
+    let without_seconds = || format!("{}:00Z", text.replacen(' ', "T", 1)).parse();
+    let date_only = || format!("{text}T00:00:00Z").parse();
+    text.parse().or_else(|_| date_and_time()).or_else(|_| without_seconds()).or_else(|_| date_only()).ok()
 }
 
-/// Words for how much something matters, as people and tools write them.
-pub fn priority(word: &str) -> Priority {
+/// Parses the usual names of priorities; unknown ones are P2.
+pub fn parse_priority(word: &str) -> Priority {
     match word.trim().to_lowercase().as_str() {
         "critical" | "urgent" | "highest" | "p0" | "0" => Priority::P0,
         "high" | "p1" | "1" => Priority::P1,
@@ -94,7 +93,7 @@ pub fn priority(word: &str) -> Priority {
     }
 }
 
-/// What stands under a key, as text; blank where there is nothing to show.
+/// The string or number under a key, or an empty string.
 pub fn text(row: &Map<String, Value>, key: &str) -> String {
     row.get(key).map(as_text).unwrap_or_default()
 }
@@ -112,7 +111,7 @@ pub fn objects<'a>(row: &'a Map<String, Value>, key: &str) -> impl Iterator<Item
     row.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
-/// The single words of a list under a key.
-pub fn words(row: &Map<String, Value>, key: &str) -> Vec<String> {
+/// The strings and numbers of a list under a key.
+pub fn texts(row: &Map<String, Value>, key: &str) -> Vec<String> {
     row.get(key).and_then(Value::as_array).into_iter().flatten().map(as_text).collect()
 }

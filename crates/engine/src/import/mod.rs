@@ -1,8 +1,7 @@
-//! Tasks of other tools, taken over with their text, their state and what they wait on.
+//! Imports tasks of other tools with their text, state and dependencies.
 //!
-//! Each tool has a reader that knows its files and nothing of Baton; what it finds is a list of [`Item`]s. One
-//! importer writes them, a piece at a time, each with a receipt under the name it had over there: run twice, or
-//! broken off and run again, nothing is there twice.
+//! Each tool has a reader that turns its files into [`ExternalTask`]s. One importer writes them in batches, each with a
+//! receipt under its original name, so that an import can be repeated without duplicates.
 
 mod backlog;
 mod beads;
@@ -16,16 +15,17 @@ mod task_master;
 #[cfg(test)]
 mod tests;
 mod vibe_kanban;
+
 use std::path::{Path, PathBuf};
 
 pub use error::ImportError;
 pub use importer::{Import, Imported};
-pub use item::{Found, Item};
-pub use order::{Dropped, Why};
+pub use item::{ExternalTask, ExternalTasks};
+pub use order::{DropReason, DroppedEdge};
 
-/// Whose tasks they are.
+/// A tool whose tasks can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ImportTool {
     Beads,
     TaskMaster,
     Backlog,
@@ -33,7 +33,7 @@ pub enum Source {
     Github,
 }
 
-impl Source {
+impl ImportTool {
     pub const ALL: [Self; 5] = [Self::Beads, Self::TaskMaster, Self::Backlog, Self::VibeKanban, Self::Github];
 
     pub const fn as_str(self) -> &'static str {
@@ -46,8 +46,8 @@ impl Source {
         }
     }
 
-    /// Reads everything that is there, and names what could not be understood. Nothing is written anywhere.
-    pub fn read(self, path: &Path) -> Result<Found, ImportError> {
+    /// Reads all tasks at `path`. Writes nothing.
+    pub fn read(self, path: &Path) -> Result<ExternalTasks, ImportError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let path = path.canonicalize().map_err(|error| ImportError::unreadable(&path, &error))?;
         let mut found = match self {
@@ -57,13 +57,13 @@ impl Source {
             Self::VibeKanban => vibe_kanban::read(&path)?,
             Self::Github => github::read(&path)?,
         };
-        // The same tasks are the same tasks whether they are read from the database or from its export beside it.
+        // Independent of the file, so that a database and its export have the same origin.
         found.origin = format!("{}:{}", self.as_str(), found.origin);
         Ok(found)
     }
 }
 
-/// Largest file that is read whole.
+/// Larger files are refused.
 const FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 fn read_text(path: &Path) -> Result<String, ImportError> {
@@ -74,19 +74,19 @@ fn read_text(path: &Path) -> Result<String, ImportError> {
     std::fs::read_to_string(path).map_err(|error| ImportError::unreadable(path, &error))
 }
 
-/// The first of these that is there, below a folder; a path that is a file is taken as it is.
+/// The first candidate that exists in the folder, or `path` itself if it is a file.
 fn find(path: &Path, candidates: &[&str]) -> Result<PathBuf, ImportError> {
     if path.is_file() {
         return Ok(path.to_owned());
     }
     let found = candidates.iter().map(|name| path.join(name)).find(|file| file.is_file());
-    found.ok_or_else(|| ImportError::NothingThere {
+    found.ok_or_else(|| ImportError::NothingFound {
         path: path.to_owned(),
         wanted: candidates.iter().map(ToString::to_string).collect(),
     })
 }
 
-/// What the receipts are kept under: the folder that holds the file.
-fn folder_of(file: &Path) -> String {
+/// The file's folder, which is the origin of the receipts.
+fn parent_folder(file: &Path) -> String {
     file.parent().unwrap_or(file).display().to_string()
 }

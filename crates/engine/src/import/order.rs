@@ -1,52 +1,51 @@
-//! The order in which tasks can be written so that what each waits on is there before it.
+//! Sorts tasks so that each comes after its dependencies.
 //!
-//! Other tools allow what a queue cannot: a task that waits on one that is gone, or tasks that wait on one another.
-//! Such an edge is left out and named; the tasks themselves all come.
+//! Other tools allow dependencies on missing tasks and cycles. Such dependencies are dropped and reported.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use crate::import::item::Item;
+use crate::import::item::ExternalTask;
 
-/// An edge that could not be kept.
+/// A dependency that was dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedEdge {
     pub name: String,
     pub on: String,
-    pub why: Why,
+    pub why: DropReason,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum DropReason {
     Missing,
-    Circle,
+    Cycle,
 }
 
-impl std::fmt::Display for Dropped {
+impl std::fmt::Display for DroppedEdge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, on, why } = self;
         match why {
-            Why::Missing => write!(f, "{name} waits on {on}, which is not there"),
-            Why::Circle => write!(f, "{name} waits on {on}, which waits on {name} in turn"),
+            DropReason::Missing => write!(f, "{name} depends on {on}, which does not exist"),
+            DropReason::Cycle => write!(f, "{name} depends on {on}, which depends on {name}"),
         }
     }
 }
 
-/// Sorted so that blockers come first and everything else keeps its place.
-pub fn arrange(mut items: Vec<Item>) -> (Vec<Item>, Vec<Dropped>) {
+/// Sorts stably, dependencies first.
+pub fn sort(mut items: Vec<ExternalTask>) -> (Vec<ExternalTask>, Vec<DroppedEdge>) {
     let mut dropped = Vec::new();
-    let place: HashMap<String, usize> =
+    let index: HashMap<String, usize> =
         items.iter().enumerate().map(|(at, item)| (item.name.clone(), at)).collect();
     for item in &mut items {
         let name = item.name.clone();
         item.waits_on.sort();
         item.waits_on.dedup();
         item.waits_on.retain(|on| {
-            let is_there = place.contains_key(on);
-            if !is_there {
-                dropped.push(Dropped { name: name.clone(), on: on.clone(), why: Why::Missing });
+            let exists = index.contains_key(on);
+            if !exists {
+                dropped.push(DroppedEdge { name: name.clone(), on: on.clone(), why: DropReason::Missing });
             }
-            is_there
+            exists
         });
     }
 
@@ -54,7 +53,7 @@ pub fn arrange(mut items: Vec<Item>) -> (Vec<Item>, Vec<Dropped>) {
     let mut freed: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
     for (at, item) in items.iter().enumerate() {
         for on in &item.waits_on {
-            freed[place[on]].push(at);
+            freed[index[on]].push(at);
         }
     }
     let mut ready: BinaryHeap<Reverse<usize>> =
@@ -66,21 +65,21 @@ pub fn arrange(mut items: Vec<Item>) -> (Vec<Item>, Vec<Dropped>) {
         let at = if let Some(Reverse(at)) = ready.pop() {
             at
         } else {
-            // All that is left waits in circles. The first of them lets go of what is not there yet.
+            // Everything left is in a cycle. Drop the unmet dependencies of the first.
             while is_placed[earliest] {
                 earliest += 1;
             }
             let name = items[earliest].name.clone();
             items[earliest].waits_on.retain(|on| {
-                let is_met = is_placed[place[on]];
+                let is_met = is_placed[index[on]];
                 if !is_met {
-                    dropped.push(Dropped { name: name.clone(), on: on.clone(), why: Why::Circle });
+                    dropped.push(DroppedEdge { name: name.clone(), on: on.clone(), why: DropReason::Cycle });
                 }
                 is_met
             });
             earliest
         };
-        // One that let go may be freed once more by what it waited on.
+        // A task whose dependencies were dropped may become ready a second time.
         if std::mem::replace(&mut is_placed[at], true) {
             continue;
         }
@@ -92,6 +91,6 @@ pub fn arrange(mut items: Vec<Item>) -> (Vec<Item>, Vec<Dropped>) {
             }
         }
     }
-    let mut slots: Vec<Option<Item>> = items.into_iter().map(Some).collect();
+    let mut slots: Vec<Option<ExternalTask>> = items.into_iter().map(Some).collect();
     (order.into_iter().filter_map(|at| slots[at].take()).collect(), dropped)
 }

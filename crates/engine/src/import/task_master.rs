@@ -1,50 +1,51 @@
-//! Task Master: `.taskmaster/tasks/tasks.json`. Tasks have numbers, subtasks numbers of their own below them, and a
-//! newer file keeps several lists, each under its tag.
+//! Task Master: `.taskmaster/tasks/tasks.json`. Tasks and their subtasks are numbered. Newer files have several lists,
+//! each under a tag.
 
 use std::path::Path;
 
 use baton_core::transition::arrival::ImportedState;
-use serde_json::{Map, Value};
+use baton_store::external::ExternalRow;
+use serde_json::Value;
 
-use crate::import::item::{Found, Item, Text, as_text, objects, priority, text, time};
-use crate::import::{ImportError, find, folder_of, read_text};
+use crate::import::item::{
+    DescriptionBuilder, ExternalTask, ExternalTasks, as_text, objects, parse_priority, parse_time, text,
+};
+use crate::import::{ImportError, find, parent_folder, read_text};
 
 const CANDIDATES: [&str; 4] =
     [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];
 
-type Row = Map<String, Value>;
-
-pub fn read(path: &Path) -> Result<Found, ImportError> {
+pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let whole = read_text(&file)?;
-    let document: Row = serde_json::from_str(&whole)
+    let document: ExternalRow = serde_json::from_str(&whole)
         .map_err(|error| ImportError::malformed(&file, error.line(), error.to_string()))?;
-    let mut found = Found { origin: folder_of(&file), ..Found::default() };
+    let mut found = ExternalTasks { origin: parent_folder(&file), ..ExternalTasks::default() };
     let mut lists = 0;
     if document.get("tasks").is_some_and(Value::is_array) {
         lists += 1;
-        List { tag: None }.read(&document, &mut found);
+        TaskMasterList { tag: None }.read(&document, &mut found);
     }
     for (tag, list) in &document {
         if let Some(list) = list.as_object().filter(|list| list.contains_key("tasks")) {
             lists += 1;
-            List { tag: Some(tag) }.read(list, &mut found);
+            TaskMasterList { tag: Some(tag) }.read(list, &mut found);
         }
     }
     if lists == 0 {
-        let detail = "there is no list of tasks in it, neither \"tasks\" nor a tag with \"tasks\"";
+        let detail = "no list of tasks, neither \"tasks\" nor a tag with \"tasks\"";
         return Err(ImportError::malformed(&file, 1, detail));
     }
     Ok(found)
 }
 
-/// One list of tasks; numbers are unique within it.
-struct List<'a> {
+/// One list of tasks. Numbers are unique within it.
+struct TaskMasterList<'a> {
     tag: Option<&'a str>,
 }
 
-impl List<'_> {
-    fn read(&self, list: &Row, found: &mut Found) {
+impl TaskMasterList<'_> {
+    fn read(&self, list: &ExternalRow, found: &mut ExternalTasks) {
         for task in objects(list, "tasks") {
             let number = text(task, "id");
             if number.is_empty() || text(task, "title").trim().is_empty() {
@@ -56,11 +57,11 @@ impl List<'_> {
             for part in objects(task, "subtasks") {
                 let part_number = format!("{number}.{}", last_part(&text(part, "id")));
                 let mut item = self.item(&part_number, part);
-                // Inside a task, a plain number is a sibling.
+                // A number without a dot is a sibling.
                 item.waits_on = dependencies(part)
                     .map(|on| self.name(&if on.contains('.') { on } else { format!("{number}.{on}") }))
                     .collect();
-                // What the whole waits on, its parts wait on too; and the whole is done when its parts are.
+                // Subtasks inherit the dependencies of the task, and the task depends on its subtasks.
                 item.waits_on.extend(before.iter().cloned());
                 item.title = format!("{} › {}", parent.title, item.title);
                 item.priority = parent.priority;
@@ -71,14 +72,14 @@ impl List<'_> {
         }
     }
 
-    fn item(&self, number: &str, task: &Row) -> Item {
+    fn item(&self, number: &str, task: &ExternalRow) -> ExternalTask {
         let arrival = match text(task, "status").as_str() {
             "done" | "completed" => ImportedState::Done,
             "cancelled" | "canceled" => ImportedState::Cancelled,
             "deferred" => ImportedState::Held,
             _ => ImportedState::Open,
         };
-        let whole = Text::new(&text(task, "description"))
+        let whole = DescriptionBuilder::new(&text(task, "description"))
             .section("Details", &text(task, "details"))
             .section("How to test it", &text(task, "testStrategy"))
             .section("Acceptance criteria", &text(task, "acceptanceCriteria"))
@@ -87,24 +88,24 @@ impl List<'_> {
                 ("List", self.tag.unwrap_or_default().to_owned()),
                 ("Assignee", text(task, "assignee")),
             ]);
-        Item {
+        ExternalTask {
             name: self.name(number),
             title: text(task, "title"),
             text: whole.into_string(),
-            priority: priority(&text(task, "priority")),
+            priority: parse_priority(&text(task, "priority")),
             arrival,
             waits_on: dependencies(task).map(|on| self.name(&on)).collect(),
-            created_at: time(&text(task, "createdAt")),
+            created_at: parse_time(&text(task, "createdAt")),
         }
     }
 
-    /// The list that had no name before there were names is now called so; its tasks are the same.
+    /// Newer versions call the list without a tag `master`; its tasks are the same.
     fn name(&self, number: &str) -> String {
         format!("{}:{number}", self.tag.unwrap_or("master"))
     }
 }
 
-fn dependencies(task: &Row) -> impl Iterator<Item = String> {
+fn dependencies(task: &ExternalRow) -> impl Iterator<Item = String> {
     task.get("dependencies").and_then(Value::as_array).into_iter().flatten().map(as_text)
 }
 

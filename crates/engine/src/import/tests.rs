@@ -51,14 +51,14 @@ fn outline(import: &Import) -> Vec<String> {
 #[test]
 fn beads_issues_keep_their_text_state_and_edges() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
-    let import = Import::of(Source::Beads.read(folder.path()).unwrap());
+    let import = Import::new(ImportTool::Beads.read(folder.path()).unwrap());
     assert_eq!(
         outline(&import),
         ["app-1 done P0 []", "app-2 open P1 [app-1]", "app-3 held P3 []", "app-9 held P2 [app-2]",]
     );
-    assert_eq!(import.left_out, ["app-4 was deleted there"]);
+    assert_eq!(import.left_out, ["app-4 is deleted"]);
     let dropped: Vec<String> = import.dropped.iter().map(ToString::to_string).collect();
-    assert_eq!(dropped, ["app-2 waits on gone-1, which is not there"]);
+    assert_eq!(dropped, ["app-2 depends on gone-1, which does not exist"]);
     insta::assert_snapshot!(import.items[0].text, @r"
     With a name.
 
@@ -86,9 +86,9 @@ fn beads_issues_keep_their_text_state_and_edges() {
 }
 
 #[test]
-fn the_database_of_beads_reads_as_its_export_does() {
+fn the_beads_database_and_its_export_give_the_same_tasks() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
-    let exported = Source::Beads.read(folder.path()).unwrap();
+    let exported = ImportTool::Beads.read(folder.path()).unwrap();
     let path = folder.path().join(".beads/beads.db");
     baton_store::external::fixture(
         &path,
@@ -109,11 +109,11 @@ fn the_database_of_beads_reads_as_its_export_does() {
          INSERT INTO comments VALUES (1, 'app-1', 'mia', 'Mind Mondays.');",
     )
     .unwrap();
-    assert_eq!(Source::Beads.read(&path).unwrap(), exported);
+    assert_eq!(ImportTool::Beads.read(&path).unwrap(), exported);
 }
 
 #[test]
-fn task_master_subtasks_become_tasks_the_whole_waits_on() {
+fn task_master_subtasks_become_dependencies_of_their_task() {
     let tasks = r#"{"master":{"tasks":[
         {"id":1,"title":"Set up","description":"A repository.","status":"done","priority":"high","dependencies":[]},
         {"id":2,"title":"Serve","status":"in-progress","priority":"medium","dependencies":[1],"details":"HTTP.","testStrategy":"Call it.",
@@ -122,7 +122,7 @@ fn task_master_subtasks_become_tasks_the_whole_waits_on() {
         {"id":3,"title":"Later","status":"deferred","dependencies":[2]}]},
       "other":{"tasks":[{"id":1,"title":"Elsewhere","status":"cancelled","dependencies":[]}]}}"#;
     let folder = folder_with(&[(".taskmaster/tasks/tasks.json", tasks)]);
-    let import = Import::of(Source::TaskMaster.read(folder.path()).unwrap());
+    let import = Import::new(ImportTool::TaskMaster.read(folder.path()).unwrap());
     assert_eq!(
         outline(&import),
         [
@@ -143,11 +143,11 @@ fn task_master_subtasks_become_tasks_the_whole_waits_on() {
     // The older form has one list without a name; its tasks have the same names.
     let old = r#"{"tasks":[{"id":1,"title":"Set up","status":"pending","dependencies":[]}]}"#;
     let folder = folder_with(&[("tasks/tasks.json", old)]);
-    assert_eq!(Source::TaskMaster.read(folder.path()).unwrap().items[0].name, "master:1");
+    assert_eq!(ImportTool::TaskMaster.read(folder.path()).unwrap().items[0].name, "master:1");
 }
 
 #[test]
-fn backlog_files_are_read_with_their_heads() {
+fn backlog_files_are_read_with_their_front_matter() {
     let first = "---\nid: TASK-1\ntitle: First thing\nstatus: To Do\nassignee: []\ncreated_date: '2026-11-16 02:03'\nlabels:\n  - api\ndependencies: []\npriority: high\n---\n\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\nDescribe it\n<!-- SECTION:DESCRIPTION:END -->\n";
     let second = "---\nid: task-2\ntitle: 'Second: thing'\nstatus: Done\ndependencies:\n  - task-1\n---\n";
     let part =
@@ -160,7 +160,7 @@ fn backlog_files_are_read_with_their_heads() {
         ("backlog/completed/task-2 - Second-thing.md", second),
         ("backlog/config.yml", "project_name: demo\n"),
     ]);
-    let import = Import::of(Source::Backlog.read(folder.path()).unwrap());
+    let import = Import::new(ImportTool::Backlog.read(folder.path()).unwrap());
     assert_eq!(
         outline(&import),
         ["task-1.1 open P2 []", "task-1 open P1 [task-1.1]", "task-10 open P2 []", "task-2 done P2 [task-1]"]
@@ -170,7 +170,7 @@ fn backlog_files_are_read_with_their_heads() {
 }
 
 #[test]
-fn vibe_kanban_tasks_follow_the_attempt_they_came_from() {
+fn vibe_kanban_tasks_depend_on_the_task_that_created_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db.sqlite");
     baton_store::external::fixture(
@@ -181,33 +181,36 @@ fn vibe_kanban_tasks_follow_the_attempt_they_came_from() {
          INSERT INTO projects VALUES (x'aa', 'Shop');
          INSERT INTO tasks VALUES (x'01', x'aa', 'Cart', 'Holds things.', 'inreview', NULL, '2026-02-03 04:05:06'),
             (x'02', x'aa', 'Cart, further', NULL, 'todo', x'0f', '2026-02-04 04:05:06.123'),
-            (x'03', x'aa', 'Dropped', NULL, 'cancelled', NULL, '');
+            (x'03', x'aa', 'DroppedEdge', NULL, 'cancelled', NULL, '');
          INSERT INTO task_attempts VALUES (x'0f', x'01');",
     )
     .unwrap();
-    let import = Import::of(Source::VibeKanban.read(folder.path()).unwrap());
+    let import = Import::new(ImportTool::VibeKanban.read(folder.path()).unwrap());
     assert_eq!(outline(&import), ["01 open P2 []", "02 open P2 [01]", "03 cancelled P2 []"]);
-    assert_eq!(import.items[0].text, "Holds things.\n\nVibe Kanban project: Shop\nStatus there: inreview");
+    assert_eq!(
+        import.items[0].text,
+        "Holds things.\n\nVibe Kanban project: Shop\nVibe Kanban status: inreview"
+    );
     assert_eq!(import.items[1].created_at, "2026-02-04T04:05:06.123Z".parse().ok());
 }
 
 #[test]
-fn github_issues_know_what_their_text_says_they_wait_on() {
+fn github_issues_get_dependencies_from_their_text() {
     let issues = r#"[{"number":3,"title":"Ship","body":"Depends on #1, #2 and more.\nblocked by: #7","state":"OPEN","labels":[{"name":"priority: high"}],"assignees":[{"login":"mia"}],"createdAt":"2026-01-01T00:00:00Z","url":"https://github.com/o/r/issues/3","comments":[{"author":{"login":"jo"},"body":"Soon?"}]},
       {"number":1,"title":"Build","state":"closed","state_reason":"completed","html_url":"https://github.com/o/r/issues/1"},
       {"number":2,"title":"Wont","state":"closed","state_reason":"not_planned"},
       {"number":9,"title":"A change","state":"open","pull_request":{}}]"#;
     let folder = folder_with(&[("issues.json", issues)]);
-    let found = Source::Github.read(&folder.path().join("issues.json")).unwrap();
+    let found = ImportTool::Github.read(&folder.path().join("issues.json")).unwrap();
     assert_eq!(found.origin, "github:https://github.com/o/r");
-    let import = Import::of(found);
+    let import = Import::new(found);
     assert_eq!(outline(&import), ["1 done P2 []", "2 cancelled P2 []", "3 open P1 [1 2]"]);
     assert_eq!(import.left_out, ["#9 is a pull request"]);
     assert_eq!(import.dropped.len(), 1);
 }
 
 #[test]
-fn bad_files_are_refused_with_their_place() {
+fn invalid_files_are_refused_with_their_position() {
     let folder = folder_with(&[
         ("bad/issues.jsonl", "{\"id\":\"a-1\",\"title\":\"ok\"}\n{\"id\":\n"),
         ("bad/tasks.json", "{\n  \"meta\": 1\n}"),
@@ -216,35 +219,35 @@ fn bad_files_are_refused_with_their_place() {
         ("empty/readme.md", ""),
     ]);
     let refusal =
-        |source: Source, name: &str| source.read(&folder.path().join(name)).unwrap_err().to_string();
-    assert!(refusal(Source::Beads, "bad").contains("issues.jsonl:2: "));
-    assert!(refusal(Source::TaskMaster, "bad").contains("tasks.json:1: there is no list of tasks"));
-    assert!(refusal(Source::Backlog, "bad").contains("x.md:1: "));
-    assert!(refusal(Source::Beads, "missing").contains("missing cannot be read"));
-    for source in Source::ALL {
-        assert!(refusal(source, "empty").contains("there is nothing to import"), "{source:?}");
+        |source: ImportTool, name: &str| source.read(&folder.path().join(name)).unwrap_err().to_string();
+    assert!(refusal(ImportTool::Beads, "bad").contains("issues.jsonl:2: "));
+    assert!(refusal(ImportTool::TaskMaster, "bad").contains("tasks.json:1: no list of tasks"));
+    assert!(refusal(ImportTool::Backlog, "bad").contains("x.md:1: "));
+    assert!(refusal(ImportTool::Beads, "missing").contains("cannot read "));
+    for source in ImportTool::ALL {
+        assert!(refusal(source, "empty").contains("nothing to import"), "{source:?}");
     }
 }
 
 #[tokio::test]
-async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
+async fn a_second_import_adds_only_what_is_new() {
     let folder = folder_with(&[(".beads/issues.jsonl", BEADS)]);
     let tasks = tasks(folder.path());
     let session = "import-beads".parse().unwrap();
     let mia = Actor::human("mia");
-    let read = || Import::of(Source::Beads.read(folder.path()).unwrap());
+    let read = || Import::new(ImportTool::Beads.read(folder.path()).unwrap());
     let first = read().write(&tasks, &session, None, &mia, |_| {}).await.unwrap();
     assert!(first.iter().all(|item| item.is_new));
     let ready: Vec<String> =
         tasks.store.ready(10).await.unwrap().iter().map(|row| row.value.spec().title.to_string()).collect();
-    assert_eq!(ready, ["Log out"], "what waited on finished work is ready, what is held is not");
+    assert_eq!(ready, ["Log out"], "tasks whose dependencies are done are ready; held tasks are not");
 
     let more = format!(
         "{BEADS}{}\n",
         r#"{"id":"app-10","title":"New","status":"open","dependencies":[{"depends_on_id":"app-2"}]}"#
     );
     fs::write(folder.path().join(".beads/issues.jsonl"), more).unwrap();
-    assert_eq!(read().known(&tasks).await.unwrap().len(), 4);
+    assert_eq!(read().find_known(&tasks).await.unwrap().len(), 4);
     let second = read().write(&tasks, &session, None, &mia, |_| {}).await.unwrap();
     let new: Vec<&str> = second.iter().filter(|item| item.is_new).map(|item| item.name.as_str()).collect();
     assert_eq!(new, ["app-10"]);
@@ -257,7 +260,7 @@ async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
 }
 
 #[tokio::test]
-async fn two_imports_at_once_bring_everything_once() {
+async fn concurrent_imports_create_everything_once() {
     let lines: Vec<String> = (0..600)
         .map(|n| {
             format!(
@@ -270,7 +273,7 @@ async fn two_imports_at_once_bring_everything_once() {
     let tasks = tasks(folder.path());
     let session: SessionId = "import-beads".parse().unwrap();
     let mia = Actor::human("mia");
-    let import = Import::of(Source::Beads.read(folder.path()).unwrap());
+    let import = Import::new(ImportTool::Beads.read(folder.path()).unwrap());
     assert_eq!(import.dropped.len(), 1, "x-0 waits on itself");
     let (one, other) = tokio::join!(
         import.write(&tasks, &session, None, &mia, |_| {}),
@@ -283,8 +286,8 @@ async fn two_imports_at_once_bring_everything_once() {
     assert_eq!(tasks(&one), tasks(&other));
 }
 
-fn item(name: usize, waits_on: &[usize]) -> Item {
-    Item {
+fn item(name: usize, waits_on: &[usize]) -> ExternalTask {
+    ExternalTask {
         name: name.to_string(),
         title: "t".to_owned(),
         text: String::new(),
@@ -298,11 +301,11 @@ fn item(name: usize, waits_on: &[usize]) -> Item {
 proptest! {
     /// Whatever waits on whatever, every item comes once, behind all it still waits on.
     #[test]
-    fn blockers_come_first(edges in proptest::collection::vec((0usize..12, 0usize..14), 0..40)) {
-        let items: Vec<Item> = (0..12)
+    fn dependencies_come_first(edges in proptest::collection::vec((0usize..12, 0usize..14), 0..40)) {
+        let items: Vec<ExternalTask> = (0..12)
             .map(|name| item(name, &edges.iter().filter(|(from, _)| *from == name).map(|(_, on)| *on).collect::<Vec<_>>()))
             .collect();
-        let (ordered, dropped) = order::arrange(items.clone());
+        let (ordered, dropped) = order::sort(items.clone());
         prop_assert_eq!(ordered.len(), items.len());
         let mut seen = std::collections::BTreeSet::new();
         for item in &ordered {
@@ -314,7 +317,7 @@ proptest! {
         let kept: usize = ordered.iter().map(|item| item.waits_on.len()).sum();
         prop_assert_eq!(kept + dropped.len(), distinct.len());
         for edge in &dropped {
-            prop_assert_eq!(edge.why == Why::Missing, edge.on == "12" || edge.on == "13");
+            prop_assert_eq!(edge.why == DropReason::Missing, edge.on == "12" || edge.on == "13");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Vibe Kanban: one SQLite file for all projects of a person. Ids are bytes.
+//! Vibe Kanban: one SQLite file for all projects of a user. Ids are blobs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,25 +7,21 @@ use baton_core::base::priority::Priority;
 use baton_core::transition::arrival::ImportedState;
 use baton_store::external::{ExternalDatabase, ExternalRow};
 
-use crate::import::item::{Found, Item, Text, text, time};
-use crate::import::{ImportError, find, folder_of};
+use crate::import::item::{DescriptionBuilder, ExternalTask, ExternalTasks, parse_time, text};
+use crate::import::{ImportError, find, parent_folder};
 
 const CANDIDATES: [&str; 3] = ["db.v2.sqlite", "db.sqlite", "vibe-kanban.db"];
 
-pub fn read(path: &Path) -> Result<Found, ImportError> {
+pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let database = ExternalDatabase::open(&file)?;
     if !database.has_table("tasks")? {
-        return Err(ImportError::malformed(
-            &file,
-            1,
-            "it has no table \"tasks\", so it is not a Vibe Kanban file",
-        ));
+        return Err(ImportError::malformed(&file, 1, "not a Vibe Kanban file: it has no table \"tasks\""));
     }
     let projects: HashMap<String, String> =
         database.rows("projects")?.iter().map(|row| (text(row, "id"), text(row, "name"))).collect();
-    let parents = parents(&database)?;
-    let mut found = Found { origin: folder_of(&file), ..Found::default() };
+    let parents = tasks_by_attempt(&database)?;
+    let mut found = ExternalTasks { origin: parent_folder(&file), ..ExternalTasks::default() };
     for row in database.rows("tasks")? {
         let name = text(&row, "id");
         if name.is_empty() || text(&row, "title").trim().is_empty() {
@@ -37,32 +33,36 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
     Ok(found)
 }
 
-fn item(row: &ExternalRow, projects: &HashMap<String, String>, parents: &HashMap<String, String>) -> Item {
+fn item(
+    row: &ExternalRow,
+    projects: &HashMap<String, String>,
+    parents: &HashMap<String, String>,
+) -> ExternalTask {
     let arrival = match text(row, "status").as_str() {
         "done" => ImportedState::Done,
         "cancelled" => ImportedState::Cancelled,
-        // In progress or in review there means work in a worktree Baton does not have: it starts anew.
+        // Work in progress or in review is in a worktree that Baton does not have, so the task starts over.
         _ => ImportedState::Open,
     };
     let project = projects.get(&text(row, "project_id")).cloned().unwrap_or_default();
-    // A task that came out of an attempt at another follows it.
+    // A task created by another task's attempt depends on that task.
     let parent =
         ["parent_workspace_id", "parent_task_attempt"].iter().find_map(|key| parents.get(&text(row, key)));
-    Item {
+    ExternalTask {
         name: text(row, "id"),
         title: text(row, "title"),
-        text: Text::new(&text(row, "description"))
-            .facts([("Vibe Kanban project", project), ("Status there", text(row, "status"))])
+        text: DescriptionBuilder::new(&text(row, "description"))
+            .facts([("Vibe Kanban project", project), ("Vibe Kanban status", text(row, "status"))])
             .into_string(),
         priority: Priority::default(),
         arrival,
         waits_on: parent.into_iter().cloned().collect(),
-        created_at: time(&text(row, "created_at")),
+        created_at: parse_time(&text(row, "created_at")),
     }
 }
 
-/// Which task each attempt (or workspace, as newer files call it) belongs to.
-fn parents(database: &ExternalDatabase) -> Result<HashMap<String, String>, ImportError> {
+/// The task of each attempt; newer files call attempts workspaces.
+fn tasks_by_attempt(database: &ExternalDatabase) -> Result<HashMap<String, String>, ImportError> {
     let mut owners = HashMap::new();
     for table in ["task_attempts", "workspaces"] {
         for row in database.rows(table)? {

@@ -1,18 +1,22 @@
-//! The acceptor: merges accepted work into its project's branch, then calls the task done.
+//! The acceptor: merges accepted work into its project's branch, then calls the task done. With checks, the lane of the branch
+//! does that; only what a person forces is merged here.
 //!
 //! Merging first and recording second is safe in this order only: a crash in between leaves work that is merged
 //! already, and accepting again finds it so.
 
 use crate::landing::error::LandingError;
 use std::fmt::Write;
+use std::sync::Arc;
 
-use baton_core::base::git_name::BranchName;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::NonBlank;
+use baton_core::landing::lane::lane_entry;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::transition::command::Command;
 use tracing::field::Empty;
 use tracing::{Instrument, info_span};
@@ -22,7 +26,8 @@ use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::projects::Projects;
-use crate::projects::source::{Source, slug};
+use crate::projects::source::{CodeSource, slug};
+use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
 /// People push to the same branch now and then; more often than this in a row they do not.
@@ -35,6 +40,8 @@ pub enum Accepted {
         /// Where the work is now, when there was any.
         landing: Option<Landing>,
     },
+    /// The checks decide: it is in the lane of its branch.
+    Waiting { landing: Landing },
     /// The work is back with its agent, or a question waits; nothing was merged and nothing is lost.
     Conflicted { files: Vec<String> },
 }
@@ -50,12 +57,13 @@ pub struct Landing {
 pub struct Acceptor {
     tasks: TaskService,
     projects: Projects,
+    settings: Arc<Settings>,
     node: Node,
 }
 
 impl Acceptor {
-    pub fn new(projects: Projects, node: Node) -> Self {
-        Self { tasks: projects.tasks.clone(), projects, node }
+    pub fn new(projects: Projects, settings: Arc<Settings>, node: Node) -> Self {
+        Self { tasks: projects.tasks.clone(), projects, settings, node }
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
@@ -63,6 +71,7 @@ impl Acceptor {
         let accepted = self.land(id, force, actor).instrument(span.clone()).await;
         let outcome = match &accepted {
             Ok(Accepted::Done { .. }) => "done",
+            Ok(Accepted::Waiting { .. }) => "waiting",
             Ok(Accepted::Conflicted { .. }) => "conflicted",
             Err(_) => "failed",
         };
@@ -72,36 +81,97 @@ impl Acceptor {
 
     async fn land(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
         let task = self.tasks.task(id).await?.value;
-        // Core is asked before git is touched: what may not be accepted is not merged.
-        let context = self.tasks.context(actor.clone()).await?;
-        task.apply(Command::Accept { force }, &context)?;
         let project = self.projects.project(&task).await?;
         let source = self.projects.source(project.as_ref());
-        let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
-        let merged = self.merge(&task, &source).await?;
-        if let Some(Merged::Conflict { files }) = &merged {
-            let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            let mut text =
-                format!("These files conflict with the branch {into}, which it is to be merged into:\n");
-            for file in &files {
-                let _ = writeln!(text, "- {file}");
-            }
-            let detail = NonBlank::or(&text, task.spec().title.clone());
-            self.tasks.apply(id, Command::ReportConflict { detail }, Actor::Baton).await?;
-            return Ok(Accepted::Conflicted { files });
+        let branch = project.as_ref().map_or_else(BranchName::integration, Project::branch);
+        let landing = Landing { branch, remote: source.remote().cloned() };
+        // Accepted before: it waits already.
+        if !force && lane_entry(&task).is_some() {
+            return Ok(Accepted::Waiting { landing });
         }
-        self.tasks.apply(id, Command::Accept { force }, actor).await?;
-        let landing = merged.map(|_| Landing { branch: into, remote: source.remote().cloned() });
-        Ok(Accepted::Done { landing })
+        let is_checked = !self.settings.checks.is_empty() && self.has_branch(&task).await?;
+        let command = match (is_checked, force) {
+            (false, force) => Command::Accept { force },
+            (true, false) => Command::EnterLane,
+            (true, true) => Command::ForceLand { commit: None },
+        };
+        // Core is asked before git is touched: what may not be accepted is not merged.
+        let context = self.tasks.context(actor.clone()).await?;
+        task.apply(command.clone(), &context)?;
+        if command == Command::EnterLane {
+            self.check_can_land(&task, &source).await?;
+            self.tasks.apply(id, Command::EnterLane, actor).await?;
+            return Ok(Accepted::Waiting { landing });
+        }
+        let merged = self.merge(&task, &source).await?;
+        match &merged {
+            Some(Merged::Conflict { files }) => {
+                let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+                let mut text = format!(
+                    "These files conflict with the branch {}, which it is to be merged into:\n",
+                    landing.branch
+                );
+                for file in &files {
+                    let _ = writeln!(text, "- {file}");
+                }
+                let reason =
+                    NotLanded::Conflict { into: landing.branch, files: files.clone(), met: Vec::new() };
+                self.send_back(&task, &text, reason).await?;
+                return Ok(Accepted::Conflicted { files });
+            }
+            Some(Merged::Moved { verified, tip }) => {
+                // What is on the branch now was neither measured nor checked: it goes back to be both.
+                let text = format!(
+                    "The branch {} has moved since it was verified: it was at {verified} and is at {tip}.\n",
+                    BranchName::for_task(id)
+                );
+                let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
+                self.send_back(&task, &text, reason).await?;
+                return Err(LandingError::Moved { task: id }.into());
+            }
+            None | Some(Merged::Already { .. } | Merged::FastForward { .. } | Merged::MergeCommit { .. }) => {
+            }
+        }
+        let command = match command {
+            Command::ForceLand { .. } => Command::ForceLand { commit: merged.as_ref().and_then(tip_of) },
+            other => other,
+        };
+        self.tasks.apply(id, command, actor).await?;
+        Ok(Accepted::Done { landing: merged.map(|_| landing) })
     }
 
-    async fn merge(&self, task: &Task, source: &Source) -> Result<Option<Merged>, EngineError> {
+    /// Nothing to merge is fine: a forced or changeless task may have no branch.
+    async fn has_branch(&self, task: &Task) -> Result<bool, EngineError> {
+        let (worktrees, _) = self.projects.repository_as_shared(task).await?;
+        Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
+    }
+
+    /// What would keep the whole lane from going on is said to whoever accepts.
+    async fn check_can_land(&self, task: &Task, source: &CodeSource) -> Result<(), EngineError> {
+        let (worktrees, into) = self.projects.repository(task).await?;
         match source {
-            Source::Here(_) => {
+            CodeSource::Here(_) => Ok(worktrees.check_free(&into).await?),
+            CodeSource::Remote(_) => self.check_arrived(task, &worktrees).await,
+        }
+    }
+
+    /// Work that cannot be merged: out of its lane, or from where it waited to be accepted.
+    async fn send_back(&self, task: &Task, text: &str, reason: NotLanded) -> Result<(), EngineError> {
+        let command = if lane_entry(task).is_some() {
+            Command::SendBack { reason: Box::new(reason) }
+        } else {
+            Command::ReportConflict { detail: NonBlank::or(text, task.spec().title.clone()) }
+        };
+        self.tasks.apply(task.id(), command, Actor::Baton).await.map(drop)
+    }
+
+    async fn merge(&self, task: &Task, source: &CodeSource) -> Result<Option<Merged>, EngineError> {
+        match source {
+            CodeSource::Here(_) => {
                 let (worktrees, into) = self.projects.repository(task).await?;
                 merged(task, &worktrees, into).await
             }
-            Source::Remote(remote) => {
+            CodeSource::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
                 let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
                 let merged = self.merge_and_push(task).await;
@@ -118,7 +188,9 @@ impl Acceptor {
             self.check_arrived(task, &worktrees).await?;
             let merged = merged(task, &worktrees, into.clone()).await?;
             match &merged {
-                None | Some(Merged::Already { .. } | Merged::Conflict { .. }) => return Ok(merged),
+                None | Some(Merged::Already { .. } | Merged::Conflict { .. } | Merged::Moved { .. }) => {
+                    return Ok(merged);
+                }
                 Some(Merged::FastForward { .. } | Merged::MergeCommit { .. }) => {}
             }
             if worktrees.push_trunk(&into).await? == Pushed::Done {
@@ -132,10 +204,8 @@ impl Acceptor {
 
     /// What the attempt came to may still be on its way: its machine could not reach the remote.
     async fn check_arrived(&self, task: &Task, worktrees: &Worktrees) -> Result<(), EngineError> {
-        let Some(head) = task.ledger().last_end.as_ref().and_then(|end| end.verified.head.clone()) else {
-            return Ok(());
-        };
-        if worktrees.holds(&BranchName::for_task(task.id()), &head).await? {
+        let Some(head) = verified_head(task) else { return Ok(()) };
+        if worktrees.holds(&BranchName::for_task(task.id()), head).await? {
             return Ok(());
         }
         let last = self.tasks.store.attempts(task.id()).await?.pop();
@@ -152,5 +222,21 @@ async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<
         return Ok(None);
     }
     let message = format!("Merge {}: {}", task.id(), task.spec().title);
-    Ok(Some(worktrees.merge(&MergeSpec { branch, into, message }).await?))
+    let head = verified_head(task).cloned();
+    Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?))
+}
+
+/// Where the branch stands that it was merged into.
+fn tip_of(merged: &Merged) -> Option<CommitId> {
+    match merged {
+        Merged::Already { tip } | Merged::FastForward { tip, .. } | Merged::MergeCommit { tip, .. } => {
+            Some(tip.clone())
+        }
+        Merged::Conflict { .. } | Merged::Moved { .. } => None,
+    }
+}
+
+/// The commit that was measured and checked at the end of the last attempt.
+pub(crate) fn verified_head(task: &Task) -> Option<&CommitId> {
+    task.ledger().last_end.as_ref()?.verified.head.as_ref()
 }

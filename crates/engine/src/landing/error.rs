@@ -12,14 +12,26 @@ pub enum LandingError {
     /// Its machine could not reach the remote when the attempt ended; it keeps trying.
     #[error("the work of {task} is still on {worker} and has not been pushed to the remote")]
     NotPushed { task: TaskId, worker: String },
+    #[error("the branch of {task} has moved since it was verified; the task is back in the queue")]
+    Moved { task: TaskId },
+    #[error("the set-up of a clone for the checks failed: {output}")]
+    SetupFailed { output: String },
+    #[error("the lane is empty")]
+    EmptyLane,
 }
 
 failure! {
     LandingError { |it|
         kind: match it {
-            Self::NotPushed { .. } => ErrorKind::Conflict,
+            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane => ErrorKind::Conflict,
+            Self::SetupFailed { .. } => ErrorKind::Internal,
         },
-        hint: "check that the machine is running (baton workers), and try again",
+        hint: match it {
+            Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
+            Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
+            Self::EmptyLane => "nothing waits to land there any more",
+            Self::Moved { .. } => "its agent looks at the branch as it is now; accept it when that is done",
+        },
         explained: it.explained(),
     }
 }
@@ -30,5 +42,23 @@ explained! { LandingError {
         means: "The work is still on the machine that did it and not on the shared remote.",
         cause: "That machine could not reach the remote when its agent finished. It keeps trying.",
         next: "Check that the machine is running (`baton workers`), and accept again later: `baton accept TASK`.",
+    },
+    Self::SetupFailed { .. } => Explanation {
+        code: "landing_setup_failed",
+        means: "The checks could not run, because the project's own set-up failed in the clone they run in.",
+        cause: "The user task that `worktree.setup` names ended with an error.",
+        next: "Run it yourself (`baton do NAME`) and repair it. What waits to land is checked again by itself.",
+    },
+    Self::EmptyLane => Explanation {
+        code: "empty_lane",
+        means: "Nothing waits to land on that branch any more.",
+        cause: "Everything that waited has landed, was sent back or was taken back meanwhile.",
+        next: "Nothing: `baton landing` shows what waits now.",
+    },
+    Self::Moved { .. } => Explanation {
+        code: "moved_since_verified",
+        means: "The task's branch leads to another commit than the one that was measured and checked. Nothing was merged.",
+        cause: "Somebody committed on the branch, or moved it, after the agent had finished.",
+        next: "Nothing: the task is back with its agent, and what is on the branch now is measured and checked. `git log` shows who moved it.",
     },
 } }

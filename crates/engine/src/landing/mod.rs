@@ -1,4 +1,15 @@
-//! Accepting finished work: merging it into its branch and marking the task as done.
+//! Landing: how accepted work gets into its branch.
+//!
+//! [`acceptor`] takes the decision. Without checks it merges at once. With checks the task waits in the lane of its branch:
+//! [`lander`] merges the lane's candidates as objects (`batch`), runs the checks on exactly what is to become the branch
+//! (`checking`) and moves the branch there, or sends a task back (I18). Core decides what to do next; nothing that a crash
+//! could lose is kept in memory. [`board`] is what people see of it. Reviewing and the states of tasks are not in here.
 
 pub mod acceptor;
+mod batch;
+pub mod board;
+mod checking;
 pub mod error;
+pub mod lander;
+pub mod lanes;
+mod met;

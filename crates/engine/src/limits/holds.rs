@@ -104,7 +104,7 @@ pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Op
         FailureKind::Authentication => HoldReason::Authentication,
         FailureKind::Overload => HoldReason::Overload,
         FailureKind::Network => HoldReason::Network,
-        // A program may fail to start by chance. The second time in a row it rests, like after any other failure.
+        // A program may fail to start by chance; it is held when that happens twice in a row.
         FailureKind::CrashAtStart | FailureKind::ContextOverflow => return None,
     };
     let until = match failure.remedy(now) {

@@ -1,6 +1,6 @@
 //! Which agents take more work, judged by how their last attempts ended.
 
-use baton_agents::failure::AgentFailure;
+use baton_agents::failure::{AgentFailure, FailureKind};
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::task::Task;
@@ -22,7 +22,7 @@ impl Limits {
                 if known.is_some_and(|stored| stored.value.is_active(now)) {
                     return Ok(());
                 }
-                if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                if let Some(until) = self.intakes.systemic_failure(&live.agent, task.id(), now) {
                     let why = HoldReason::Failures;
                     self.hold(&Hold::new(live.agent.clone(), why, message, now, Some(until))).await?;
                 }
@@ -34,13 +34,17 @@ impl Limits {
             | AttemptResult::Asked { .. }
             | AttemptResult::Blocked { .. }
             | AttemptResult::Error { cause: ErrorCause::Own, .. }
-            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+            | AttemptResult::TurnLimit
+            | AttemptResult::Stopped { .. } => self.intakes.success(&live.agent),
         }
         Ok(())
     }
 
     /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
     pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
+        if failure.kind == FailureKind::CrashAtStart {
+            self.intakes.crash_at_start(agent);
+        }
         let now = self.tasks.store.now().await?;
         match hold_for(agent, failure, now) {
             Some(hold) => self.hold(&hold).await,

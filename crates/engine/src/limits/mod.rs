@@ -6,6 +6,7 @@ pub mod budgets;
 pub mod holds;
 mod intake;
 pub mod intakes;
+mod systemic;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! People and their tokens: handed out once, kept as digests, looked up at every visit.
+//! People's access tokens. The secret is shown once; only digests are stored.
 
 mod secret;
-use crate::base::error::{Entity, NotFound};
+
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::people::access_token::AccessToken;
@@ -9,8 +9,8 @@ use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::change::Versioned;
 
-use crate::base::error::Result;
-pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
+use crate::base::error::{Entity, NotFound, Result};
+pub use crate::people::secret::{BrowserSecret, InvalidPersonSecret, PersonSecret};
 use crate::tasks::service::TaskService;
 
 /// Creates, revokes and checks the access tokens of people.
@@ -24,12 +24,12 @@ impl AccessTokens {
         Self { tasks: tasks.clone() }
     }
 
-    /// All that were ever handed out, by name.
+    /// All tokens ever created, sorted by name.
     pub async fn list(&self) -> Result<Vec<AccessToken>> {
         Ok(self.tasks.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())
     }
 
-    /// A token for a person, and its secret, which is nowhere else.
+    /// Creates a token. Its secret is not stored.
     pub async fn create(
         &self,
         name: &PersonName,
@@ -37,7 +37,7 @@ impl AccessTokens {
         expires_at: Option<Timestamp>,
         actor: Actor,
     ) -> Result<(AccessToken, PersonSecret)> {
-        let secret = PersonSecret::draw(name.clone());
+        let secret = PersonSecret::generate(name.clone());
         let mut decision = self.tasks.decision(format_args!("the token of {name}"));
         loop {
             let known = self.tasks.store.access_tokens().await?;
@@ -59,12 +59,11 @@ impl AccessTokens {
         }
     }
 
-    /// Takes it back, at once and for good.
     pub async fn revoke(&self, name: &PersonName, actor: Actor) -> Result<AccessToken> {
         let mut decision = self.tasks.decision(format_args!("the token of {name}"));
         loop {
             let now = self.tasks.store.now().await?;
-            let stored = self.good(name, now).await?;
+            let stored = self.find_valid(name, now).await?;
             let stored = stored.ok_or_else(|| NotFound::new(Entity::Token, format!("of {name}")))?;
             if decision.commit(AccessToken::revoke(&stored, now, actor.clone())).await? {
                 return Ok(stored.value);
@@ -72,25 +71,25 @@ impl AccessTokens {
         }
     }
 
-    /// Whose secret this is, while their token is good.
+    /// The valid token with this secret.
     pub async fn find(&self, secret: &PersonSecret) -> Result<Option<AccessToken>> {
-        let found = self.good(secret.name(), self.tasks.store.now().await?).await?;
+        let found = self.find_valid(secret.name(), self.tasks.store.now().await?).await?;
         Ok(found.map(|stored| stored.value).filter(|token| token.digest == secret.digest()))
     }
 
-    /// The same for what a browser keeps.
+    /// The valid token with this browser cookie.
     pub async fn find_by_cookie(&self, secret: &BrowserSecret) -> Result<Option<AccessToken>> {
-        let found = self.good(secret.name(), self.tasks.store.now().await?).await?;
+        let found = self.find_valid(secret.name(), self.tasks.store.now().await?).await?;
         Ok(found.map(|stored| stored.value).filter(|token| token.browser_digest == secret.digest()))
     }
 
-    /// Whether the very token somebody came in with is still good.
+    /// Whether a token that was valid before still is.
     pub async fn is_valid(&self, token: &AccessToken) -> Result<bool> {
-        let found = self.good(&token.name, self.tasks.store.now().await?).await?;
+        let found = self.find_valid(&token.name, self.tasks.store.now().await?).await?;
         Ok(found.is_some_and(|stored| stored.value.digest == token.digest))
     }
 
-    async fn good(&self, name: &PersonName, now: Timestamp) -> Result<Option<Versioned<AccessToken>>> {
+    async fn find_valid(&self, name: &PersonName, now: Timestamp) -> Result<Option<Versioned<AccessToken>>> {
         Ok(self.tasks.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
     }
 }

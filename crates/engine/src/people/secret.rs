@@ -1,7 +1,7 @@
-//! The secret a person shows to be let in, and what their browser keeps in its place.
+//! The secret of an access token, and the cookie derived from it.
 //!
-//! Each names its person, so that their token is found without a search, and proves it by 32 bytes. Only digests are
-//! ever kept. The browser's is made from the person's, and the person's cannot be had from it.
+//! Both contain the person's name, so that the token is found without a search, and 32 random bytes. Only digests are
+//! stored. The cookie is a hash of the secret, which cannot be derived from it.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -12,37 +12,37 @@ use sha2::{Digest, Sha256};
 
 use crate::base::ids::Ids;
 
-/// `baton_<name>.<64 hex digits>`: it can be told from every other token, also by programs that look for lost ones.
+/// `baton_<name>.<64 hex digits>`. Secret scanners recognise it by its prefix.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PersonSecret {
     name: PersonName,
     text: String,
 }
 
-/// `<name>.<64 hex digits>`, as it stands in a cookie.
+/// The value of the cookie: `<name>.<64 hex digits>`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BrowserSecret {
     name: PersonName,
     text: String,
 }
 
-/// A text that is no secret of ours. It is not quoted: it may be somebody else's.
+/// Does not quote the text, which may be another secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is not a person's token; pass on what baton token create printed, as it is")]
-pub struct BadPersonSecret;
+#[error("not a valid access token; use the one that baton token create printed")]
+pub struct InvalidPersonSecret;
 
 const PREFIX: &str = "baton_";
 /// Hex digits of the random part.
 const RANDOM_CHARS: usize = 64;
 
 impl PersonSecret {
-    pub fn draw(name: PersonName) -> Self {
+    pub fn generate(name: PersonName) -> Self {
         let text = format!("{PREFIX}{name}.{}", Ids::secret());
         Self { name, text }
     }
 
-    /// Whether a text means to be one, right or wrong.
-    pub fn is_meant(text: &str) -> bool {
+    /// Whether a text has the prefix of a secret, valid or not.
+    pub fn has_prefix(text: &str) -> bool {
         text.starts_with(PREFIX)
     }
 
@@ -50,7 +50,7 @@ impl PersonSecret {
         &self.name
     }
 
-    /// For whoever asked for it, once.
+    /// To show it once.
     pub fn reveal(&self) -> &str {
         &self.text
     }
@@ -63,7 +63,7 @@ impl PersonSecret {
         let digest = Sha256::digest(format!("a browser that has shown {}", self.text));
         let mut text = format!("{}.", self.name);
         for byte in digest {
-            // Writing to a text cannot fail.
+            // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         BrowserSecret { name: self.name.clone(), text }
@@ -75,7 +75,7 @@ impl BrowserSecret {
         &self.name
     }
 
-    /// For the cookie, and nowhere else.
+    /// To set the cookie.
     pub fn reveal(&self) -> &str {
         &self.text
     }
@@ -86,29 +86,29 @@ impl BrowserSecret {
 }
 
 /// The name in `<name>.<64 hex digits>`.
-fn named(text: &str) -> Result<PersonName, BadPersonSecret> {
-    let (name, random) = text.split_once('.').ok_or(BadPersonSecret)?;
+fn parse_name(text: &str) -> Result<PersonName, InvalidPersonSecret> {
+    let (name, random) = text.split_once('.').ok_or(InvalidPersonSecret)?;
     let is_random = random.len() == RANDOM_CHARS && random.bytes().all(|b| b.is_ascii_hexdigit());
     match name.parse() {
         Ok(name) if is_random => Ok(name),
-        Ok(_) | Err(_) => Err(BadPersonSecret),
+        Ok(_) | Err(_) => Err(InvalidPersonSecret),
     }
 }
 
 impl FromStr for PersonSecret {
-    type Err = BadPersonSecret;
+    type Err = InvalidPersonSecret;
 
-    fn from_str(text: &str) -> Result<Self, BadPersonSecret> {
-        let name = named(text.strip_prefix(PREFIX).ok_or(BadPersonSecret)?)?;
+    fn from_str(text: &str) -> Result<Self, InvalidPersonSecret> {
+        let name = parse_name(text.strip_prefix(PREFIX).ok_or(InvalidPersonSecret)?)?;
         Ok(Self { name, text: text.to_owned() })
     }
 }
 
 impl FromStr for BrowserSecret {
-    type Err = BadPersonSecret;
+    type Err = InvalidPersonSecret;
 
-    fn from_str(text: &str) -> Result<Self, BadPersonSecret> {
-        Ok(Self { name: named(text)?, text: text.to_owned() })
+    fn from_str(text: &str) -> Result<Self, InvalidPersonSecret> {
+        Ok(Self { name: parse_name(text)?, text: text.to_owned() })
     }
 }
 
@@ -130,8 +130,8 @@ mod tests {
     use crate::base::attempt_secret::AttemptSecret;
 
     #[test]
-    fn it_survives_a_header_and_a_cookie_and_shows_nothing_in_a_log() {
-        let secret = PersonSecret::draw("ada_2".parse().unwrap());
+    fn secrets_round_trip_and_debug_hides_them() {
+        let secret = PersonSecret::generate("ada_2".parse().unwrap());
         let read: PersonSecret = secret.reveal().parse().unwrap();
         assert_eq!((read.name(), read.digest()), (secret.name(), secret.digest()));
         let browser: BrowserSecret = secret.for_browser().reveal().parse().unwrap();
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_nothing_else() {
+    fn other_tokens_are_refused() {
         let random = "a".repeat(64);
         for bad in ["", "baton_", &random, &format!("ada.{random}"), &format!("baton_Ada.{random}")] {
-            assert_eq!(bad.parse::<PersonSecret>().unwrap_err(), BadPersonSecret, "{bad}");
+            assert_eq!(bad.parse::<PersonSecret>().unwrap_err(), InvalidPersonSecret, "{bad}");
         }
-        let persons = PersonSecret::draw("ada".parse().unwrap());
+        let persons = PersonSecret::generate("ada".parse().unwrap());
         assert!(persons.reveal().parse::<AttemptSecret>().is_err(), "nor an attempt's");
         let cookie = persons.reveal().parse::<BrowserSecret>().unwrap();
-        assert_ne!(cookie.name(), persons.name(), "the secret is no cookie of its person's");
+        assert_ne!(cookie.name(), persons.name(), "the secret is not the cookie");
     }
 }

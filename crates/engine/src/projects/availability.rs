@@ -1,43 +1,42 @@
-//! Which projects this machine can work on, and which of them it has at hand.
+//! Which projects this machine can work on, and which it already has.
 //!
-//! Where many machines share a store, a project without a remote can only be worked on where its folder is. One with a
-//! remote can be worked on anywhere, but starts sooner where a clone of it stands: such a machine is left a moment to take
-//! the work first.
+//! With a shared store, a project without a remote can only be worked on by the machine that has its folder. A project
+//! with a remote can be worked on anywhere, but machines with a clone get a short head start, because they begin sooner.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use baton_core::base::id::ProjectId;
+use baton_core::records::project::Project;
 use baton_core::schedule::WorkerFit;
 
 use crate::base::error::EngineError;
 use crate::projects::Projects;
-use crate::projects::source::Source;
+use crate::projects::source::CodeSource;
 
-/// The list of projects is read again after this long. A project that came meanwhile is found out about when its first
-/// task is begun.
+/// The list of projects is read again after this time. A project created meanwhile is found when its first task starts.
 const FRESH_FOR: Duration = Duration::from_secs(1);
-/// How long a project whose code could not be had is left to others.
+/// How long a project whose code was unavailable is left to other machines.
 const AWAY_FOR: Duration = Duration::from_secs(5);
 /// Projects read at once.
 const PAGE: u32 = 500;
 
-/// Cheap to clone; clones share what they know.
+/// Cheap to clone; clones share their state.
 #[derive(Clone, Default)]
-pub struct ProjectsHere(Arc<Mutex<Known>>);
+pub struct ProjectsHere(Arc<Mutex<ProjectLists>>);
 
 #[derive(Default)]
-struct Known {
+struct ProjectLists {
     read_at: Option<Instant>,
-    /// Has a clone or a folder here.
+    /// With a clone or a folder on this machine.
     warm: BTreeSet<ProjectId>,
-    /// Could be cloned.
+    /// Can be cloned.
     cold: BTreeSet<ProjectId>,
-    /// Is in a folder of another machine.
+    /// Only in a folder of another machine.
     elsewhere: BTreeSet<ProjectId>,
-    /// Could not be had, and until when it is not tried again.
+    /// Unavailable, and when to try again.
     away: BTreeMap<ProjectId, Instant>,
 }
 
@@ -46,12 +45,12 @@ impl ProjectsHere {
         self.known().warm.clone()
     }
 
-    /// The code of this project could not be had just now.
+    /// Records that the project's code is unavailable now.
     pub fn note_away(&self, project: ProjectId) {
         self.known().away.insert(project, Instant::now() + AWAY_FOR);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ProjectLists> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -60,14 +59,14 @@ impl ProjectsHere {
     }
 }
 
-/// What this worker can take now, and whether waiting a moment would leave some of it to others.
+/// What this worker can claim now, and whether other machines should go first for some of it.
 pub struct Reach {
     pub fit: WorkerFit,
     pub has_cold: bool,
 }
 
 impl Projects {
-    /// `takes_cold` says that projects which are not at hand yet may be taken too.
+    /// `takes_cold` includes projects without a clone on this machine.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.node.labels.clone();
         if !self.place.store.is_shared() {
@@ -85,13 +84,37 @@ impl Projects {
             elsewhere.extend(&known.cold);
         }
         let has_home = match self.source(None) {
-            Source::Here(path) => {
+            CodeSource::Here(path) => {
                 self.node.duty == baton_core::schedule::worker::WorkerDuty::Server && is_repository(&path)
             }
-            Source::Remote(_) => true,
+            CodeSource::Remote(_) => true,
         };
         let has_cold = !known.cold.is_empty();
         Ok(Reach { fit: WorkerFit { labels, elsewhere, has_home }, has_cold })
+    }
+
+    /// Open projects whose repository should be in a folder of this machine and is not. With a shared store, it may be on
+    /// another.
+    pub async fn missing_repositories(&self) -> Result<Vec<(Project, PathBuf)>, EngineError> {
+        let mut missing = Vec::new();
+        if self.place.store.is_shared() {
+            return Ok(missing);
+        }
+        let mut cursor = None;
+        loop {
+            let page = self.tasks.store.projects(cursor, PAGE).await?;
+            for project in page.items.into_iter().filter(|project| project.completed_at.is_none()) {
+                if let CodeSource::Here(path) = self.source(Some(&project))
+                    && !is_repository(&path)
+                {
+                    missing.push((project, path));
+                }
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(missing);
+            }
+        }
     }
 
     async fn look_at_projects(&self) -> Result<(), EngineError> {
@@ -103,10 +126,10 @@ impl Projects {
                 let source = self.source(Some(project));
                 let folder = self.folder_of(&source);
                 let group = match source {
-                    Source::Here(path) if is_repository(&path) => &mut warm,
-                    Source::Here(_) => &mut elsewhere,
-                    Source::Remote(_) if folder.is_dir() => &mut warm,
-                    Source::Remote(_) => &mut cold,
+                    CodeSource::Here(path) if is_repository(&path) => &mut warm,
+                    CodeSource::Here(_) => &mut elsewhere,
+                    CodeSource::Remote(_) if folder.is_dir() => &mut warm,
+                    CodeSource::Remote(_) => &mut cold,
                 };
                 group.insert(project.id);
             }
@@ -122,7 +145,7 @@ impl Projects {
     }
 }
 
-/// Told by its folder alone: it is asked often, and whoever begins work looks closer.
+/// A cheap check, because it runs often; opening the repository checks more.
 fn is_repository(path: &Path) -> bool {
     path.join(".git").exists() || path.join("HEAD").is_file()
 }

@@ -1,4 +1,4 @@
-//! What people decide about a project: how many of its tasks run at once, and that it is complete.
+//! Commands on projects: limit how many tasks run at once, and mark as complete.
 
 use baton_core::base::id::ProjectId;
 use baton_core::graph::Standing;
@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::projects::error::ProjectError;
 use crate::tasks::service::TaskService;
 
-/// Sets how many of a project's tasks may run at once over all machines; none for what the settings say.
+/// Sets how many of a project's tasks may run at once on all machines together; none uses the settings.
 pub async fn limit(
     tasks: &TaskService,
     id: ProjectId,

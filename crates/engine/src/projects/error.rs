@@ -1,4 +1,4 @@
-//! Why a project could not be created or completed.
+//! Errors of creating and completing projects.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::base::refusals::failure;
 pub enum ProjectError {
     #[error("{project} is not complete: {open} of {total} tasks are open")]
     Incomplete { project: ProjectId, open: u64, total: u64 },
-    #[error("{} cannot be a project's path: {detail}", path.display())]
+    #[error("{} is not a valid project path: {detail}", path.display())]
     InvalidPath { path: PathBuf, detail: String },
 }
 
@@ -25,7 +25,7 @@ failure! {
         },
         hint: match it {
             Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),
-            Self::InvalidPath { .. } => "give the absolute path of a git repository".to_owned(),
+            Self::InvalidPath { .. } => "use the absolute path of a git repository".to_owned(),
         },
         explained: it.explained(),
     }
@@ -40,8 +40,8 @@ explained! { ProjectError {
     },
     Self::InvalidPath { .. } => Explanation {
         code: "project_path",
-        means: "The path cannot be a project's.",
+        means: "The path is not valid for a project.",
         cause: "It does not exist, is not a folder, or is not absolute.",
-        next: "Give the absolute path of a git repository.",
+        next: "Use the absolute path of a git repository.",
     },
 } }

@@ -1,10 +1,12 @@
-//! Where code lives: repositories of projects, clones of remotes, and pushing work to them.
+//! Projects: their repositories, clones of remotes, and pushing work.
 //!
-//! Git commands themselves belong to `git`.
+//! Git commands are in `git`.
 
 pub mod availability;
+pub(crate) mod check_site;
 pub mod commands;
 pub mod error;
+mod ground;
 pub mod new_project;
 pub mod push;
 pub mod repositories;
@@ -20,7 +22,7 @@ use crate::git::Git;
 use crate::projects::availability::ProjectsHere;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 
 /// Finds and opens the repository of any task, and moves work between this machine and remotes. Cheap to clone.
@@ -33,7 +35,7 @@ pub struct Projects {
     /// Which projects can be worked on here.
     pub here: ProjectsHere,
     settings: Arc<Settings>,
-    place: Place,
+    place: StateLocation,
     node: Node,
     running: Running,
     announce: Announce,
@@ -44,7 +46,7 @@ impl Projects {
     pub fn new(
         tasks: TaskService,
         settings: Arc<Settings>,
-        place: Place,
+        place: StateLocation,
         node: Node,
         running: Running,
         announce: Announce,

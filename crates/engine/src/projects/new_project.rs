@@ -1,6 +1,5 @@
-//! A new project: a repository that is there, a branch it has, and, for a feature, a branch of its own.
+//! Creates a project: a repository, its base branch and, for a feature, its own branch.
 
-use crate::projects::error::ProjectError;
 use std::path::{Path, PathBuf};
 
 use baton_core::base::git_name::BranchName;
@@ -14,26 +13,27 @@ use baton_core::records::project::Project;
 use crate::base::error::EngineError;
 use crate::git::{GitError, Repository};
 use crate::projects::Projects;
-use crate::projects::source::Source;
+use crate::projects::error::ProjectError;
+use crate::projects::source::CodeSource;
 
-/// What was asked for; what is left out is found.
+/// The project to create. What is not given is derived from the repository.
 #[derive(Debug, Clone)]
 pub struct NewProject {
-    /// The repository on this machine; with a remote, only what its people call it.
+    /// The repository on this machine; with a remote, only a name.
     pub path: String,
-    /// Where its code is shared, when machines work on it together.
+    /// The remote through which machines share its code.
     pub remote: Option<RemoteUrl>,
     pub title: Option<NonBlank>,
     pub description: String,
     pub base_branch: Option<BranchName>,
-    /// Its tasks come together on `feature/<8 hex>`; so they do where its base is not the branch people are on.
+    /// Whether its tasks are merged into `feature/<8 hex>`. Always so if its base is not the default branch.
     pub is_feature: bool,
     /// How many of its tasks may run at once.
     pub at_once_max: Option<u32>,
 }
 
 impl Projects {
-    /// Looks at the repository first, so that a project is never one that cannot be worked on.
+    /// Opens the repository first, so that every project can be worked on.
     pub async fn create_project(&self, new: NewProject, actor: Actor) -> Result<Project, EngineError> {
         let (repository, folder) = match &new.remote {
             None => {
@@ -42,7 +42,7 @@ impl Projects {
                 (repository, folder)
             }
             Some(remote) => {
-                let worktrees = self.open_source(&Source::Remote(remote.clone())).await?;
+                let worktrees = self.open_source(&CodeSource::Remote(remote.clone())).await?;
                 let base = match &new.base_branch {
                     Some(base) => base.clone(),
                     None => worktrees.repository().default_branch().await?,
@@ -60,8 +60,8 @@ impl Projects {
             return Err(GitError::NoBranch { branch: base_branch }.into());
         }
         let (id, context) = (self.tasks.ids.project(), self.tasks.context(actor.clone()).await?);
-        let is_beside = new.remote.is_none() && !is_peoples(&repository, &base_branch).await?;
-        let feature_branch = (new.is_feature || is_beside).then(|| BranchName::feature(id));
+        let is_other_branch = new.remote.is_none() && !is_default_branch(&repository, &base_branch).await?;
+        let feature_branch = (new.is_feature || is_other_branch).then(|| BranchName::feature(id));
         if let Some(feature) = &feature_branch {
             repository.ensure_branch(feature, &base_branch).await?;
         }
@@ -91,15 +91,15 @@ impl Projects {
 
     async fn repository_at(&self, path: &Path) -> Result<Repository, EngineError> {
         if !path.is_absolute() {
-            let detail = "a project's path begins at the root".to_owned();
+            let detail = "it is not absolute".to_owned();
             return Err(ProjectError::InvalidPath { path: path.to_owned(), detail }.into());
         }
         Ok(Repository::open(&self.git, path).await?)
     }
 }
 
-/// Whether it is the branch people are on. What grows on another one must not come together with what grows on theirs.
-async fn is_peoples(repository: &Repository, base: &BranchName) -> Result<bool, EngineError> {
+/// Whether it is the default branch. Work based on another branch must not be mixed with work based on it.
+async fn is_default_branch(repository: &Repository, base: &BranchName) -> Result<bool, EngineError> {
     match repository.default_branch().await {
         Ok(branch) => Ok(branch == *base),
         Err(GitError::NoBaseBranch { .. }) => Ok(false),

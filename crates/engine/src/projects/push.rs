@@ -1,10 +1,9 @@
-//! Handing in: what an attempt came to leaves this machine, so that others can accept it or go on with it.
+//! Pushes the work of attempts, so that other machines can accept or continue it.
 //!
-//! The branch is pushed before the end of the attempt is written, and only by whoever still has its lease; so what can be
-//! accepted is there to be merged, and a worker that was cut off moves nothing. Where the remote is away, a note is left in
-//! the state folder beside the objects themselves, and it is tried again until it has worked.
+//! The branch is pushed before the end of the attempt is written, and only by the holder of its lease. So accepted work
+//! can always be merged, and a worker that lost its lease changes nothing. A failed push is recorded in the state folder
+//! and retried until it succeeds.
 
-use crate::base::error::FolderError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,35 +12,35 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, FolderError};
 use crate::git::{Checkout, GitError, Place, Pushed, Worktrees};
 use crate::projects::Projects;
 
-/// Tries to push a branch that somebody else keeps moving.
+/// Attempts to push a branch that others keep changing.
 const TRIES_MAX: u32 = 3;
 
-/// Something that has not arrived at the remote yet.
+/// Work that has not been pushed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unarrived {
+pub struct PendingPush {
     pub task: TaskId,
     pub attempt: AttemptId,
-    /// The commit the task's branch is to stand on; none when only the vault is to be pushed.
+    /// The new tip of the task's branch; none if only the snapshot is to be pushed.
     pub head: Option<CommitId>,
 }
 
-/// The notes about it, one file for each attempt.
+/// The pending pushes, one file for each attempt.
 #[derive(Debug, Clone)]
 pub struct Unpushed {
     folder: PathBuf,
 }
 
 impl Unpushed {
-    pub fn of(state_dir: &Path) -> Self {
+    pub fn new(state_dir: &Path) -> Self {
         Self { folder: state_dir.join("unpushed") }
     }
 
-    /// There as a whole or not at all.
-    fn note(&self, what: &Unarrived) -> Result<(), EngineError> {
+    /// Writes the file atomically.
+    fn record(&self, what: &PendingPush) -> Result<(), EngineError> {
         let path = self.path(what.attempt);
         let failed = |error: std::io::Error| FolderError { path: path.clone(), detail: error.to_string() };
         fs::create_dir_all(&self.folder).map_err(failed)?;
@@ -50,8 +49,8 @@ impl Unpushed {
         Ok(fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path)).map_err(failed)?)
     }
 
-    fn arrived(&self, attempt: AttemptId) {
-        // Nearly always there is none.
+    fn remove(&self, attempt: AttemptId) {
+        // Usually there is no file.
         let _ = fs::remove_file(self.path(attempt));
     }
 
@@ -59,25 +58,24 @@ impl Unpushed {
         self.folder.join(format!("{attempt}.json"))
     }
 
-    pub fn all(&self) -> Vec<Unarrived> {
+    pub fn all(&self) -> Vec<PendingPush> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let texts = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
         texts.filter_map(|entry| serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()).collect()
     }
 
-    /// Whether this machine has work of the task that the remote has not.
-    pub fn holds_work_of(&self, task: TaskId) -> bool {
+    /// Whether this machine has work of the task that is not pushed.
+    pub fn has_work_of(&self, task: TaskId) -> bool {
         self.all().iter().any(|what| what.task == task && what.head.is_some())
     }
 }
 
 impl Projects {
     pub(crate) fn unpushed(&self) -> Unpushed {
-        Unpushed::of(&self.place.state_dir)
+        Unpushed::new(&self.place.state_dir)
     }
 
-    /// Pushes what the attempt came to. Answers with the commit that has to arrive before the work can be accepted; none
-    /// where nothing has to travel.
+    /// Pushes the attempt's branch. Returns the commit that must be pushed before the work can be accepted, if any.
     pub(crate) async fn hand_in(
         &self,
         worktrees: &Worktrees,
@@ -94,20 +92,20 @@ impl Projects {
             return Ok(None);
         }
         let Some(record) = self.tasks.store.attempt(attempt).await? else { return Ok(None) };
-        let what = Unarrived { task: record.task_id, attempt, head: Some(head.clone()) };
-        // Before the first try: a crash in the middle must not lose it.
-        self.unpushed().note(&what)?;
+        let what = PendingPush { task: record.task_id, attempt, head: Some(head.clone()) };
+        // Recorded first, so that a crash does not lose it.
+        self.unpushed().record(&what)?;
         if let Err(error) = self.push(worktrees, &what, branch).await {
-            (self.announce)(&format!("{attempt}: its work is kept here until the remote takes it: {error}"));
+            (self.announce)(&format!("{attempt}: cannot push its work yet; will retry: {error}"));
         }
         Ok(Some(head.clone()))
     }
 
-    /// What is left of an attempt that was stopped or has lost its lease: everything is kept and pushed under the
-    /// attempt's own name. One that still has its lease also brings its branch up to date, for whoever goes on.
+    /// Saves and pushes everything of an attempt that was stopped or lost its lease, under the attempt's own ref. If it
+    /// still has its lease, also pushes its branch, so that another attempt can continue.
     pub(crate) async fn hand_over(&self, task: &Task, attempt: AttemptId) {
         if let Err(error) = self.try_hand_over(task, attempt).await {
-            (self.announce)(&format!("{attempt}: its work stays on this machine for now: {error}"));
+            (self.announce)(&format!("{attempt}: cannot push its work yet: {error}"));
         }
     }
 
@@ -117,7 +115,7 @@ impl Projects {
             return Ok(());
         }
         let place = self.stand(task, &worktrees, from).await?;
-        // It may not have come as far as a worktree, or another attempt has it now.
+        // It may have ended before it had a worktree, or another attempt has it now.
         let Some(checkout) = worktrees.open(attempt, place).await? else { return Ok(()) };
         if self.is_ours(attempt).await? {
             let settled = worktrees.settle(&checkout).await?;
@@ -130,7 +128,7 @@ impl Projects {
         self.push_vault(&worktrees, task.id(), attempt).await
     }
 
-    /// Pushes what is kept of an attempt, now or later.
+    /// Pushes the snapshot of an attempt, now or later.
     pub(crate) async fn push_vault(
         &self,
         worktrees: &Worktrees,
@@ -142,25 +140,25 @@ impl Projects {
         }
         let unpushed = self.unpushed();
         let head = unpushed.all().into_iter().find(|what| what.attempt == attempt).and_then(|what| what.head);
-        unpushed.note(&Unarrived { task, attempt, head: head.clone() })?;
+        unpushed.record(&PendingPush { task, attempt, head: head.clone() })?;
         worktrees.push_vault(attempt).await?;
         if head.is_none() {
-            unpushed.arrived(attempt);
+            unpushed.remove(attempt);
         }
         Ok(())
     }
 
-    /// Tries again to push what has not arrived.
-    pub(crate) async fn push_again(&self, what: &Unarrived) -> Result<(), EngineError> {
+    /// Retries a push.
+    pub(crate) async fn push_again(&self, what: &PendingPush) -> Result<(), EngineError> {
         let worktrees = self.worktrees_of(what.task).await?;
         self.push(&worktrees, what, &BranchName::for_task(what.task)).await
     }
 
-    /// The branch, if the attempt is still the one whose work counts; and what is kept of it, in any case.
+    /// Pushes the branch, if the attempt's work still counts, and the snapshot.
     async fn push(
         &self,
         worktrees: &Worktrees,
-        what: &Unarrived,
+        what: &PendingPush,
         branch: &BranchName,
     ) -> Result<(), EngineError> {
         let attempt = what.attempt;
@@ -173,7 +171,7 @@ impl Projects {
                 if worktrees.push_work(attempt, branch, head, expected.as_ref()).await? == Pushed::Done {
                     break;
                 }
-                // An attempt that had lost its lease was faster by a moment. Its work is in its vault; ours counts.
+                // An attempt that had lost its lease pushed first. Its work is in its snapshot; ours counts.
                 worktrees.pull(&[], Some(branch), true).await?;
                 let theirs = worktrees.origin_tip(branch).await?;
                 if theirs.as_ref() == Some(head) {
@@ -183,12 +181,12 @@ impl Projects {
             }
         }
         worktrees.push_vault(attempt).await?;
-        self.unpushed().arrived(attempt);
+        self.unpushed().remove(attempt);
         Ok(())
     }
 
-    /// Whether the attempt's work is what its task's branch should hold: it is at work, or was the last one that ended.
-    async fn counts(&self, what: &Unarrived) -> Result<bool, EngineError> {
+    /// Whether the task's branch should have the attempt's work: it is running, or was the last to end.
+    async fn counts(&self, what: &PendingPush) -> Result<bool, EngineError> {
         let task = self.tasks.task(what.task).await?.value;
         if task.state().live_attempt().is_some_and(|live| live.id == what.attempt) {
             return Ok(true);

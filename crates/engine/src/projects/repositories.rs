@@ -1,4 +1,4 @@
-//! The repositories work has happened in, as far as they are known: found once, not before every task.
+//! Caches opened repositories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,30 +9,30 @@ use baton_core::base::git_name::{BranchName, CommitId};
 use crate::base::error::EngineError;
 use crate::git::{Git, Repository, Worktrees};
 
-/// Pairs of tips remembered as merged; more are looked up again.
-const GATHERED_MAX: usize = 1_000;
+/// Pairs of tips remembered as merged. The cache is cleared beyond that.
+const MERGED_MAX: usize = 1_000;
 
-/// Where the human's branch and the gathering one stand.
-pub type Stand = (Option<CommitId>, Option<CommitId>);
+/// The tips of the user's branch and of the integration branch.
+pub type BranchTips = (Option<CommitId>, Option<CommitId>);
 
-/// Cheap to clone; clones share what they know. Only what cannot change is kept: where a repository is, and that one
-/// commit is in another.
+/// Caches only what cannot change: where a repository is, and that one commit contains another. Cheap to clone; clones
+/// share the cache.
 #[derive(Clone, Default)]
-pub struct Repositories(Arc<Mutex<Known>>);
+pub struct Repositories(Arc<Mutex<RepositoryCache>>);
 
 #[derive(Default)]
-struct Known {
+struct RepositoryCache {
     worktrees: BTreeMap<PathBuf, Worktrees>,
     /// The branch the last task there started from.
     branches: BTreeMap<PathBuf, BranchName>,
-    gathered: BTreeSet<Stand>,
+    merged: BTreeSet<BranchTips>,
 }
 
 impl Repositories {
     /// The worktrees of the repository at a path.
     pub async fn open(&self, git: &Git, path: &Path, state_dir: &Path) -> Result<Worktrees, EngineError> {
         let known = self.known().worktrees.get(path).cloned();
-        // One that was moved or deleted since is looked for again, and the error says what is wrong.
+        // If it was moved or deleted since, opening it again gives the error.
         if let Some(worktrees) = known.filter(|known| known.repository().git_dir().is_dir()) {
             return Ok(worktrees);
         }
@@ -45,7 +45,7 @@ impl Repositories {
         self.known().branches.insert(path.to_owned(), branch.clone());
     }
 
-    /// Every repository work has started in, and the branch it last started from.
+    /// Every repository in which work started, and the branch of the last start.
     pub fn in_use(&self) -> Vec<(Worktrees, BranchName)> {
         let known = self.known();
         let of = |(path, branch): (&PathBuf, &BranchName)| {
@@ -54,19 +54,19 @@ impl Repositories {
         known.branches.iter().filter_map(of).collect()
     }
 
-    pub fn is_gathered(&self, stand: &Stand) -> bool {
-        self.known().gathered.contains(stand)
+    pub fn is_gathered(&self, tips: &BranchTips) -> bool {
+        self.known().merged.contains(tips)
     }
 
-    pub fn note_gathered(&self, stand: Stand) {
+    pub fn note_gathered(&self, tips: BranchTips) {
         let mut known = self.known();
-        if known.gathered.len() >= GATHERED_MAX {
-            known.gathered.clear();
+        if known.merged.len() >= MERGED_MAX {
+            known.merged.clear();
         }
-        known.gathered.insert(stand);
+        known.merged.insert(tips);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, RepositoryCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,8 @@
-//! Where the code of a task is: in a folder of this machine, or in a remote that every machine has a clone of.
+//! Where the code of a task is: in a folder of this machine, or in a remote.
 //!
-//! A project with a remote is worked on in a bare clone under the state folder, on every machine, also on the one whose
-//! people have a checkout. What machines share is in the remote and in the store, and nowhere else.
+//! A project with a remote is worked on in a bare clone in the state folder, on every machine, even if there is a checkout.
+//! Machines share only the remote and the store.
 
-use crate::base::error::{Entity, NotFound};
 use std::path::PathBuf;
 
 use baton_core::base::git_name::BranchName;
@@ -12,23 +11,22 @@ use baton_core::base::remote_url::RemoteUrl;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, Entity, NotFound};
 use crate::git::{CLONES, Pushed, Repository, Worktrees};
 use crate::projects::Projects;
 
-/// The longest part of a remote's name that its clone is called by; the digits behind it tell them apart.
+/// The longest part of a remote's name in the name of its clone; the hash after it makes it unique.
 const SLUG_CHARS_MAX: usize = 40;
-/// Others may make the same branch at the same moment; then it is theirs that counts.
+/// Another machine may create the same branch at the same time; then its branch counts.
 const TRIES_MAX: u32 = 3;
 
-/// Where some work happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum CodeSource {
     Here(PathBuf),
     Remote(RemoteUrl),
 }
 
-impl Source {
+impl CodeSource {
     pub fn remote(&self) -> Option<&RemoteUrl> {
         match self {
             Self::Here(_) => None,
@@ -44,30 +42,32 @@ impl Projects {
         Ok(Some(self.tasks.store.project(id).await?.ok_or_else(missing)?.value))
     }
 
-    /// Where the work of a project happens, or work without one.
-    pub fn source(&self, project: Option<&Project>) -> Source {
+    /// The source of a project, or of work without one.
+    pub fn source(&self, project: Option<&Project>) -> CodeSource {
         let remote = match project {
             Some(project) => project.remote.as_ref(),
             None => self.settings.remote.as_ref(),
         };
         match (remote, project) {
-            (Some(remote), _) => Source::Remote(remote.clone()),
-            (None, Some(project)) => Source::Here(PathBuf::from(&project.path)),
-            (None, None) => Source::Here(self.place.root.clone()),
+            (Some(remote), _) => CodeSource::Remote(remote.clone()),
+            (None, Some(project)) => CodeSource::Here(PathBuf::from(&project.path)),
+            (None, None) => CodeSource::Here(self.place.root.clone()),
         }
     }
 
-    /// The folder of the repository, whether it is there yet or not.
-    pub fn folder_of(&self, source: &Source) -> PathBuf {
+    /// The folder of the repository, which may not exist yet.
+    pub fn folder_of(&self, source: &CodeSource) -> PathBuf {
         match source {
-            Source::Here(path) => path.clone(),
-            Source::Remote(remote) => self.place.state_dir.join(CLONES).join(format!("{}.git", slug(remote))),
+            CodeSource::Here(path) => path.clone(),
+            CodeSource::Remote(remote) => {
+                self.place.state_dir.join(CLONES).join(format!("{}.git", slug(remote)))
+            }
         }
     }
 
-    pub(crate) async fn open_source(&self, source: &Source) -> Result<Worktrees, EngineError> {
+    pub(crate) async fn open_source(&self, source: &CodeSource) -> Result<Worktrees, EngineError> {
         let folder = self.folder_of(source);
-        if let Source::Remote(remote) = source
+        if let CodeSource::Remote(remote) = source
             && !folder.is_dir()
         {
             (self.announce)(&format!("cloning {remote}"));
@@ -76,20 +76,21 @@ impl Projects {
         self.repositories.open(&self.git, &folder, &self.place.state_dir).await
     }
 
-    /// The repository a task's work happens in, and the branch it starts from and is merged into.
+    /// The task's repository, and the branch its work starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
         self.repository_of(project.as_ref()).await
     }
 
-    /// The same, once all that other machines pushed is here too. What an agent is at work on here stays as it is.
+    /// As [`repository`](Self::repository), after fetching what other machines pushed. The branch of an attempt that runs
+    /// here is not changed.
     pub async fn repository_as_shared(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let live = task.state().live_attempt();
         let is_at_work = live.is_some_and(|live| self.running.ids().contains(&live.id));
         self.pulled(task, is_at_work).await
     }
 
-    /// The same for the attempt that is about to begin.
+    /// As [`repository_as_shared`](Self::repository_as_shared), for an attempt that is about to start.
     pub(crate) async fn repository_to_work_in(
         &self,
         task: &Task,
@@ -107,13 +108,13 @@ impl Projects {
         let worktrees = self.open_source(&self.source(project.as_ref())).await?;
         if worktrees.repository().is_clone() {
             let branch = BranchName::for_task(task.id());
-            let is_ahead = is_at_work || self.unpushed().holds_work_of(task.id());
+            let is_ahead = is_at_work || self.unpushed().has_work_of(task.id());
             self.pull(&worktrees, project.as_ref(), Some(&branch), is_ahead).await?;
         }
         self.repository_of(project.as_ref()).await
     }
 
-    /// The repository of this place, for work without a project.
+    /// The repository for work without a project.
     pub async fn home_repository(&self) -> Result<(Worktrees, BranchName), EngineError> {
         self.repository_of(None).await
     }
@@ -159,27 +160,26 @@ impl Projects {
         Ok(())
     }
 
-    /// Where the commands of the project's people are read from: their checkout, never an agent's copy. A clone has no
-    /// checkout; there it is the folder this Baton was started in.
+    /// The folder from which user tasks are read: the user's checkout, never an agent's worktree. For a clone, which has no
+    /// checkout, the root of this Baton.
     pub fn people_folder(&self, worktrees: &Worktrees) -> PathBuf {
         let repository = worktrees.repository();
         if repository.is_clone() { self.place.root.clone() } else { repository.folder().to_owned() }
     }
 
-    /// Where the repository of a task's work is, without looking whether it is there.
+    /// The folder of the task's repository, which may not exist yet.
     pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
         Ok(self.folder_of(&self.source(self.project(task).await?.as_ref())))
     }
 }
 
-/// What a clone is called: something a person recognises, and digits that no two remotes share. The same on every
-/// machine.
+/// The name of a clone: the remote's name and a hash of its URL. The same on every machine.
 pub(crate) fn slug(remote: &RemoteUrl) -> String {
     let text = remote.as_str().trim_end_matches('/').trim_end_matches(".git");
     let name = text.rsplit(['/', ':']).next().unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = name.chars().take(SLUG_CHARS_MAX).map(plain).collect();
-    // FNV-1a, which every build of Baton works out alike.
+    // FNV-1a, because the standard hasher may differ between versions.
     let digits = remote.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_remote_has_a_clone_of_its_own_with_a_name_people_know() {
+    fn every_remote_has_its_own_recognisable_clone_name() {
         let slug = |text: &str| slug(&text.parse().unwrap());
         assert!(slug("git@host:team/app.git").starts_with("app-"));
         assert!(slug("ssh://git@host/team/app.git/").starts_with("app-"));

@@ -7,72 +7,76 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::{Purpose, Task};
 
 use crate::base::error::{EngineError, Entity, NotFound};
-use crate::git::{MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
+use crate::git::{MergeSpec, Merged, Place, Repository, Restored, Worktrees};
 use crate::projects::Projects;
 
 impl Projects {
-    /// Keeps the branch up to date on which work comes together that is for no feature: with the project's base, or else
-    /// with what the human is on. Their checkout is never touched; they merge it when they like.
+    /// Merges the project's base, or else the user's current branch, into the integration branch. Does not touch the
+    /// user's checkout. With checks it only follows the user's branch forwards: a merge would be a commit nobody has
+    /// checked (I18).
     pub(crate) async fn keep_up(
         &self,
         worktrees: &Worktrees,
         base: Option<&BranchName>,
     ) -> Result<(), EngineError> {
         let repository = worktrees.repository();
-        let gathering = BranchName::integration();
+        let integration = BranchName::integration();
         let mut base = match base {
             Some(base) => base.clone(),
-            None => humans_branch(repository).await?,
+            None => user_branch(repository).await?,
         };
-        let mut tips = repository.tips(&[&base, &gathering]).await?;
-        // Nearly always it is a branch that has commits; else another is looked for, and the error says what is wrong.
+        let mut tips = repository.tips(&[&base, &integration]).await?;
+        // A branch without commits: use the default branch, or fail with its error.
         if !tips.contains_key(&base) {
             base = repository.default_branch().await?;
-            tips = repository.tips(&[&base, &gathering]).await?;
+            tips = repository.tips(&[&base, &integration]).await?;
         }
-        let stand = (tips.get(&base).cloned(), tips.get(&gathering).cloned());
-        // Merged before, and neither has moved since.
-        if stand.0 == stand.1 && stand.0.is_some() || self.repositories.is_gathered(&stand) {
+        let tips = (tips.get(&base).cloned(), tips.get(&integration).cloned());
+        // Already merged, and neither branch changed since.
+        if tips.0 == tips.1 && tips.0.is_some() || self.repositories.is_gathered(&tips) {
             return Ok(());
         }
-        repository.ensure_branch(&gathering, &base).await?;
-        let message = format!("Merge {base} into {gathering}");
-        let spec = MergeSpec { branch: base, into: gathering, message };
-        // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
+        repository.ensure_branch(&integration, &base).await?;
+        if !self.settings.checks.is_empty() && !worktrees.is_behind(&integration, &base).await? {
+            return Ok(());
+        }
+        let message = format!("Merge {base} into {integration}");
+        let spec = MergeSpec { branch: base, head: None, into: integration, message };
+        // The user resolves a conflict with their own work when they merge.
         match worktrees.merge(&spec).await {
-            Ok(Merged::Already { .. }) => self.repositories.note_gathered(stand),
+            Ok(Merged::Already { .. }) => self.repositories.note_gathered(tips),
             Ok(_) => {}
-            // Somebody has it checked out or locked; work starts from where it stands until they let go.
+            // Checked out or locked: work starts from its current tip until that changes.
             Err(error) if error.is_in_the_way() => {}
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// What the worktree of a task stands on: its own branch, or, to plan a breakdown, the branch that holds the truth.
+    /// What to check out for a task: its own branch or, for a breakdown, the branch with the current code.
     pub async fn stand(
         &self,
         task: &Task,
         worktrees: &Worktrees,
         from: BranchName,
-    ) -> Result<Stand, EngineError> {
+    ) -> Result<Place, EngineError> {
         match task.spec().purpose {
-            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::for_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => Ok(Place::Task { branch: BranchName::for_task(task.id()), from }),
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &from).await?;
-                Ok(Stand::Reading { branch })
+                Ok(Place::Reading { branch })
             }
-            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Stand::Reading { branch: from }),
+            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Place::Reading { branch: from }),
         }
     }
 
-    /// The worktrees of whatever repository an attempt of this task ran in.
+    /// The worktrees of the repository in which the task's attempts run.
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
         let project = self.project(&self.tasks.task(task).await?.value).await?;
         self.open_source(&self.source(project.as_ref())).await
     }
 
-    /// What a task changed, against the branch it goes into.
+    /// The diff of a task against the branch it is merged into.
     pub async fn diff(&self, task: &Task) -> Result<String, EngineError> {
         let (worktrees, branch) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
@@ -84,7 +88,7 @@ impl Projects {
         Ok(repository.diff(&base, &head).await?.text)
     }
 
-    /// Everything an attempt had, in a new folder.
+    /// Restores the files of an attempt into a new folder.
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
         let missing = || NotFound::new(Entity::Attempt, attempt);
         let record = self.tasks.store.attempt(attempt).await?.ok_or_else(missing)?;
@@ -96,7 +100,7 @@ impl Projects {
     }
 }
 
-async fn humans_branch(repository: &Repository) -> Result<BranchName, EngineError> {
+async fn user_branch(repository: &Repository) -> Result<BranchName, EngineError> {
     match repository.current_branch().await? {
         Some(branch) => Ok(branch),
         None => Ok(repository.default_branch().await?),

@@ -1,12 +1,12 @@
-//! The doctor: what is here, which agents work, what is wrong, and how to mend it.
+//! `baton doctor`: checks the installation and says how to fix problems. Changes nothing.
 //!
-//! It looks and changes nothing. An agent is proved by a greeting in its own protocol, which needs no account and asks
-//! no model anything.
+//! An agent is checked with the handshake of its protocol, which needs no account and sends nothing to a model.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use baton_agents::fence::abilities::HostAbilities;
 use baton_agents::presets::kind::AgentKind;
 use baton_agents::presets::known::PRESETS;
 use baton_agents::presets::preset::Preset;
@@ -14,6 +14,8 @@ use baton_agents::probe::{AcpHandshake, Probe, probe};
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::Hold;
+use baton_core::task::fence::NetworkMode;
+use baton_taskfile::Taskfile;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -21,16 +23,19 @@ use crate::base::error::EngineError;
 use crate::base::ids::Ids;
 use crate::git::{Git, Repository};
 use crate::limits::holds::Holds;
+use crate::reports::checkout::{self, CheckoutNote};
+use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
-use crate::settings::place::{Place, PlaceOptions};
+use crate::settings::location::{LocationOptions, StateLocation};
+use crate::settings::recipes::{RecipeFileError, RecipeLibrary};
 use crate::settings::store_address::StoreAddress;
 use crate::settings::{AgentSettings, Settings};
 use crate::tasks::service::TaskService;
 use crate::user_tasks::Trust;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    /// Whether nothing that is needed is missing or broken.
+pub struct DoctorReport {
+    /// Whether nothing required is missing or broken.
     pub is_well: bool,
     pub findings: Vec<Finding>,
     pub agents: Vec<AgentFinding>,
@@ -40,7 +45,7 @@ pub struct Report {
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     Ok,
-    /// For a person to know; nothing is wrong.
+    /// Information; nothing is wrong.
     Note,
     Broken,
 }
@@ -50,9 +55,9 @@ pub struct Finding {
     pub what: &'static str,
     pub condition: Condition,
     pub detail: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mend: Option<String>,
+    /// How to fix it.
+    #[serde(rename = "mend", skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -60,128 +65,203 @@ pub struct AgentFinding {
     pub name: String,
     pub kind: AgentKind,
     pub program: String,
-    /// The settings name it.
+    /// Whether the settings name it.
     pub is_set_up: bool,
     pub is_installed: bool,
     pub version: Option<String>,
-    /// What it calls itself, when it greeted.
+    /// The name it reported in the handshake.
     pub greeting: Option<String>,
     pub condition: Condition,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mend: Option<String>,
+    #[serde(rename = "mend", skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
 }
 
 impl Finding {
     fn ok(what: &'static str, detail: impl Into<String>) -> Self {
-        Self { what, condition: Condition::Ok, detail: detail.into(), mend: None }
+        Self { what, condition: Condition::Ok, detail: detail.into(), fix: None }
     }
 
-    fn note(what: &'static str, detail: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what, condition: Condition::Note, detail: detail.into(), mend: Some(mend.into()) }
+    fn note(what: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what, condition: Condition::Note, detail: detail.into(), fix: Some(fix.into()) }
     }
 
     fn broken(what: &'static str, error: &EngineError) -> Self {
-        let (detail, mend) = (error.to_string(), Some(error.hint()));
-        Self { what, condition: Condition::Broken, detail, mend }
+        let (detail, fix) = (error.to_string(), Some(error.hint()));
+        Self { what, condition: Condition::Broken, detail, fix }
     }
 }
 
-fn settings_found(path: &Path) -> String {
-    let shown = path.display();
-    if path.exists() { shown.to_string() } else { format!("none at {shown}; baton init writes them down") }
+impl From<CheckoutNote> for Finding {
+    fn from(note: CheckoutNote) -> Self {
+        let condition = if note.is_broken { Condition::Broken } else { Condition::Note };
+        Self { what: note.about, condition, detail: note.detail, fix: Some(note.fix) }
+    }
 }
 
-/// Looks at everything, from this folder.
-pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
+fn describe_settings_file(path: &Path) -> String {
+    let shown = path.display();
+    if path.exists() { shown.to_string() } else { format!("no file at {shown}; create one: baton init") }
+}
+
+/// Runs all checks, from this folder.
+pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
     let mut findings = vec![match Git::find().await {
-        Ok(_) => Finding::ok("git", "found, and new enough"),
+        Ok(_) => Finding::ok("git", "installed, version supported"),
         Err(error) => Finding::broken("git", &error.into()),
     }];
     let mut settings = Settings::default();
-    match Place::find(folder, options) {
+    match StateLocation::find(folder, options) {
         Ok(mut place) => {
-            findings.push(repository(&place).await);
+            findings.push(check_repository(&place).await);
+            findings.extend(checkout::examine(&place.root).await.into_iter().map(Finding::from));
+            findings.extend(check_identity(&place).await);
             match Settings::load(&place.settings_path()) {
                 Ok(loaded) => {
-                    findings.push(Finding::ok("settings", settings_found(&place.settings_path())));
+                    findings.push(Finding::ok("settings", describe_settings_file(&place.settings_path())));
                     if options.store.is_none() {
                         place.store = loaded.store.clone().unwrap_or_default();
                     }
                     settings = loaded;
-                    findings.extend(look_at_passwords(&place));
+                    findings.extend(check_passwords(&place));
                 }
                 Err(error) => findings.push(Finding::broken("settings", &error.into())),
             }
-            findings.extend(look_at_store(&place).await);
-            findings.extend(look_at_taskfile(&place, &settings));
+            findings.extend(check_store(&place).await);
+            findings.extend(check_taskfile(&place, &settings));
+            findings.extend(check_recipes(&place));
+            findings.push(check_fence(&settings));
         }
         Err(error) => findings.push(Finding::broken("repository", &error)),
     }
-    let agents = look_at_agents(&settings).await;
+    let agents = check_agents(&settings).await;
     if settings.agents.is_empty() {
         findings.push(no_agent(&agents));
     }
     let is_well = findings.iter().all(|finding| finding.condition != Condition::Broken)
         && agents.iter().all(|agent| agent.condition != Condition::Broken);
-    Report { is_well, findings, agents }
+    DoctorReport { is_well, findings, agents }
 }
 
-/// A password in the settings is as well kept as their file: not at all where others can read it, and never from agents.
-fn look_at_passwords(place: &Place) -> Vec<Finding> {
+/// Without a name and an address from the person, agents' commits are signed with a stand-in.
+async fn check_identity(place: &StateLocation) -> Option<Finding> {
+    let repository = Repository::open(&Git::on_path(), &place.root).await.ok()?;
+    let who = repository.commit_identity().await.ok()?;
+    let text = format!("agents commit as {} <{}>", who.name, who.email);
+    Some(if who.is_fallback {
+        let fix = "git config --global user.name NAME, and git config --global user.email ADDRESS";
+        Finding::note("identity", format!("{text}, because git knows no name or address of yours"), fix)
+    } else {
+        Finding::ok("identity", text)
+    })
+}
+
+/// What agents are confined by here, and what is missing for it.
+fn check_fence(settings: &Settings) -> Finding {
+    let (abilities, network) = (HostAbilities::current(), settings.network);
+    let install =
+        "install bubblewrap: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap";
+    if !settings.has_fence() {
+        let fix = "set fence = \"auto\", or \"strict\", in .agent/baton.toml";
+        return Finding::note("fence", "off: agents can do whatever you can", fix);
+    }
+    let landlock = if abilities.landlock.is_ok() { " and Landlock" } else { "" };
+    match (&abilities.bubblewrap, &abilities.own_network, &abilities.seatbelt) {
+        (Ok(_), Ok(()), _) => Finding::ok("fence", format!("bubblewrap{landlock}, network {network}")),
+        (Ok(_), Err(reason), _) if network == NetworkMode::Open => {
+            Finding::ok("fence", format!("bubblewrap{landlock}; network only open ({reason})"))
+        }
+        (Ok(_), Err(reason), _) => {
+            let detail = format!("bubblewrap{landlock}, but the network is not fenced: {reason}");
+            Finding::note("fence", detail, "allow network namespaces, or set network = \"open\"")
+        }
+        (Err(_), _, Ok(_)) => Finding::note(
+            "fence",
+            "Seatbelt, with a profile that was never run by its authors",
+            "report what fails",
+        ),
+        (Err(reason), _, Err(_)) if abilities.landlock.is_ok() => {
+            let detail = format!("Landlock only: agents see other processes and every host ({reason})");
+            Finding::note("fence", detail, install)
+        }
+        (Err(reason), _, Err(_)) => {
+            Finding::note("fence", format!("none: agents can do whatever you can ({reason})"), install)
+        }
+    }
+}
+
+/// Warns about passwords in settings files, which agents and sometimes other users can read.
+fn check_passwords(place: &StateLocation) -> Vec<Finding> {
     let Ok(layers) = Layers::find(&place.settings_path()) else { return Vec::new() };
     let has_password = |value: &toml::Value| {
         value.as_str().and_then(|text| text.parse::<StoreAddress>().ok()).is_some_and(|at| at.has_password())
     };
     let files = layers.files_with("store").into_iter().filter(|(_, value)| has_password(value));
-    files.map(|(path, _)| password_in(path)).collect()
+    files.map(|(path, _)| password_finding(path)).collect()
 }
 
-fn password_in(path: &Path) -> Finding {
+fn password_finding(path: &Path) -> Finding {
     let mode = std::fs::metadata(path).map_or(0, |about| about.permissions().mode());
-    let better = "take it out of `store` and put it into ~/.pgpass, or another file that passfile= in the address names";
+    let better = "move it from `store` to ~/.pgpass, or to a file that passfile= in the address names";
     let shown = path.display();
-    let of_others = mode & 0o077;
-    if of_others == 0 {
-        let detail = format!("{shown} holds the store's password; agents run as you and can read it");
+    if mode.trailing_zeros() >= 6 {
+        let detail = format!("{shown} contains the store's password; agents run as you and can read it");
         return Finding::note("password", detail, better);
     }
-    let detail = format!("{shown} holds the store's password, and others can read it");
-    let mend = Some(format!("chmod 600 {shown}; better: {better}"));
-    Finding { what: "password", condition: Condition::Broken, detail, mend }
+    let detail = format!("{shown} contains the store's password, and other users can read it");
+    let fix = Some(format!("chmod 600 {shown}; better: {better}"));
+    Finding { what: "password", condition: Condition::Broken, detail, fix }
 }
 
-async fn repository(place: &Place) -> Finding {
+async fn check_repository(place: &StateLocation) -> Finding {
     let root = place.root.display().to_string();
-    if place.root.join(".git").exists() {
-        // One without a commit has nothing an agent's worktree could stand on.
-        let looked = async { Repository::open(&Git::on_path(), &place.root).await?.default_branch().await };
-        return match looked.await {
-            Ok(_) => Finding::ok("repository", root),
-            Err(error) => Finding::broken("repository", &error.into()),
-        };
-    }
-    let mend = Some("change into a repository, or make one: git init".to_owned());
-    let detail = format!("{root} is in no git repository");
-    Finding { what: "repository", condition: Condition::Broken, detail, mend }
+    let (detail, fix) = match place.kind() {
+        FolderKind::Checkout => {
+            // Worktrees need a commit to start from.
+            let opened =
+                async { Repository::open(&Git::on_path(), &place.root).await?.default_branch().await };
+            return match opened.await {
+                Ok(_) => Finding::ok("repository", root),
+                Err(error) => Finding::broken("repository", &error.into()),
+            };
+        }
+        FolderKind::Bare => {
+            (format!("{root} is a bare repository, without files to work on"), format!("git clone {root}"))
+        }
+        FolderKind::Deleted => (
+            format!("the repository of {root} is gone: it has no .git any more"),
+            format!(
+                "restore it from a backup or a remote; the tasks are still in {}",
+                place.state_dir.display()
+            ),
+        ),
+        FolderKind::Plain => (
+            format!("{root} is not in a git repository"),
+            "change to a repository, or create one: git init".to_owned(),
+        ),
+    };
+    Finding { what: "repository", condition: Condition::Broken, detail, fix: Some(fix) }
 }
 
 fn no_agent(agents: &[AgentFinding]) -> Finding {
     let working = agents.iter().find(|agent| agent.condition == Condition::Ok);
-    let mend = working.map_or_else(
-        || "install one of the agents below, then name it: default_agent = \"…\"".to_owned(),
-        |agent| format!("name one that works in .agent/baton.toml: default_agent = \"{}\"", agent.name),
+    let fix = working.map_or_else(
+        || {
+            "install one of the agents below, then set it in .agent/baton.toml: default_agent = \"…\""
+                .to_owned()
+        },
+        |agent| format!("set one that works in .agent/baton.toml: default_agent = \"{}\"", agent.name),
     );
-    Finding::note("agent", "no agent is set up, so nothing will be started", mend)
+    Finding::note("agent", "no agent is configured, so no task will start", fix)
 }
 
-/// Reading is enough: what is damaged or too new is refused when it is opened.
-async fn look_at_store(place: &Place) -> Vec<Finding> {
+/// Opening is enough: a damaged or newer store is refused.
+async fn check_store(place: &StateLocation) -> Vec<Finding> {
     if place.store == StoreAddress::File && !place.store_path().exists() {
-        return vec![Finding::ok("store", "none yet; it is made when it is needed")];
+        return vec![Finding::ok("store", "none yet; created when needed")];
     }
-    let store = match place.look_into_store().await {
+    let store = match place.open_store_now().await {
         Ok(store) => store,
         Err(error) => return vec![Finding::broken("store", &error)],
     };
@@ -190,64 +270,88 @@ async fn look_at_store(place: &Place) -> Vec<Finding> {
     let closed = tasks.close().await;
     match (looked, closed) {
         (Ok(holds), Ok(())) => {
-            let detail = format!("opens; namespace {}", place.namespace);
-            std::iter::once(Finding::ok("store", detail)).chain(holds.iter().map(held)).collect()
+            let detail = format!("can be opened; namespace {}", place.namespace);
+            std::iter::once(Finding::ok("store", detail)).chain(holds.iter().map(hold_finding)).collect()
         }
         (Err(error), _) | (_, Err(error)) => vec![Finding::broken("store", &error)],
     }
 }
 
-fn held(hold: &Hold) -> Finding {
+fn hold_finding(hold: &Hold) -> Finding {
     let until = match hold.until {
         Some(until) => format!("until {until}"),
         None => "until you release it".to_owned(),
     };
     Finding::note(
         "hold",
-        format!("{} is given no work {until}: {}", hold.agent, hold.reason),
-        format!("it ends by itself where it has an end; sooner: baton hold release {}", hold.agent),
+        format!("{} gets no work {until}: {}", hold.agent, hold.reason),
+        format!("release it now: baton hold release {}", hold.agent),
     )
 }
 
-fn look_at_taskfile(place: &Place, settings: &Settings) -> Option<Finding> {
+/// The errors of recipe files; none if there are no files.
+fn check_recipes(place: &StateLocation) -> Vec<Finding> {
+    let library = RecipeLibrary::for_repository(&place.root);
+    let count = library.check().len();
+    let errors = library.errors();
+    if errors.is_empty() {
+        let good = || Finding::ok("recipes", format!("{count} in .agent/recipes"));
+        return (count > 0).then(good).into_iter().collect();
+    }
+    let broken = |error: &RecipeFileError| Finding {
+        what: "recipes",
+        condition: Condition::Broken,
+        detail: error.to_string(),
+        fix: Some("fix the file; until then the previous version, or the built-in one, is used".to_owned()),
+    };
+    errors.iter().map(broken).collect()
+}
+
+fn check_taskfile(place: &StateLocation, settings: &Settings) -> Option<Finding> {
     let path = place.root.join(".agent/Taskfile.yml");
     if !path.is_file() {
         return None;
     }
-    let mend = match settings.user_tasks.trust {
+    let fix = match settings.user_tasks.trust {
         Trust::Always => {
-            "to be asked before its first run and after every change: [user_tasks] trust = \"prompt\""
+            "to approve it before its first run and after every change: [user_tasks] trust = \"prompt\""
         }
-        Trust::Prompt => "trust = \"prompt\" is set: it runs only as you have read it",
+        Trust::Prompt => "trust = \"prompt\" is set: it runs only after you approved it",
     };
-    Some(Finding::note("user tasks", format!("{} runs with your rights", path.display()), mend))
+    let taskfile = Taskfile::open(&place.root, &path);
+    if let Some((file, warning)) = taskfile.ok().as_ref().and_then(|taskfile| taskfile.warnings().first()) {
+        let detail = format!("{}:{}: {}", file.display(), warning.position.line, warning.message);
+        let fix = Some("fix the key; no user task runs until then".to_owned());
+        return Some(Finding { what: "user tasks", condition: Condition::Broken, detail, fix });
+    }
+    Some(Finding::note("user tasks", format!("{} runs with your permissions", path.display()), fix))
 }
 
-/// What the settings name, and every other agent that is known.
-async fn look_at_agents(settings: &Settings) -> Vec<AgentFinding> {
+/// Checks the agents that the settings name, and all other known agents.
+async fn check_agents(settings: &Settings) -> Vec<AgentFinding> {
     let set_up: BTreeSet<&str> = settings.agents.keys().map(AgentName::as_str).collect();
     let named = settings.agents.iter().map(|(name, agent)| (name.to_string(), agent.clone(), true));
     let known = PRESETS.iter().filter(|preset| !set_up.contains(preset.name));
     let known =
         known.filter_map(|preset| Some((preset.name.to_owned(), AgentSettings::known(preset.name)?, false)));
-    let mut looking = JoinSet::new();
-    for (place, (name, agent, is_set_up)) in named.chain(known).enumerate() {
-        looking.spawn(async move { (place, look_at(name, agent, is_set_up).await) });
+    let mut checks = JoinSet::new();
+    for (index, (name, agent, is_set_up)) in named.chain(known).enumerate() {
+        checks.spawn(async move { (index, check_agent(name, agent, is_set_up).await) });
     }
     let mut found = Vec::new();
-    while let Some(looked) = looking.join_next().await {
-        // One that broke down is missing from the list; the others are as good without it.
-        found.extend(looked);
+    while let Some(checked) = checks.join_next().await {
+        // A check that panicked is left out.
+        found.extend(checked);
     }
-    found.sort_by_key(|(place, _)| *place);
+    found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, agent)| agent).collect()
 }
 
-async fn look_at(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFinding {
+async fn check_agent(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFinding {
     let program = agent.command.first().cloned().unwrap_or_default();
     let preset = agent.preset();
     let found = match agent.kind {
-        AgentKind::Scripted => script(&program),
+        AgentKind::Scripted => probe_script(&program),
         AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => {
             let mut names = agent.env.clone();
             names.extend(preset.env.iter().map(|&name| name.to_owned()));
@@ -255,7 +359,7 @@ async fn look_at(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFi
             probe(&preset, &agent.command, &environment, Ids::random().attempt()).await
         }
     };
-    let (condition, problem, mend) = judged(&found, &preset, &program, is_set_up);
+    let (condition, problem, fix) = judge(&found, &preset, &program, is_set_up);
     let greeting = match found.handshake {
         AcpHandshake::Answered { agent, .. } => Some(agent),
         AcpHandshake::Failed(_) | AcpHandshake::NotTried => None,
@@ -270,37 +374,37 @@ async fn look_at(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFi
         greeting,
         condition,
         problem,
-        mend,
+        fix,
     }
 }
 
-/// The built-in agent is always there; what it needs is its script.
-fn script(path: &str) -> Probe {
+/// The built-in agent only needs its script.
+fn probe_script(path: &str) -> Probe {
     let installed = Path::new(path).is_file();
     Probe { name: "scripted", installed, version: None, handshake: AcpHandshake::NotTried }
 }
 
-/// Only what the settings name has to work.
-fn judged(
+/// Only agents that the settings name must work.
+fn judge(
     found: &Probe,
     preset: &Preset,
     program: &str,
     is_set_up: bool,
 ) -> (Condition, Option<String>, Option<String>) {
-    let if_needed = if is_set_up { Condition::Broken } else { Condition::Note };
+    let if_broken = if is_set_up { Condition::Broken } else { Condition::Note };
     match &found.handshake {
         _ if !found.installed => {
-            let mend = if preset.name == Preset::GENERIC.name {
-                "install it, or mend its command in .agent/baton.toml".to_owned()
+            let fix = if preset.name == Preset::GENERIC.name {
+                "install it, or correct its command in .agent/baton.toml".to_owned()
             } else {
-                format!("install {}, and see that `{program}` is on PATH", preset.name)
+                format!("install {}, and check that `{program}` is on PATH", preset.name)
             };
             let problem = format!("{program} is not installed or not on PATH");
-            (if_needed, is_set_up.then_some(problem), is_set_up.then_some(mend))
+            (if_broken, is_set_up.then_some(problem), is_set_up.then_some(fix))
         }
-        AcpHandshake::Failed(said) => {
-            let mend = format!("run `{program}` by hand and see what it says; log in where it asks for that");
-            (if_needed, Some(said.clone()), Some(mend))
+        AcpHandshake::Failed(error) => {
+            let fix = format!("run `{program}` in a terminal and read its output; log in if it asks");
+            (if_broken, Some(error.clone()), Some(fix))
         }
         AcpHandshake::Answered { .. } | AcpHandshake::NotTried => (Condition::Ok, None, None),
     }

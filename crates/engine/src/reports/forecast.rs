@@ -1,4 +1,4 @@
-//! What accepting some tasks would come to, without accepting any.
+//! What accepting tasks would do, without accepting them.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,36 @@ use crate::base::error::EngineError;
 use crate::reports::graph_view;
 use crate::tasks::service::TaskService;
 
-/// What would become of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Foreseen {
+pub struct AcceptOutcome {
     pub task_id: TaskId,
-    /// Why it would not be accepted; none where it would.
+    /// Why it would not be accepted, if so.
     pub refused: Option<String>,
-    /// What could start then that cannot now.
+    /// The tasks that could then start.
     pub would_start: Vec<TaskId>,
 }
 
-/// For these tasks, accepted in this order. That their work merges is not looked at.
-pub async fn foresee(
+/// Previews accepting these tasks in this order. Does not check whether their work merges.
+pub async fn preview(
     tasks: &TaskService,
     ids: &[TaskId],
     force: bool,
     actor: Actor,
-) -> Result<Vec<Foreseen>, EngineError> {
+) -> Result<Vec<AcceptOutcome>, EngineError> {
     let context = tasks.context(actor).await?;
-    let (mut foreseen, mut accepted) = (Vec::new(), Vec::new());
+    let (mut forecasts, mut accepted) = (Vec::new(), Vec::new());
     for id in ids {
         let refused = tasks.task(*id).await?.value.apply(Command::Accept { force }, &context).err();
         if refused.is_none() {
             accepted.push(*id);
         }
         let refused = refused.map(|refusal| refusal.to_string());
-        foreseen.push(Foreseen { task_id: *id, refused, would_start: Vec::new() });
+        forecasts.push(AcceptOutcome { task_id: *id, refused, would_start: Vec::new() });
     }
     let mut starts: BTreeMap<TaskId, Vec<TaskId>> =
         graph_view::would_start(tasks, &accepted).await?.into_iter().collect();
-    for one in &mut foreseen {
+    for one in &mut forecasts {
         one.would_start = starts.remove(&one.task_id).unwrap_or_default();
     }
-    Ok(foreseen)
+    Ok(forecasts)
 }

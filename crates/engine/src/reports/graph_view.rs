@@ -1,4 +1,4 @@
-//! The part of the graph around some tasks, read from the store: for questions only core's graph can answer.
+//! Loads the part of the dependency graph around some tasks, for questions that core's graph answers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
-/// Tasks looked at for one answer. What lies beyond is taken to be open, as nearly everything is.
+/// Tasks loaded for one answer. Those beyond are assumed to be open.
 const TASKS_MAX: usize = 5_000;
 /// Waiting tasks read at once.
 const PAGE: u32 = 500;
@@ -25,7 +25,7 @@ pub struct DeadEdge {
 
 /// The dependencies of a task that can never be met.
 pub async fn dead_edges(tasks: &TaskService, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
-    let graph = below(tasks, [task]).await?;
+    let graph = load_graph(tasks, [task]).await?;
     let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
         DependencyStatus::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
         DependencyStatus::Met | DependencyStatus::Pending { .. } => None,
@@ -33,13 +33,13 @@ pub async fn dead_edges(tasks: &TaskService, task: TaskId) -> Result<Vec<DeadEdg
     Ok(dead.collect())
 }
 
-/// What would start if these were accepted one after the other: for each, what it sets off.
+/// For each task, which others could start after accepting it, if all are accepted in this order.
 pub async fn would_start(
     tasks: &TaskService,
     accepted: &[TaskId],
 ) -> Result<Vec<(TaskId, Vec<TaskId>)>, EngineError> {
-    let waiting = waiting(tasks).await?;
-    let mut graph = below(tasks, waiting.iter().copied().chain(accepted.iter().copied())).await?;
+    let waiting = find_waiting(tasks).await?;
+    let mut graph = load_graph(tasks, waiting.iter().copied().chain(accepted.iter().copied())).await?;
     let mut starts = Vec::new();
     for task in accepted {
         let freed = graph.complete(*task)?;
@@ -48,8 +48,8 @@ pub async fn would_start(
     Ok(starts)
 }
 
-/// Everything that could be claimed if nothing held it up.
-async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
+/// Every task that could be claimed if its dependencies were met.
+async fn find_waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
     let mut waiting = BTreeSet::new();
     for queue in [QueueName::Incoming, QueueName::NeedsContinuation, QueueName::Breakdown] {
         let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
@@ -68,8 +68,8 @@ async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
     Ok(waiting)
 }
 
-/// These tasks and all they rest on.
-async fn below(
+/// The graph of these tasks and all their dependencies.
+async fn load_graph(
     tasks: &TaskService,
     roots: impl IntoIterator<Item = TaskId>,
 ) -> Result<TaskGraph, EngineError> {
@@ -90,7 +90,7 @@ async fn below(
             Standing::Replaced { by } => queue.extend(by),
             Standing::Open | Standing::Done | Standing::Cancelled | Standing::Failed => {}
         }
-        // What is finished waits on nothing any more.
+        // The dependencies of finished tasks do not matter.
         if !matches!(standing, Standing::Done | Standing::Cancelled) {
             for edge in tasks.store.dependencies(task).await? {
                 edges.push((task, edge.on));

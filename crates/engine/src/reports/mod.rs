@@ -2,11 +2,14 @@
 //!
 //! Nothing here writes to the store.
 
+pub mod checkout;
 pub mod doctor;
 pub mod forecast;
 pub mod graph_view;
 pub mod lineage;
 pub mod project_report;
+pub mod run_view;
+pub mod standstill;
 pub mod survey;
 pub mod view;
 pub mod workers;

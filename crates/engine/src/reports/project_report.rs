@@ -1,5 +1,4 @@
-//! A project told in numbers: how far it is, what it took, and who did what. Everything in it is read from the rows;
-//! what agents said of their own work is not counted.
+//! A project in numbers: its progress, its effort and its attempts. Does not count what agents only reported.
 
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::{AgentName, NonBlank};
@@ -8,7 +7,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
-use baton_core::task::state::{AcceptedBy, QueueName, TaskState, TaskStatus};
+use baton_core::task::state::{AcceptedBy, QueueName, ReplacedBy, TaskState, TaskStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -17,22 +16,25 @@ use crate::tasks::service::TaskService;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectReport {
     pub project: Project,
-    pub progress: Progress,
+    pub progress: ProjectProgress,
     pub effort: Effort,
     /// Oldest first.
     pub tasks: Vec<TaskLine>,
 }
 
-/// How many tasks stand where.
+/// The number of tasks in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct ProjectProgress {
     pub total: u64,
     pub done: u64,
     pub cancelled: u64,
-    /// Replaced by smaller ones.
+    /// Too large; smaller ones replace them, or are still to be planned.
     pub recycled: u64,
+    /// The recycled ones whose smaller tasks are there. Those count instead of them.
+    #[serde(default)]
+    pub replaced: u64,
     pub failed: u64,
-    /// Finished work that nobody has accepted yet.
+    /// Finished and not accepted yet.
     pub to_accept: u64,
     /// Waiting for an answer.
     pub asking: u64,
@@ -41,7 +43,7 @@ pub struct Progress {
     pub is_complete: bool,
 }
 
-/// What it took, over all attempts.
+/// The effort of all attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     pub attempts: u64,
@@ -53,7 +55,7 @@ pub struct Effort {
     pub output_tokens: u64,
     /// Millionths of a dollar.
     pub cost_micro_usd: u64,
-    /// Time agents were at work; where several were, it counts for each.
+    /// Time that agents ran; added up if several ran at once.
     pub worked_ms: u64,
 }
 
@@ -63,7 +65,7 @@ pub struct TaskLine {
     pub title: NonBlank,
     pub queue: QueueName,
     pub status: TaskStatus,
-    /// Who said that it is done.
+    /// Who accepted it.
     pub accepted_by: Option<Actor>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -80,7 +82,7 @@ pub struct AttemptLine {
     /// `ended`, `lost`, `stopped`, or `running`.
     pub end: String,
     pub effort: Effort,
-    /// The checks that were run over it: name and exit code.
+    /// The name and exit code of each check.
     pub checks: Vec<(String, i32)>,
 }
 
@@ -90,24 +92,32 @@ impl ProjectReport {
         let all = tasks.project_tasks(id).await?;
         let mut lines = Vec::with_capacity(all.len());
         for task in &all {
-            lines.push(TaskLine::of(task, &tasks.store.attempts(task.id()).await?));
+            lines.push(TaskLine::new(task, &tasks.store.attempts(task.id()).await?));
         }
         let effort = lines.iter().flat_map(|line| &line.attempts).map(|line| line.effort).collect();
-        Ok(Self { project, progress: Progress::of(&all), effort, tasks: lines })
+        Ok(Self { project, progress: ProjectProgress::new(&all), effort, tasks: lines })
     }
 }
 
-impl Progress {
+impl ProjectProgress {
     /// Not done, cancelled or replaced.
     pub const fn open(&self) -> u64 {
-        self.total - self.done - self.cancelled - self.recycled
+        self.total - self.done - self.cancelled - self.replaced
     }
 
-    fn of(tasks: &[Task]) -> Self {
+    /// How many tasks are settled, and of how many. A task that smaller ones replace counts as those.
+    pub const fn settled(&self) -> (u64, u64) {
+        (self.done + self.cancelled, self.total - self.replaced)
+    }
+
+    fn new(tasks: &[Task]) -> Self {
         let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
         let is_complete = is_complete(standings.iter().map(|(id, standing)| (*id, standing)));
         let mut progress = Self { total: tasks.len() as u64, is_complete, ..Self::default() };
         for task in tasks {
+            if matches!(task.state(), TaskState::Recycled { replaced_by: ReplacedBy::Tasks(_) }) {
+                progress.replaced += 1;
+            }
             let count = match task.state() {
                 TaskState::Done { .. } => &mut progress.done,
                 TaskState::Cancelled { .. } => &mut progress.cancelled,
@@ -115,7 +125,7 @@ impl Progress {
                 TaskState::Failed { .. } => &mut progress.failed,
                 TaskState::Provisional(_) => &mut progress.to_accept,
                 TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. } => &mut progress.asking,
-                TaskState::Claimed { .. } => &mut progress.running,
+                TaskState::Claimed { .. } | TaskState::Landing(_) => &mut progress.running,
                 TaskState::Incoming
                 | TaskState::Held
                 | TaskState::Breakdown { .. }
@@ -144,7 +154,7 @@ impl FromIterator<Effort> for Effort {
 }
 
 impl TaskLine {
-    fn of(task: &Task, attempts: &[AttemptRecord]) -> Self {
+    fn new(task: &Task, attempts: &[AttemptRecord]) -> Self {
         let (spec, state) = (task.spec(), task.state());
         let accepted_by = match state {
             TaskState::Done {
@@ -160,13 +170,13 @@ impl TaskLine {
             accepted_by,
             created_at: spec.created_at,
             updated_at: task.updated_at(),
-            attempts: attempts.iter().map(AttemptLine::of).collect(),
+            attempts: attempts.iter().map(AttemptLine::new).collect(),
         }
     }
 }
 
 impl AttemptLine {
-    fn of(record: &AttemptRecord) -> Self {
+    fn new(record: &AttemptRecord) -> Self {
         let (end, ended_at, evidence) = match &record.closing {
             None => ("running", None, None),
             Some(AttemptClosing::Lost { at }) => ("lost", Some(*at), None),

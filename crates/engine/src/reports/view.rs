@@ -1,11 +1,12 @@
-//! A task as people and programs outside see it: one shape for the command line and the server.
+//! A task as clients see it, for the command line and the server.
 
 use baton_core::ask::question::Question;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::{NonBlank, RecipeId, Role};
 use baton_core::base::time::Timestamp;
+use baton_core::recipe::run::Run;
 use baton_core::records::change::Versioned;
 use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
@@ -13,19 +14,22 @@ use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptReport, Evidence};
 use baton_core::task::attempt_record::AttemptRecord;
 use baton_core::task::ledger::TaskNote;
-use baton_core::task::state::{QueueName, TaskState, TaskStatus};
+use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState, TaskStatus};
+use baton_store::model::event::StoredEvent;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::dispatch::not_started::{NotStarted, Scheduling};
 use crate::reports::graph_view::{DeadEdge, dead_edges};
+use crate::reports::run_view::{RunView, is_told};
+use crate::runs::{SessionRuns, is_loop};
 use crate::services::recycler::reason_to_recycle;
 use crate::tasks::service::TaskService;
 
-/// Events of one task that are looked at: far more than a task has.
+/// Events of one task that are read: far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
 
-/// What a list shows of a task.
+/// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSummary {
     pub task_id: TaskId,
@@ -37,19 +41,31 @@ pub struct TaskSummary {
     pub priority: Priority,
     pub status: TaskStatus,
     pub queue: QueueName,
-    /// True exactly when an answer is awaited.
+    /// Whether the task waits for an answer.
     pub show_reply_ui: bool,
     pub question: Option<Question>,
-    /// It is there to be planned, not to be done.
+    /// Whether its result is a plan.
     pub is_breakdown: bool,
-    /// Why it would better be broken down than accepted, where it would.
+    /// How often the work was broken down already: 1 for a breakdown of a recycled task and its parts.
+    #[serde(default)]
+    pub re_breakdown_depth: u8,
+    /// The recycled task that a breakdown replaces.
+    #[serde(default)]
+    pub replaces_task_id: Option<TaskId>,
+    /// Why it should be broken down instead of accepted, if so.
     pub too_large: Option<RecycleReason>,
+    /// Why a person should look at the work before accepting it: it is not finished, or something is odd.
+    #[serde(default)]
+    pub needs_review: Vec<String>,
+    /// Why no agent starts it until a person releases it, if so.
+    #[serde(default)]
+    pub held_because: Option<NonBlank>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
 }
 
-/// The whole of it.
+/// A task with all its details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskView {
     #[serde(flatten)]
@@ -60,29 +76,35 @@ pub struct TaskView {
     pub depends_on: Vec<TaskId>,
     /// The dependencies that are not met yet.
     pub waiting_on: Vec<TaskId>,
-    /// Those of them that can never be met, and why.
+    /// The dependencies that can never be met, and why.
     pub dead_edges: Vec<DeadEdge>,
     pub attempts: Vec<AttemptRecord>,
-    /// What the agent said at the end of its last attempt.
+    /// What the agent reported at the end of its last attempt.
     pub reported: Option<AttemptReport>,
-    /// What Baton saw of it.
+    /// What Baton measured of it.
     pub verified: Option<Evidence>,
     pub notes: Vec<TaskNote>,
-    /// What it came of: the task it breaks down, or the one whose plan it is a part of.
+    /// The task it breaks down, or the one whose plan it is part of.
     #[serde(default)]
     pub came_of: Option<TaskId>,
-    /// The person it was asked for by.
+    /// The person who requested it.
     #[serde(default)]
     pub asked_by: Option<NonBlank>,
-    /// Why it is not started although it is ready, where something keeps it.
+    /// Why it is ready and does not start, if so.
     #[serde(default)]
     pub not_started: Option<NotStarted>,
-    /// What a background service last failed to do for it, while nothing has happened since.
+    /// The recipe a person chose for it; none for the default one.
+    #[serde(default)]
+    pub recipe_id: Option<RecipeId>,
+    /// The last run of a recipe or loop that worked on it, or works on it.
+    #[serde(default)]
+    pub run: Option<RunView>,
+    /// The failure of a background service, if it is the last event of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<TaskProblem>,
 }
 
-/// A failure that is retried, and what to do about it.
+/// A failure of a background service, which is retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskProblem {
     pub service: NonBlank,
@@ -107,12 +129,33 @@ impl TaskSummary {
             show_reply_ui: state.status().shows_reply_ui(),
             question: task.pending_question().cloned(),
             is_breakdown: task.is_breakdown(),
+            re_breakdown_depth: spec.depth.into(),
+            replaces_task_id: task.replaces(),
             too_large: reason_to_recycle(task),
+            needs_review: reasons_to_review(task),
+            held_because: reason_held(task),
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,
         }
     }
+}
+
+fn reasons_to_review(task: &Task) -> Vec<String> {
+    match task.state() {
+        TaskState::Provisional(Provisional { mark: ReviewMark::NeedsReview { reasons }, .. }) => {
+            reasons.clone()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn reason_held(task: &Task) -> Option<NonBlank> {
+    if *task.state() != TaskState::Held {
+        return None;
+    }
+    let why = task.ledger().held_because.clone();
+    why.or_else(|| NonBlank::new("the loop has not started it").ok())
 }
 
 impl TaskView {
@@ -125,6 +168,8 @@ impl TaskView {
         let attempts = tasks.store.attempts(id).await?;
         let task = &stored.value;
         let last_end = task.ledger().last_end.as_ref();
+        let events = tasks.store.task_events(id, 0, EVENTS_MAX).await?;
+        let run = find_run(tasks, task, &events).await?;
         Ok(Self {
             summary: TaskSummary::of(&stored),
             description: task.spec().description.clone(),
@@ -140,23 +185,45 @@ impl TaskView {
             came_of: task.derived_from(),
             asked_by: task.asker().cloned(),
             not_started: None,
-            problem: problem(tasks, id).await?,
+            recipe_id: task.spec().recipe.clone().or_else(|| run.as_ref().map(|run| run.recipe().clone())),
+            run: match &run {
+                Some(run) => Some(RunView::load(tasks, run).await?),
+                None => None,
+            },
+            problem: events.last().and_then(find_problem),
         })
     }
 }
 
-/// The last thing that happened to a task, where that is a failure of a background service.
-async fn problem(tasks: &TaskService, id: TaskId) -> Result<Option<TaskProblem>, EngineError> {
-    let mut events = tasks.store.task_events(id, 0, EVENTS_MAX).await?;
-    Ok(events.pop().and_then(|last| match last.event.body {
+/// A failure of a background service, if the last event is one.
+fn find_problem(last: &StoredEvent) -> Option<TaskProblem> {
+    match &last.event.body {
         EventBody::ItemFailed { service, error, .. } => {
-            Some(TaskProblem { service, error, since: last.event.at })
+            Some(TaskProblem { service: service.clone(), error: error.clone(), since: last.event.at })
         }
         _ => None,
-    }))
+    }
 }
 
-/// A task that could be claimed, and what keeps it from being started, where something does.
+/// The last run of a recipe that people were told of; for a task of the loop, the loop's.
+async fn find_run(
+    tasks: &TaskService,
+    task: &Task,
+    events: &[StoredEvent],
+) -> Result<Option<Run>, EngineError> {
+    if Role::loop_phases().contains(&task.spec().role) {
+        let latest = SessionRuns::new(tasks).latest(&task.spec().session_id).await?;
+        return Ok(latest.filter(is_loop));
+    }
+    let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
+        EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
+        _ => None,
+    });
+    let Some(id) = last else { return Ok(None) };
+    Ok(tasks.store.run(id).await?.map(|stored| stored.value).filter(is_told))
+}
+
+/// A task that could be claimed, and why it does not start, if so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReadyTask {
     #[serde(flatten)]

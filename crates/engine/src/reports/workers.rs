@@ -1,4 +1,4 @@
-//! A worker as clients see it: what it has, what it runs, and when it was last heard of.
+//! A worker as clients see it: its agents, what it runs, and its last heartbeat.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,6 @@ pub struct WorkerView {
     pub agents: BTreeSet<AgentName>,
     pub labels: BTreeSet<Label>,
     pub capacity: u32,
-    /// What it works on now.
     pub running: Vec<RunningView>,
     pub started_at: Timestamp,
     pub last_heartbeat: Timestamp,
@@ -60,7 +59,7 @@ pub async fn workers(workspace: &Workspace) -> Result<Vec<WorkerView>, EngineErr
     for sighting in seen {
         let mut running = Vec::new();
         for lease in leases.iter().filter(|lease| lease.worker == sighting.worker.name) {
-            // It may have ended between the two looks.
+            // It may have ended since the leases were read.
             let Some(task) = store.task(lease.task).await? else { continue };
             let Some(live) = task.value.state().live_attempt() else { continue };
             running.push(RunningView {

@@ -1,7 +1,7 @@
 //! Why a run could not be started or spoken to.
 
 use baton_core::base::explanation::Explanation;
-use baton_core::base::id::{RunId, SessionId};
+use baton_core::base::id::{RunId, SessionId, TaskId};
 use baton_core::base::text::RecipeId;
 use baton_core::explained;
 
@@ -16,6 +16,12 @@ pub enum RunError {
     NoRun { session: SessionId },
     #[error("no agent of the loop on {session} is running, so nobody would read the message")]
     NoListener { session: SessionId },
+    #[error("the recipe {recipe} has no phases, so it cannot start in one")]
+    NoPhases { recipe: RecipeId },
+    #[error("only the plan phase takes a message: it says what to plan")]
+    NothingToPlan,
+    #[error("{task} has nothing to merge: it is in {queue}")]
+    NothingToMerge { task: TaskId, queue: &'static str },
 }
 
 failure! {
@@ -23,12 +29,18 @@ failure! {
         kind: match it {
             Self::AlreadyRunning { .. } => ErrorKind::Conflict,
             Self::NoRun { .. } | Self::NoListener { .. } => ErrorKind::InvalidStatus,
+            Self::NoPhases { .. } | Self::NothingToPlan | Self::NothingToMerge { .. } => ErrorKind::InvalidInput,
         },
         hint: match it {
             Self::AlreadyRunning { session, .. } => {
                 format!("wait for it, or stop it: baton recipe exit --session {session}")
             }
             Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
+            Self::NothingToMerge { .. } => {
+                "answer FAILED, NO to leave it open, or NO: and what is missing to have an agent try again".to_owned()
+            }
+            Self::NoPhases { .. } => "leave the phase out; only plan-execute-review has phases".to_owned(),
+            Self::NothingToPlan => "leave the message out, or start with the plan phase".to_owned(),
             Self::NoListener { .. } => "answer its next question instead: baton questions".to_owned(),
         },
         explained: it.explained(),
@@ -54,5 +66,23 @@ explained! { RunError {
         means: "No agent of the loop is running, so your message would not be read.",
         cause: "The loop is waiting for an answer, or is between two phases.",
         next: "Answer its question instead: `baton questions`.",
+    },
+    Self::NoPhases { .. } => Explanation {
+        code: "no_phases",
+        means: "A first phase was named for a recipe that has no phases.",
+        cause: "Only the loop, `plan-execute-review`, can start in a phase of your choice.",
+        next: "Leave the phase out.",
+    },
+    Self::NothingToMerge { .. } => Explanation {
+        code: "nothing_to_merge",
+        means: "A subtask of the loop was called done, but there is no work to merge.",
+        cause: "Its agent failed, or it was cancelled or stopped.",
+        next: "Answer FAILED or NO, or `NO: what is missing` to have an agent work on it again.",
+    },
+    Self::NothingToPlan => Explanation {
+        code: "nothing_to_plan",
+        means: "A message was given to a loop that does not start with its plan phase.",
+        cause: "The message says what to plan; execute and review continue work that exists already.",
+        next: "Leave the message out, or start with the plan phase.",
     },
 } }

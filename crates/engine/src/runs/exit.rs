@@ -1,8 +1,7 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
 use crate::runs::error::RunError;
-use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::base::id::SessionId;
+use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
@@ -17,12 +16,12 @@ use baton_core::transition::command::Command;
 use crate::base::error::Result;
 use crate::runs::{Runs, exited, is_loop, stamp};
 
-/// What a question is answered with when its run is stopped instead.
-const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
+/// Why a task is held after a person stopped it.
+pub(crate) const STOPPED_BY_PERSON: &str = "stopped by you";
 
 impl Runs {
-    /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
-    /// its processes are ended and its task goes where the evidence says.
+    /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent is running, its
+    /// processes are ended and its task is settled as stopped. I22: nobody continues the task until it is released.
     pub(super) async fn exit_recipe(&self, session: &SessionId, actor: &Actor) -> Result<Run> {
         let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
@@ -37,7 +36,7 @@ impl Runs {
 
     async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Result<(Run, Change)> {
         let reason = ExitReason::user_requested();
-        let context = self.tasks.context(actor.clone()).await?;
+        let now = self.tasks.store.now().await?;
         let task = match open.value.task() {
             Some(task) => Some(self.tasks.task(task).await?),
             None => None,
@@ -48,26 +47,23 @@ impl Runs {
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
                 (open.value.begin_exit(reason)?, change)
             }
-            Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. })) => {
-                (open.value.begin_exit(reason)?, self.release(task, actor).await?)
-            }
-            Some((task, TaskState::Incoming | TaskState::Held | TaskState::NeedsContinuation { .. }))
-                if task.value.ledger().started > 0 =>
-            {
-                (open.value.begin_exit(reason)?, Change::new())
-            }
-            // Nobody has begun: the queue's task stays in the queue, and one made for this run is not needed.
+            // One made for this run is not needed if nobody has begun.
             Some((task, TaskState::Incoming | TaskState::Held))
-                if task.value.spec().purpose == Purpose::Run =>
+                if task.value.spec().purpose == Purpose::Run && task.value.ledger().started == 0 =>
             {
-                let reason = NonBlank::new(STOPPED).ok();
-                let cancelled = task.value.apply(Command::Cancel { reason }, &context)?;
-                let run = open.value.exit(ExitReason::user_requested())?.0;
-                (run, Change::transition(task.version, cancelled))
+                let cancel = Command::Cancel { reason: NonBlank::new(STOPPED_BY_PERSON).ok() };
+                let context = self.tasks.context(actor.clone()).await?;
+                let cancelled = task.value.apply(cancel, &context)?;
+                (open.value.exit(reason)?.0, Change::transition(task.version, cancelled))
             }
-            Some(_) | None => (open.value.exit(reason)?.0, Change::new()),
+            Some((task, _)) => {
+                let why = NonBlank::new(STOPPED_BY_PERSON)?;
+                (open.value.exit(reason)?.0, self.held(task, &why, actor).await?)
+            }
+            None => (open.value.exit(reason)?.0, Change::new()),
         };
-        let mut events = exited(&run, None);
+        let run = run.end_at(now, None);
+        let mut events = exited(&run);
         if !events.is_empty() {
             change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
@@ -75,22 +71,39 @@ impl Runs {
             events.push(EventBody::RunStopping { run: run.id(), session: run.session().clone() });
         }
         change = change.put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
-        stamp(&mut change, events, context.now, actor);
+        stamp(&mut change, events, now, actor);
         Ok((run, change))
     }
 
-    /// Lets a waiting task go back to the queue, where it is settled instead of worked on.
-    async fn release(&self, task: &Versioned<Task>, actor: &Actor) -> Result<Change> {
-        let (Some(question), Ok(answer)) = (task.value.state().pending_question(), NonBlank::new(STOPPED))
-        else {
+    /// I22: stops whatever works on the task or would, and holds it. A running agent's attempt is settled with what it
+    /// has so far; a task that is over stays as it is.
+    pub(crate) async fn stopped(&self, id: TaskId, why: &NonBlank, actor: &Actor) -> Result<Change> {
+        let task = self.tasks.task(id).await?;
+        let open = self.task_run(id).await?;
+        match (task.value.state(), open) {
+            (TaskState::Claimed { attempt }, Some(open)) => {
+                let Ok(leaving) = open.value.begin_exit(ExitReason::user_requested()) else {
+                    return Ok(Change::new());
+                };
+                let mut change = Change::new();
+                change.effects.push(Effect::StopAgent { attempt: attempt.id });
+                Ok(change.put(Record::Run(Box::new(leaving)), WriteGuard::Version(open.version)))
+            }
+            _ => self.held(&task, why, actor).await,
+        }
+    }
+
+    /// Holds a task that is not over.
+    async fn held(&self, task: &Versioned<Task>, why: &NonBlank, actor: &Actor) -> Result<Change> {
+        if !goes_on(task.value.state()) || task.value.is_breakdown() {
             return Ok(Change::new());
+        }
+        let actor = match actor {
+            Actor::Human { .. } | Actor::Policy { .. } => actor.clone(),
+            Actor::Agent { .. } | Actor::Baton => Actor::policy("the loop"),
         };
-        let reply = Command::Reply {
-            question: question.id,
-            answer,
-            answered_by: AnsweredBy::human(actor.to_string()),
-        };
-        let transition = task.value.apply(reply, &self.tasks.context(actor.clone()).await?)?;
+        let hold = Command::Hold { reason: why.clone() };
+        let transition = task.value.apply(hold, &self.tasks.context(actor).await?)?;
         Ok(Change::transition(task.version, transition))
     }
 
@@ -114,14 +127,15 @@ impl Runs {
         } else {
             (ExitReason::user_requested(), None)
         };
-        let (run, _) = open.value.exit(reason)?;
+        let now = self.tasks.store.now().await?;
+        let run = open.value.exit(reason)?.0.end_at(now, error);
         let mut change =
             Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
-        let events = exited(&run, error);
+        let events = exited(&run);
         if !events.is_empty() {
             change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
-        stamp(&mut change, events, self.tasks.store.now().await?, &Actor::Baton);
+        stamp(&mut change, events, now, &Actor::Baton);
         // One that moved meanwhile is looked at again after the next change.
         self.tasks.store.commit(change).await?;
         Ok(())
@@ -139,6 +153,7 @@ pub(crate) fn goes_on(state: &TaskState) -> bool {
         | TaskState::AwaitingResponse { .. }
         | TaskState::Blocked { .. } => true,
         TaskState::Provisional(_)
+        | TaskState::Landing(_)
         | TaskState::Recycled { .. }
         | TaskState::Done { .. }
         | TaskState::Failed { .. }

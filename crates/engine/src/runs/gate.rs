@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_question_of_a_recipes_gate_stands_alone() {
-        let recipe = crate::settings::recipes::read(RECIPE, Path::new("gated.yml")).unwrap();
+        let recipe = crate::settings::recipes::parse(RECIPE, Path::new("gated.yml")).unwrap();
         let run = Run::start(RunId::from_bits(1), &recipe, "sess_1".parse().unwrap(), None);
         let ready = Outcome { name: "ready".parse().unwrap(), description: None };
         let (run, advance) =

@@ -26,8 +26,8 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use crate::base::error::Result;
 use crate::tasks::service::TaskService;
 
-pub(crate) use exit::goes_on;
-pub use sessions::SessionRuns;
+pub(crate) use exit::{STOPPED_BY_PERSON, goes_on};
+pub use sessions::{RunRequest, SessionRuns};
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 
 /// Ready tasks looked at to find one for a run.
@@ -117,7 +117,7 @@ impl Runs {
         let is_told = change.puts.iter().any(|put| put.guard == WriteGuard::New && is_task(&put.record));
         let heard = if is_told { session.message_count } else { said_before };
         let run = Run::start(self.tasks.ids.run(), start.recipe, start.session.clone(), Some(task));
-        let run = run.skip_messages(heard);
+        let run = run.begin_at(now).skip_messages(heard);
         change = change
             .put(Record::Session(session), guard)
             .put(Record::Run(Box::new(run.clone())), WriteGuard::New);

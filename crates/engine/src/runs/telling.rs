@@ -47,7 +47,8 @@ pub(crate) fn started(run: &Run, recipe: &Recipe) -> Vec<EventBody> {
         session: run.session().clone(),
         task: run.task(),
         step: run.step().clone(),
-        step_count: run.total_steps(),
+        step_count: run.step_count(),
+        iteration: run.iteration(),
     };
     vec![begun, step_started(run)]
 }
@@ -86,7 +87,8 @@ pub(crate) fn moved(run: &Run, advance: &Advance, outcome: Option<&OutcomeName>)
 }
 
 /// What is told of a run that has exited; nothing of one that has not.
-pub(crate) fn exited(run: &Run, error: Option<NonBlank>) -> Vec<EventBody> {
+pub(crate) fn exited(run: &Run) -> Vec<EventBody> {
+    let error = run.error().cloned();
     match run.state() {
         RunState::Exited { reason } if run.origin() != RunOrigin::Default => vec![EventBody::RunExited {
             run: run.id(),
@@ -105,6 +107,7 @@ fn step_started(run: &Run) -> EventBody {
         run: run.id(),
         session: run.session().clone(),
         step: run.step().clone(),
-        step_count: run.total_steps(),
+        step_count: run.step_count(),
+        iteration: run.iteration(),
     }
 }

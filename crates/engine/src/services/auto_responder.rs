@@ -1,10 +1,10 @@
-//! Looks at pending questions that a laid-down answer or a policy may settle without the human.
+//! Answers pending questions from queued answers or by policy, without a person.
 
 use baton_core::base::id::QuestionId;
 use baton_store::model::query::QuestionFilter;
 
 use crate::asking::AutoResponder;
-use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
 use crate::services::queues::Queues;
 use crate::services::workspace::Workspace;
@@ -19,7 +19,7 @@ pub(super) struct QuestionService {
     leadership: Leadership,
     queues: Queues,
     items: Items,
-    /// Whether the questions of before have been looked at.
+    /// Whether the questions from before the start were checked.
     is_begun: bool,
 }
 
@@ -30,7 +30,7 @@ impl QuestionService {
         Self { tasks: workspace.tasks.clone(), responder, leadership, queues, items, is_begun: false }
     }
 
-    /// Whoever set a policy while Baton was down wants the questions of before looked at too.
+    /// Queues all pending questions, because a policy may have been set while Baton was down.
     async fn begin(&mut self) -> Result<(), ServiceError> {
         let mut cursor = None;
         loop {
@@ -61,13 +61,13 @@ impl Service for QuestionService {
                 (item.task, item.session) = (record.value.task_id, Some(record.value.session_id));
             }
             match self.items.attempt(&item, self.responder.attend(id)).await? {
-                Attempted::Done(_) => self.queues.looked_at(id),
-                Attempted::Failed { .. } => {
-                    // The human is told at once; whether it can be answered without them is tried again later.
+                ItemResult::Done(_) => self.queues.looked_at(id),
+                ItemResult::Failed { .. } => {
+                    // Notify the user now; an automatic answer is tried again later.
                     self.queues.looked_at(id);
                     self.queues.questions.lock().insert(id);
                 }
-                Attempted::Waiting => {}
+                ItemResult::Waiting => {}
             }
         }
         Ok(self.items.end_round())

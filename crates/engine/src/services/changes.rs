@@ -1,7 +1,6 @@
-//! Reads what changed in the store and wakes the services it concerns, and only these.
+//! Reads the store's new events and wakes only the services they concern.
 //!
-//! Without it they would all look after every commit. Each has a period of its own as well, so a missed wake-up costs
-//! seconds and no more.
+//! Otherwise every commit would wake every service. Services also have a period, so a missed wake-up costs only seconds.
 
 use baton_core::records::event::EventBody;
 use baton_store::Store;
@@ -12,26 +11,29 @@ use crate::base::supervisor::{Round, Service, ServiceError};
 /// Events read at once.
 const PAGE: u32 = 200;
 
-/// What services wait for; each counts up when there is something to look at. Cheap to clone.
+/// Signals for services, incremented when there is something to do. Cheap to clone.
 #[derive(Clone, Default)]
 pub(super) struct Topics {
     pub loops: watch::Sender<u64>,
     /// Work that may be too large.
     pub provisional: watch::Sender<u64>,
-    /// Runs, and tasks that came to an end without theirs.
+    /// Runs, and tasks that ended without their run.
     pub runs: watch::Sender<u64>,
     /// A worktree was taken.
     pub claims: watch::Sender<u64>,
+    /// Accepted work entered a lane.
+    pub lanes: watch::Sender<u64>,
 }
 
 impl Topics {
-    fn all(&self) -> [&watch::Sender<u64>; 4] {
-        [&self.loops, &self.provisional, &self.runs, &self.claims]
+    fn all(&self) -> [&watch::Sender<u64>; 5] {
+        [&self.loops, &self.provisional, &self.runs, &self.claims, &self.lanes]
     }
 
     fn concerned(&self, body: &EventBody) -> Vec<&watch::Sender<u64>> {
         match body {
             EventBody::TaskProvisional { .. } => vec![&self.loops, &self.provisional, &self.runs],
+            EventBody::TaskLanding { .. } => vec![&self.lanes],
             EventBody::TaskClaimed { .. } | EventBody::AgentStarted { .. } => vec![&self.claims],
             EventBody::TaskDone { .. }
             | EventBody::TaskFailed { .. }
@@ -46,8 +48,11 @@ impl Topics {
             | EventBody::TokenRevoked { .. }
             | EventBody::ProjectLimited { .. }
             | EventBody::EffectGivenUp { .. }
+            | EventBody::AttemptFenced { .. }
+            | EventBody::AttemptRefused { .. }
+            | EventBody::NetworkRefused { .. }
             | EventBody::ItemFailed { .. } => Vec::new(),
-            // A loop follows questions, plans, messages and the tasks of its phases.
+            // Loops depend on questions, plans, messages and the tasks of their phases.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
             | EventBody::SessionOpened { .. }
@@ -58,6 +63,9 @@ impl Topics {
             | EventBody::TaskRequeued { .. }
             | EventBody::TaskRejected { .. }
             | EventBody::TaskConflicted { .. }
+            | EventBody::TaskLanded { .. }
+            | EventBody::TaskSentBack { .. }
+            | EventBody::TaskForced { .. }
             | EventBody::TaskReplaced { .. }
             | EventBody::TaskRetried { .. }
             | EventBody::TaskHeldBack { .. }
@@ -97,7 +105,7 @@ impl ChangeRouter {
 impl Service for ChangeRouter {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         let Some(mut seen) = self.seen else {
-            // After a start or a failure nobody knows what was missed.
+            // Events may have been missed before a start or during a failure.
             self.seen = Some(*self.store.subscribe().borrow());
             self.topics.all().into_iter().for_each(wake);
             return Ok(Round::default());

@@ -1,4 +1,4 @@
-//! Everything that runs while `baton up` does: the dispatcher, and the services around it.
+//! The engine of `baton up` and `baton worker`: the dispatcher and all services.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use crate::runs::loops::LoopDriver;
 use crate::services::auto_responder::QuestionService;
 use crate::services::changes::{ChangeRouter, Topics};
 use crate::services::heartbeat::{Heartbeat, LAST_BEAT};
+use crate::services::landing::LandingService;
 use crate::services::leases::{LeaseKeeper, LeaseService};
 use crate::services::notices::NoticeService;
 use crate::services::notifier::Notifier;
@@ -33,12 +34,12 @@ use crate::services::timers::TimerService;
 use crate::services::workspace::Workspace;
 use crate::services::worktree_pool::WorktreePool;
 use crate::settings::Settings;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 
-/// The services' own safety net; a change wakes them at once.
+/// The period of services that are normally woken by a change.
 const SWEEP: Duration = Duration::from_secs(5);
-/// A round that leaves nothing half done may be dropped at any moment.
+/// For services whose rounds can be dropped at any time.
 const AT_ONCE: AtEnd = AtEnd::Cancel(Duration::ZERO);
 
 pub struct Engine {
@@ -49,38 +50,26 @@ impl Engine {
     pub async fn new(
         tasks: TaskService,
         settings: Settings,
-        place: Place,
+        place: StateLocation,
         program: PathBuf,
         announce: Announce,
     ) -> Result<Self, EngineError> {
         let node = Node { name: worker_name(&place)?, ..Node::new(&place) };
-        Self::of_node(tasks, settings, place, node, program, announce).await
-    }
-
-    /// The same for a node that was described by the command line.
-    pub async fn of_node(
-        tasks: TaskService,
-        settings: Settings,
-        place: Place,
-        node: Node,
-        program: PathBuf,
-        announce: Announce,
-    ) -> Result<Self, EngineError> {
         let mut workspace = Workspace::new(tasks, settings, place, node, program, announce);
         workspace.projects.git = Git::find().await?;
         Ok(Self { workspace })
     }
 
-    /// Finds what an earlier run left, then works until `shutdown` turns true.
+    /// Recovers from an earlier run, then runs until `shutdown` becomes true.
     pub async fn run(&self, shutdown: watch::Receiver<bool>) -> Result<(), EngineError> {
         let (_never, hurry) = watch::channel(false);
         Box::pin(self.run_until(shutdown, hurry)).await
     }
 
-    /// The same; once it is to end, it waits for its agents only until `hurry` turns true.
+    /// As [`run`](Self::run); at shutdown it waits for its agents only until `hurry` becomes true.
     ///
-    /// Services end in stages, each after what it works for: the dispatcher, then the attempts, then what looks after
-    /// attempts and tasks, then their effects, and the lead last.
+    /// Services shut down in stages, so that each outlives the services that need it: the dispatcher, the attempts, the
+    /// services for attempts and tasks, their effects, and leader election last.
     pub async fn run_until(
         &self,
         shutdown: watch::Receiver<bool>,
@@ -99,7 +88,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes back what an earlier run left. Returns the attempts.
+    /// Takes back the attempts of an earlier run.
     pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
         Box::pin(recover(&self.workspace)).await
     }
@@ -112,13 +101,15 @@ impl Engine {
             Wake::every(dispatcher::SWEEP).on(workspace.tasks.store.subscribe()).on(workspace.running.ends());
         let runners = runners.clone();
         let (context, node) = (workspace.attempt_context(), workspace.node.clone());
-        let items = workspace.items(ServiceName::Dispatcher);
-        let make = move || Dispatcher::new(context.clone(), node.clone(), items.clone(), runners.clone());
+        let (scheduling, items) = (workspace.scheduling(), workspace.items(ServiceName::Dispatcher));
+        let make = move || {
+            Dispatcher::new(context.clone(), scheduling.clone(), node.clone(), items.clone(), runners.clone())
+        };
         supervisor.start(ServiceName::Dispatcher, wake, AtEnd::Cancel(LAST_CLAIM), make);
         supervisor
     }
 
-    /// All others, in the order they end.
+    /// All other services, in the order of their shutdown.
     fn start_services(&self, draining: &watch::Receiver<bool>) -> Vec<Stage> {
         let leadership = Leadership::new(&self.workspace.node);
         let queues = Queues::default();
@@ -131,7 +122,7 @@ impl Engine {
         ]
     }
 
-    /// What looks after attempts, tasks, loops and what is kept on this machine.
+    /// The services for attempts, tasks, loops and local files.
     fn start_keepers(&self, leadership: &Leadership) -> Stage {
         let mut stage = Stage::new(&self.workspace);
         let (store, topics) = (&self.workspace.tasks.store, Topics::default());
@@ -158,7 +149,14 @@ impl Engine {
         let make = move || RecycleService::new(workspace.clone(), lead.clone());
         stage.start(ServiceName::Recycler, woken_by(&topics.provisional), AtEnd::LastRound, make);
 
-        // Ended in the middle it leaves half a worktree, which the next one clears.
+        // What it leaves behind when it is interrupted is found again: lanes, verdicts and branches.
+        let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+        let ended = watch::Sender::new(0);
+        let wake = woken_by(&topics.lanes).on(topics.provisional.subscribe()).on(ended.subscribe());
+        let make = move || LandingService::new(workspace.clone(), lead.clone(), ended.clone());
+        stage.start(ServiceName::Landing, wake, AT_ONCE, make);
+
+        // If interrupted, it leaves an incomplete worktree, which the next start removes.
         let workspace = self.workspace.clone();
         let make = move || WorktreePool::new(workspace.clone());
         stage.start(ServiceName::WorktreePool, swept().on(topics.claims.subscribe()), AT_ONCE, make);
@@ -167,7 +165,7 @@ impl Engine {
         let make = move || PushService::new(workspace.clone());
         stage.start(ServiceName::Push, swept(), AT_ONCE, make);
 
-        // Ended in the middle it leaves everything whole, as after a crash.
+        // Safe to interrupt, as by a crash.
         let workspace = self.workspace.clone();
         let make = move || Pruner::new(workspace.clone());
         stage.start(ServiceName::Pruner, Wake::every(Pruner::PERIOD), AT_ONCE, make);
@@ -192,7 +190,7 @@ impl Engine {
         stage
     }
 
-    /// What the outbox hands timers and questions to.
+    /// The services to which the outbox passes timers and questions.
     fn start_responders(&self, leadership: &Leadership, queues: &Queues) -> Stage {
         let mut stage = Stage::new(&self.workspace);
         let (workspace, lead, timers) = (self.workspace.clone(), leadership.clone(), queues.timers.clone());
@@ -218,7 +216,7 @@ impl Engine {
         stage
     }
 
-    /// What a process that shares its store owes the others.
+    /// The services that only a shared store needs.
     fn start_cluster(&self, leadership: &Leadership, draining: &watch::Receiver<bool>) -> Stage {
         let mut stage = Stage::new(&self.workspace);
         if !self.workspace.place.store.is_shared() {
@@ -255,7 +253,7 @@ impl Engine {
     }
 }
 
-/// Services that end together.
+/// Services that shut down together.
 struct Stage {
     end: watch::Sender<bool>,
     supervisor: Supervisor,
@@ -279,7 +277,7 @@ impl Stage {
     }
 
     async fn end(self) {
-        // Nobody listens where no service was started.
+        // There is no receiver if no service was started.
         let _ = self.end.send(true);
         self.supervisor.join().await;
     }

@@ -1,4 +1,4 @@
-//! The heartbeat: tells the store that this worker lives, what it runs and what it can take.
+//! The heartbeat: reports to the store that this worker is alive, what it runs and what it can claim.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio::sync::watch;
 use crate::base::supervisor::{Round, Service, ServiceError};
 use crate::services::workspace::Workspace;
 
-/// Beats between two counts of who else is there.
+/// Heartbeats between two counts of all workers.
 const CENSUS_BEATS: u32 = 5;
-/// At the end, a beat on its way gets this long to arrive: cut off, it could arrive after the leave.
+/// How long shutdown waits for a running heartbeat, which must not arrive after this worker was removed.
 pub const LAST_BEAT: Duration = Duration::from_secs(5);
 
-/// Reports this worker to a store that others share. On a store of its own there is nobody to tell.
+/// Only runs with a shared store.
 pub struct Heartbeat {
     workspace: Workspace,
     draining: watch::Receiver<bool>,
@@ -25,7 +25,7 @@ pub struct Heartbeat {
 impl Heartbeat {
     pub const PERIOD: Duration = Duration::from_millis(BEAT_MS.unsigned_abs());
 
-    /// `draining` turns true when this worker takes no more work.
+    /// `draining` becomes true when this worker claims no more work.
     pub fn new(workspace: Workspace, draining: watch::Receiver<bool>) -> Self {
         Self { workspace, draining, started_at: None, beats: 0 }
     }
@@ -50,7 +50,7 @@ impl Service for Heartbeat {
         Ok(Round::default())
     }
 
-    /// Takes leave, so that others need not wait until it is missed.
+    /// Removes this worker, so that others need not wait for its heartbeat to expire.
     async fn close(&mut self) -> Result<(), ServiceError> {
         Ok(self.workspace.tasks.store.forget_worker(&self.workspace.node.name).await?)
     }

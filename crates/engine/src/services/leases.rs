@@ -1,6 +1,6 @@
-//! Leases: renews those of attempts that run here, and takes back those that expired.
+//! Renews the leases of attempts that run here, and takes back expired leases.
 //!
-//! Renewing always comes before judging, so that a laptop that slept does not lose its work to itself.
+//! Renews before it looks for expired leases, so that a laptop that slept keeps its own work.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::services::recovery::end_orphans_of;
 use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
 
-/// Expired leases taken back in one round; more come in the next.
+/// Expired leases taken back in one round.
 const RESCUED_MAX: u32 = 100;
 
 pub struct LeaseKeeper {
@@ -37,12 +37,12 @@ impl LeaseKeeper {
         Self::new(tasks, running, workspace.node.name.clone(), workspace.settings.lease_ms(), items)
     }
 
-    /// Often enough that two rounds may fail before a lease runs out.
+    /// Two rounds may fail before a lease expires.
     pub fn period(lease_ms: i64) -> Duration {
         Duration::from_millis(u64::try_from(lease_ms / 3).unwrap_or(1_000).max(100))
     }
 
-    /// One round. Returns the leases that were taken back, whoever had them.
+    /// One round. Returns the leases that were taken back, from any worker.
     pub async fn run_once(&self) -> Result<Vec<Lease>, ServiceError> {
         self.renew().await?;
         let expired = self.tasks.store.expired_leases(RESCUED_MAX).await?;
@@ -51,7 +51,7 @@ impl LeaseKeeper {
         self.take_back(&lost).await
     }
 
-    /// After a start: whatever this worker held before it died is not running any more, whatever its lease says.
+    /// After a start: takes back the leases of this worker's previous process, expired or not.
     pub async fn take_back_own(&self) -> Result<Vec<Lease>, ServiceError> {
         let alive = self.running.ids();
         let mine = |lease: &Lease| lease.worker == self.worker && !alive.contains(&lease.attempt);
@@ -59,7 +59,7 @@ impl LeaseKeeper {
         self.take_back(&lost).await
     }
 
-    /// Renews what runs here. An attempt whose lease somebody else took is stopped: its result would not count.
+    /// Renews the leases of attempts that run here. Stops an attempt whose lease was lost, because its result is discarded.
     async fn renew(&self) -> Result<(), ServiceError> {
         let alive = self.running.ids();
         if alive.is_empty() {
@@ -74,12 +74,12 @@ impl LeaseKeeper {
     async fn take_back(&self, lost: &[Lease]) -> Result<Vec<Lease>, ServiceError> {
         let mut taken = Vec::new();
         for lease in lost {
-            let item = Item::new(ItemKind::Lease, &lease.attempt).of_task(lease.task);
+            let item = Item::new(ItemKind::Lease, &lease.attempt).for_task(lease.task);
             let expired = async {
                 let expire = Command::ExpireLease { attempt: lease.attempt };
                 match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                     Ok(_) => Ok(true),
-                    // It ended by itself in the meantime.
+                    // It ended in the meantime.
                     Err(error) if error.is::<CommandRefusal>() => Ok(false),
                     Err(error) => Err(error),
                 }
@@ -92,7 +92,7 @@ impl LeaseKeeper {
     }
 }
 
-/// Renews and takes back, round after round, and ends the processes of what was lost here.
+/// The service. Also ends the processes of lost attempts.
 pub(super) struct LeaseService {
     workspace: Workspace,
     keeper: LeaseKeeper,
@@ -107,12 +107,12 @@ impl LeaseService {
 impl Service for LeaseService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         for Lease { attempt, worker, .. } in self.keeper.run_once().await? {
-            // What another machine started is ended there.
+            // Other machines end their own processes.
             if worker == self.workspace.node.name {
                 end_orphans_of(&self.workspace, attempt).await;
             }
             (self.workspace.announce)(&format!(
-                "{attempt} gave no sign of life; its task is in the queue again"
+                "The lease of {attempt} expired; its task is back in the queue"
             ));
         }
         Ok(self.keeper.items.end_round())

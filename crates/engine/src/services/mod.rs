@@ -1,13 +1,14 @@
 //! The background services of `baton up` and `baton worker`, and the engine that runs them.
 //!
-//! A service decides nothing by itself: it reads what is due and calls the folder that owns the rule. How services are
-//! run, restarted and reported is in `supervisor`; the dispatcher, the heartbeat, leader election, the log relay and the
-//! loop driver are services too and live in the folders they belong to.
+//! A service makes no decisions: it reads what is due and calls the folder that owns the rule. Services are run, restarted
+//! and reported by `supervisor`. The dispatcher, leader election, the log relay and the loop driver are services too; they
+//! are in the folders they belong to.
 
 mod auto_responder;
 mod changes;
 pub mod engine;
 pub mod heartbeat;
+mod landing;
 pub mod leases;
 mod notices;
 pub mod notifier;

@@ -1,4 +1,4 @@
-//! Sends the notices that the outbox hands over, several at once; tries again, and says when it gives up.
+//! Sends the notices of the outbox concurrently, with retries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,9 +16,9 @@ use crate::services::outbox::{TRIES_MAX, give_up};
 use crate::services::queues::{QueuedNotice, Queues};
 use crate::services::workspace::Workspace;
 
-/// Notices on their way at once; a receiver that hangs holds up no more than these.
+/// Notices sent at once, which limits the effect of a receiver that hangs.
 const NOTICES_MAX: usize = 8;
-/// At the end, notices on their way get this long to arrive: one that is cut off is sent again by whoever comes next.
+/// How long shutdown waits for notices being sent. An interrupted one is sent again after the next start.
 const LAST_NOTICES: Duration = Duration::from_secs(5);
 
 type Sent = (EffectId, Result<(), ServiceError>);
@@ -29,7 +29,7 @@ pub(super) struct NoticeService {
     queues: Queues,
     notifier: Notifier,
     items: Items,
-    /// Notices on their way, and what they are about.
+    /// The notices being sent.
     under_way: BTreeMap<EffectId, Notification>,
     sending: JoinSet<()>,
     sent: (UnboundedSender<Sent>, UnboundedReceiver<Sent>),
@@ -63,7 +63,7 @@ impl NoticeService {
         Ok(())
     }
 
-    /// Sent and gone, or later again, or given up where a person sees it.
+    /// Removes a sent notice, schedules a retry, or gives up with an event.
     async fn settle_one(&mut self, id: EffectId, sent: Result<(), ServiceError>) -> Result<(), ServiceError> {
         let Some(about) = self.under_way.remove(&id) else { return Ok(()) };
         let item = item(id, &about);
@@ -90,14 +90,14 @@ impl NoticeService {
         let (tasks, notifier) = (self.workspace.tasks.clone(), self.notifier.clone());
         let (sender, queue) = (self.sent.0.clone(), self.queues.notices.clone());
         self.sending.spawn(async move {
-            let sent = Items::isolated(&item, async {
+            let sent = Items::isolate(&item, async {
                 match NoticeText::of(&tasks, &about).await? {
-                    Some(text) => notifier.tell(id, &text).await.map_err(|error| ServiceError::new(&error)),
-                    // What it was about is gone.
+                    Some(text) => notifier.send(id, &text).await.map_err(|error| ServiceError::new(&error)),
+                    // Its subject no longer exists.
                     None => Ok(()),
                 }
             });
-            // Nobody listens after a restart; then it is sent again.
+            // The receiver is gone after a restart; then the notice is sent again.
             let _ = sender.send((id, sent.await));
             queue.wake();
         });
@@ -107,7 +107,7 @@ impl NoticeService {
 fn item(id: EffectId, about: &Notification) -> Item {
     let item = Item::new(ItemKind::Notice, &id);
     match about {
-        Notification::Failed(task) => item.of_task(*task),
+        Notification::Failed(task) => item.for_task(*task),
         Notification::Question(_) | Notification::RunExited(_) => item,
     }
 }
@@ -122,7 +122,7 @@ impl Service for NoticeService {
         self.under_way.retain(|id, _| ids.contains(id));
         let mut next = None;
         for (id, notice) in queued {
-            // Also asked of those under way, so that they count as seen.
+            // Checked for those being sent too, so that they count as seen.
             let is_due = self.items.is_due(&item(id, &notice.about));
             if !self.leadership.is_held() || !is_due || self.under_way.contains_key(&id) {
                 continue;
@@ -136,7 +136,7 @@ impl Service for NoticeService {
         Ok(self.items.end_round().again_at(next))
     }
 
-    /// Lets the notices on their way arrive.
+    /// Waits for the notices being sent.
     async fn close(&mut self) -> Result<(), ServiceError> {
         let until = Instant::now() + LAST_NOTICES;
         while !self.under_way.is_empty() {

@@ -1,9 +1,8 @@
-//! The outbox: carries out the effects that were committed with changes, each once as far as anyone can tell.
+//! Performs the effects in the outbox, which were committed with changes.
 //!
-//! An effect leaves the outbox only after it was done, so after a crash it is done again, and doing it again does
-//! nothing more. One that fails is tried again, later and later; one that keeps failing is given up, and an event
-//! says so. Timers, questions and notices are handed to the services that see to them, and stay in the outbox until
-//! these have.
+//! An effect is removed after it was performed, so it may be repeated after a crash; effects are idempotent. A failing one
+//! is retried with back-off; after several failures it is given up, with an event. Timers, questions and notices go to
+//! other services and stay in the outbox until those are done.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -19,44 +18,44 @@ use tokio::time::Instant;
 use tracing::{Instrument, debug_span};
 
 use crate::base::error::EngineError;
-use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
 use crate::services::queues::Queues;
 use crate::services::workspace::Workspace;
 
 /// Effects read at once.
 const BATCH: u32 = 100;
-/// How often an effect is tried before a person has to see to it.
+/// Failures after which an effect is given up.
 pub const TRIES_MAX: u32 = 8;
-/// How often the leader looks through the whole outbox for what others left.
+/// How often the leader reads the whole outbox, for effects that other machines left.
 const READ_AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// A machine that was not heard of for this long is not waited for; should it come back, its pruner sees to its worktrees.
+/// A machine without a heartbeat for this long is not waited for. If it returns, its pruner removes its worktrees.
 const FORGOTTEN_AFTER_MS: i64 = 3_600_000;
-/// Whoever does not lead looks into the outbox no more often than this, however much happens on other machines. What is
-/// there for it is to stop an agent, or to clear up after one.
+/// The shortest time between two reads by a machine that is not the leader. It only has to stop agents or clean up after
+/// them.
 const PAUSE: Duration = Duration::from_millis(500);
 
 pub(super) struct OutboxWorker {
     workspace: Workspace,
     leadership: Leadership,
     queues: Queues,
-    /// Whether somebody is to be told anything at all.
+    /// Whether notifications are configured.
     has_notifier: bool,
     items: Items,
-    /// Whether what must be done once for all machines is done here; not known before the first round.
+    /// Whether this machine is the leader; unknown before the first round.
     is_leader: Option<bool>,
     begun_at: Instant,
-    /// Everything up to here has been read from the outbox.
+    /// The last effect read from the outbox.
     read_to: Option<EffectId>,
-    /// To be done, in the order it was caused.
+    /// The effects to perform, in order.
     waiting: VecDeque<(EffectId, Effect)>,
 }
 
-/// Who had the attempts that some effects are about.
+/// The workers of the attempts that effects concern.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<AttemptId, String>,
-    /// The machines that may still see to theirs; known to the leader alone.
+    /// The machines that may still handle theirs; only known to the leader.
     present: BTreeSet<String>,
 }
 
@@ -88,8 +87,7 @@ impl OutboxWorker {
         }
     }
 
-    /// The outbox is read from its beginning when who sees to what has changed, and now and then for what was left to a
-    /// machine that is gone by now.
+    /// Reads the outbox from the beginning after a change of leader, and regularly for effects of machines that are gone.
     fn begin(&mut self, is_leader: bool) {
         let is_shared = self.workspace.place.store.is_shared();
         let is_stale = is_shared && is_leader && self.begun_at.elapsed() > READ_AGAIN_AFTER;
@@ -146,8 +144,8 @@ impl OutboxWorker {
         }
     }
 
-    /// Whether to see to it here. Where machines share a store, what is about an attempt is for the machine that had it,
-    /// and the rest is for the leader.
+    /// Whether this machine performs the effect. With a shared store, effects about an attempt belong to the machine that
+    /// ran it, and all others to the leader.
     fn is_for_us(&self, effect: &Effect, owners: &Owners) -> bool {
         if !self.workspace.place.store.is_shared() {
             return true;
@@ -162,7 +160,7 @@ impl OutboxWorker {
             Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
                 match owners.of.get(attempt) {
                     Some(worker) if *worker == self.workspace.node.name => true,
-                    // A machine that is not known any more is stood in for by the leader, who finds nothing to do.
+                    // The leader stands in for an unknown machine, and finds nothing to do.
                     Some(worker) => self.is_leader == Some(true) && !owners.present.contains(worker),
                     None => self.is_leader == Some(true),
                 }
@@ -170,7 +168,7 @@ impl OutboxWorker {
         }
     }
 
-    /// Asked once for all of them: every machine reads every effect, and a question for each would add up.
+    /// One query for all effects, because every machine reads every effect.
     async fn owners(&self, pending: &[PendingEffect]) -> Result<Owners, EngineError> {
         let attempts: Vec<AttemptId> = pending.iter().filter_map(|one| attempt_of(&one.effect)).collect();
         if attempts.is_empty() || !self.workspace.place.store.is_shared() {
@@ -188,30 +186,30 @@ impl OutboxWorker {
         Ok(Owners { of, present })
     }
 
-    /// One effect, done and gone, or later again, or given up where a person sees it.
+    /// Performs one effect and removes it, schedules a retry, or gives it up with an event.
     async fn see_to(&mut self, id: EffectId, effect: Effect) -> Result<(), ServiceError> {
         let item = Item::new(ItemKind::Effect, &describe(id, &effect));
         let item = Item { task: self.task_of(&effect).await?, ..item };
         let span = debug_span!("effect", %id, effect = describe(id, &effect));
         match self.items.attempt(&item, self.carry_out(&effect).instrument(span)).await? {
-            Attempted::Done(CarriedOut::NotYet) | Attempted::Waiting => {
+            ItemResult::Done(CarriedOut::NotYet) | ItemResult::Waiting => {
                 self.waiting.push_back((id, effect));
                 return Ok(());
             }
-            Attempted::Failed { tries, .. } if tries < TRIES_MAX => {
+            ItemResult::Failed { tries, .. } if tries < TRIES_MAX => {
                 self.waiting.push_back((id, effect));
                 return Ok(());
             }
-            Attempted::Failed { tries, error } => {
+            ItemResult::Failed { tries, error } => {
                 give_up(&self.workspace, &effect, tries, &error).await?;
                 self.items.forget(&item);
             }
-            Attempted::Done(CarriedOut::Done) => {}
+            ItemResult::Done(CarriedOut::Done) => {}
         }
         Ok(self.workspace.tasks.store.finish_effects(&[id]).await?)
     }
 
-    /// Whose history tells when it fails.
+    /// The task in whose history a failure is recorded.
     async fn task_of(&self, effect: &Effect) -> Result<Option<TaskId>, ServiceError> {
         let Effect::RetireWorktree { attempt } = effect else { return Ok(None) };
         Ok(self.workspace.tasks.store.attempt(*attempt).await?.map(|record| record.task_id))
@@ -219,23 +217,23 @@ impl OutboxWorker {
 
     async fn carry_out(&self, effect: &Effect) -> Result<CarriedOut, EngineError> {
         match effect {
-            // Whoever claimed it starts it; if they died first, its lease expires.
+            // The worker that claimed it starts it; if that died first, the lease expires.
             Effect::StartAgent { .. } => {}
             Effect::StopAgent { attempt } => {
                 self.workspace.running.stop(*attempt);
             }
-            // One that was told to stop may still be ending; its worktree is retired once it has.
+            // A stopped attempt may still be ending; its worktree is retired afterwards.
             Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
                 return Ok(CarriedOut::NotYet);
             }
             Effect::RetireWorktree { attempt } => self.retire(*attempt).await?,
-            // These are handed to other services and never come here.
+            // Handled by other services.
             Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => {}
         }
         Ok(CarriedOut::Done)
     }
 
-    /// I17: everything is kept before anything goes.
+    /// I17: a snapshot is saved before anything is removed.
     async fn retire(&self, attempt: AttemptId) -> Result<(), EngineError> {
         let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
         if record.attempt.worker.is_some_and(|worker| worker != self.workspace.node.name)
@@ -245,17 +243,15 @@ impl OutboxWorker {
         }
         let worktrees = self.workspace.projects.worktrees_of(record.task_id).await?;
         worktrees.retire(attempt).await?;
-        // Where the remote is away it is tried again by itself.
+        // Retried if the remote is unavailable.
         if let Err(error) = self.workspace.projects.push_vault(&worktrees, record.task_id, attempt).await {
-            (self.workspace.announce)(&format!(
-                "{attempt}: what is kept of it stays on this machine for now: {error}"
-            ));
+            (self.workspace.announce)(&format!("{attempt}: cannot push its snapshot yet: {error}"));
         }
         Ok(())
     }
 }
 
-/// The attempt whose machine has to see to it.
+/// The attempt whose machine performs the effect.
 fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
         Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => Some(*attempt),
@@ -266,7 +262,7 @@ fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     }
 }
 
-/// Which effect it is, for people.
+/// A name of the effect for users.
 fn describe(id: EffectId, effect: &Effect) -> String {
     let kind = match effect {
         Effect::StartAgent { .. } => "start_agent",
@@ -279,14 +275,14 @@ fn describe(id: EffectId, effect: &Effect) -> String {
     format!("{kind} {id}")
 }
 
-/// Says for good that an effect could not be carried out.
+/// Records that an effect was given up.
 pub(super) async fn give_up(
     workspace: &Workspace,
     effect: &Effect,
     tries: u32,
     error: &ServiceError,
 ) -> Result<(), ServiceError> {
-    (workspace.announce)(&format!("Given up after {tries} tries: {error}"));
+    (workspace.announce)(&format!("Gave up after {tries} attempts: {error}"));
     let (effect, error) = (Box::new(effect.clone()), NonBlank::new(error.to_string())?);
     let body = EventBody::EffectGivenUp { effect, tries, error };
     let mut change = Change::new();

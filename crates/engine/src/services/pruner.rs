@@ -1,7 +1,7 @@
-//! The pruner: removes what nobody needs any more, by age and by size, and says what it removed.
+//! The pruner: removes old data by age and size.
 //!
-//! It never touches work. The worktree of a task that is not finished stays whatever its age, a finished one is kept
-//! under a hidden ref before it goes (I17), and branches and vaults are not its business at all.
+//! It never removes work: worktrees of unfinished tasks stay, a snapshot of every other worktree is saved first (I17), and
+//! branches and snapshots are never removed.
 
 use crate::base::error::FolderError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,26 +20,26 @@ use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::git::{Repository, Standing, Worktrees};
 use crate::services::workspace::Workspace;
-use crate::settings::retention::Keepsake;
+use crate::settings::retention::PruneCandidate;
 
-/// Rows of history removed in one transaction, so that nobody waits for it.
+/// Events removed in one transaction, so that it does not block others.
 const EVENTS_AT_ONCE: u32 = 5_000;
-/// Transactions in one round; what is left goes in the next.
+/// Transactions in one round.
 const EVENT_ROUNDS_MAX: u32 = 200;
 /// Projects read at once.
 const PROJECTS_PAGE: u32 = 200;
-/// Files of one attempt's folder that are counted: there are two.
+/// Files counted in one attempt's folder, which has two.
 const FILES_MAX: u64 = 1_000;
 
 /// What one round removed.
 #[derive(Debug, Default)]
-pub struct Swept {
+pub struct PruneReport {
     pub logs: Vec<AttemptId>,
     pub log_bytes: u64,
     pub worktrees: Vec<AttemptId>,
     pub worktree_bytes: u64,
     pub events: u64,
-    /// What was due and had to stay, each a sentence.
+    /// What could not be removed and why.
     pub kept: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct Pruner {
 }
 
 impl Pruner {
-    /// Between two rounds. What is kept is measured in days and gigabytes.
+    /// The time between two rounds.
     pub const PERIOD: Duration = Duration::from_hours(1);
 
     pub fn new(workspace: Workspace) -> Self {
@@ -57,21 +57,21 @@ impl Pruner {
         Self { workspace, items }
     }
 
-    /// One round over everything that is kept here. What could not be pruned is left for the next round.
-    pub async fn run_once(&self, now: SystemTime) -> Result<Swept, ServiceError> {
-        let mut swept = Swept::default();
-        // A lease says that somebody works there; what runs here may be between its lease and its start.
+    /// One round. What could not be removed is tried again in the next.
+    pub async fn run_once(&self, now: SystemTime) -> Result<PruneReport, ServiceError> {
+        let mut report = PruneReport::default();
+        // Attempts with a lease are running; those started here may not have their lease yet.
         let mut alive: BTreeSet<AttemptId> = self.workspace.running.ids().into_iter().collect();
         alive.extend(self.workspace.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
         let logs = Item::new(ItemKind::Prune, "logs");
-        self.items.attempt(&logs, self.logs(&alive, now, &mut swept)).await?;
+        self.items.attempt(&logs, self.logs(&alive, now, &mut report)).await?;
         for path in self.repositories().await? {
             let item = Item::new(ItemKind::Prune, &path.display());
-            self.items.attempt(&item, self.repository(&path, &alive, now, &mut swept)).await?;
+            self.items.attempt(&item, self.repository(&path, &alive, now, &mut report)).await?;
         }
         let events = Item::new(ItemKind::Prune, "events");
-        self.items.attempt(&events, self.events(&mut swept)).await?;
-        Ok(swept)
+        self.items.attempt(&events, self.events(&mut report)).await?;
+        Ok(report)
     }
 
     async fn repository(
@@ -79,40 +79,41 @@ impl Pruner {
         path: &Path,
         alive: &BTreeSet<AttemptId>,
         now: SystemTime,
-        swept: &mut Swept,
+        report: &mut PruneReport,
     ) -> Result<(), EngineError> {
-        // A repository that is gone has no worktrees to prune.
+        // A deleted repository has no worktrees.
         let Ok(repository) = Repository::open(&self.workspace.projects.git, path).await else {
             return Ok(());
         };
         let worktrees = Worktrees::new(repository, &self.workspace.place.state_dir)?;
-        self.worktrees(&worktrees, path, alive, now, swept).await
+        self.worktrees(&worktrees, path, alive, now, report).await
     }
 
     async fn logs(
         &self,
         alive: &BTreeSet<AttemptId>,
         now: SystemTime,
-        swept: &mut Swept,
+        report: &mut PruneReport,
     ) -> Result<(), EngineError> {
         let home = self.workspace.place.attempts_folder();
-        let allowance = self.workspace.settings.retention.logs();
+        let limit = self.workspace.settings.retention.logs();
         let failed = |detail: String| FolderError { path: home.clone(), detail };
         let (path, alive) = (home.clone(), alive.clone());
         let removed = tokio::task::spawn_blocking(move || {
-            let overdue = allowance.overdue(attempt_folders(&path, &alive), now);
-            let remove = |one: &Keepsake<AttemptId>| std::fs::remove_dir_all(path.join(one.key.to_string()));
+            let overdue = limit.select(attempt_folders(&path, &alive), now);
+            let remove =
+                |one: &PruneCandidate<AttemptId>| std::fs::remove_dir_all(path.join(one.key.to_string()));
             overdue.into_iter().map(|one| remove(&one).map(|()| one)).collect::<Result<Vec<_>, _>>()
         });
         let removed = removed.await.map_err(|error| failed(error.to_string()))?;
         for one in removed.map_err(|error| failed(error.to_string()))? {
-            swept.log_bytes += one.bytes;
-            swept.logs.push(one.key);
+            report.log_bytes += one.bytes;
+            report.logs.push(one.key);
         }
         Ok(())
     }
 
-    /// The repositories agents work in: this one, and those of the projects.
+    /// The repositories of all projects, and the one for work without a project.
     async fn repositories(&self) -> Result<BTreeSet<PathBuf>, EngineError> {
         let folder = |project: Option<&Project>| {
             self.workspace.projects.folder_of(&self.workspace.projects.source(project))
@@ -135,27 +136,33 @@ impl Pruner {
         path: &Path,
         alive: &BTreeSet<AttemptId>,
         now: SystemTime,
-        swept: &mut Swept,
+        report: &mut PruneReport,
     ) -> Result<(), EngineError> {
         let mut kept = Vec::new();
         for standing in worktrees.list().await? {
             let Some(attempt) = standing.attempt else { continue };
             if let Some(is_needed) = self.is_needed(attempt, path, alive).await? {
                 let Standing { active_at: last_used, bytes, .. } = standing;
-                kept.push(Keepsake { key: attempt, last_used, bytes, is_needed });
+                kept.push(PruneCandidate { key: attempt, last_used, bytes, is_needed });
             }
         }
-        let overdue = self.workspace.settings.retention.worktrees().overdue(kept, now);
+        let overdue = self.workspace.settings.retention.worktrees().select(kept, now);
         let bytes: BTreeMap<AttemptId, u64> = overdue.iter().map(|one| (one.key, one.bytes)).collect();
         let due: BTreeSet<AttemptId> = bytes.keys().copied().collect();
         let pruned = worktrees.prune(&due, Duration::ZERO, now).await?;
-        swept.worktree_bytes += pruned.removed.iter().filter_map(|one| bytes.get(one)).sum::<u64>();
-        swept.worktrees.extend(pruned.removed);
-        swept.kept.extend(pruned.kept.iter().map(|kept| format!("{}: {}", kept.attempt, kept.why)));
-        Ok(())
+        report.worktree_bytes += pruned.removed.iter().filter_map(|one| bytes.get(one)).sum::<u64>();
+        report.worktrees.extend(pruned.removed);
+        report.kept.extend(pruned.kept.iter().map(|kept| format!("{}: {}", kept.attempt, kept.why)));
+        let mut finished = BTreeSet::new();
+        for attempt in worktrees.recorded().await? {
+            if self.is_needed(attempt, path, alive).await? == Some(false) {
+                finished.insert(attempt);
+            }
+        }
+        Ok(worktrees.forget(&finished).await?)
     }
 
-    /// Whether work may still come of it; none when it is not of a task of this repository.
+    /// Whether the task may still continue in it; none if it belongs to no task of this repository.
     async fn is_needed(
         &self,
         attempt: AttemptId,
@@ -170,7 +177,7 @@ impl Pruner {
         Ok(Some(alive.contains(&attempt) || !is_finished(task.state().queue())))
     }
 
-    async fn events(&self, swept: &mut Swept) -> Result<(), EngineError> {
+    async fn events(&self, report: &mut PruneReport) -> Result<(), EngineError> {
         let store = &self.workspace.tasks.store;
         let age_ms =
             i64::try_from(self.workspace.settings.retention.events().as_millis()).unwrap_or(i64::MAX);
@@ -178,7 +185,7 @@ impl Pruner {
         for _ in 0..EVENT_ROUNDS_MAX {
             let history = History { events_before: before, rows_max: EVENTS_AT_ONCE };
             let pruned = store.prune(&history).await?;
-            swept.events += pruned.events;
+            report.events += pruned.events;
             if !pruned.is_more {
                 break;
             }
@@ -189,16 +196,15 @@ impl Pruner {
 
 impl Service for Pruner {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
-        let swept = Self::run_once(self, SystemTime::now()).await?;
-        if !swept.is_empty() {
-            (self.workspace.announce)(&swept.to_string());
+        let report = Self::run_once(self, SystemTime::now()).await?;
+        if !report.is_empty() {
+            (self.workspace.announce)(&report.to_string());
         }
         Ok(self.items.end_round())
     }
 }
 
-/// Whether nothing more will come of a task by itself, and what came of it was merged or given up. A failed task is
-/// not among them: a person may say retry.
+/// Whether a task is over. A failed one is not, because it can be retried.
 const fn is_finished(queue: QueueName) -> bool {
     match queue {
         QueueName::Done | QueueName::Rejected | QueueName::Recycled => true,
@@ -208,22 +214,23 @@ const fn is_finished(queue: QueueName) -> bool {
         | QueueName::NeedsContinuation
         | QueueName::Escalated
         | QueueName::Provisional
+        | QueueName::Landing
         | QueueName::Failed => false,
     }
 }
 
-/// The folders with attempts' logs. What is not named after an attempt is somebody else's.
-fn attempt_folders(home: &Path, alive: &BTreeSet<AttemptId>) -> Vec<Keepsake<AttemptId>> {
+/// The folders with attempts' logs. Other folders are ignored.
+fn attempt_folders(home: &Path, alive: &BTreeSet<AttemptId>) -> Vec<PruneCandidate<AttemptId>> {
     let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
-    let keepsake = |entry: std::fs::DirEntry| {
+    let candidate = |entry: std::fs::DirEntry| {
         let key: AttemptId = entry.file_name().to_str()?.parse().ok()?;
         let (bytes, last_used) = measure(&entry.path())?;
-        Some(Keepsake { key, last_used, bytes, is_needed: alive.contains(&key) })
+        Some(PruneCandidate { key, last_used, bytes, is_needed: alive.contains(&key) })
     };
-    entries.filter_map(keepsake).collect()
+    entries.filter_map(candidate).collect()
 }
 
-/// How large a folder's files are, and when one was last written.
+/// The size of a folder's files, and when one was last written.
 fn measure(folder: &Path) -> Option<(u64, SystemTime)> {
     let own = folder.metadata().ok()?.modified().ok()?;
     let files = std::fs::read_dir(folder).ok()?.flatten().take(usize::try_from(FILES_MAX).ok()?);
@@ -232,8 +239,8 @@ fn measure(folder: &Path) -> Option<(u64, SystemTime)> {
     }))
 }
 
-impl fmt::Display for Swept {
-    /// One line for a person, about what was removed and what could not be.
+impl fmt::Display for PruneReport {
+    /// One line for the user.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let mut parts = Vec::new();
@@ -263,7 +270,7 @@ impl fmt::Display for Swept {
     }
 }
 
-impl Swept {
+impl PruneReport {
     pub fn is_empty(&self) -> bool {
         self.logs.is_empty() && self.worktrees.is_empty() && self.events == 0 && self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Pushes what could not be pushed when it was made, until it has arrived.
+//! Retries pushes that failed.
 
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::services::workspace::Workspace;
@@ -18,11 +18,11 @@ impl PushService {
 impl Service for PushService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         for what in self.workspace.projects.unpushed().all() {
-            // An attempt that runs here pushes its work itself.
+            // A running attempt pushes its own work.
             if self.workspace.running.ids().contains(&what.attempt) {
                 continue;
             }
-            let item = Item::new(ItemKind::Push, &what.attempt).of_task(what.task);
+            let item = Item::new(ItemKind::Push, &what.attempt).for_task(what.task);
             self.items.attempt(&item, self.workspace.projects.push_again(&what)).await?;
         }
         Ok(self.items.end_round())

@@ -1,6 +1,6 @@
-//! What the outbox hands to other services: timers to fire, questions to look at, notices to send.
+//! The queues from the outbox to other services: timers, questions and notices.
 //!
-//! Each queue is shared by all instances of a service, so a restart loses nothing; the effects themselves stay in the
+//! A queue is shared by all instances of a service, so a restart of the service loses nothing. The effects stay in the
 //! store until they are done, so a crash loses nothing either.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::services::timers::Timers;
 
-/// A question may be answered without a human; its notice waits this long for that, and no longer.
+/// How long the notice of a question waits for an automatic answer.
 const ANSWER_FIRST: Duration = Duration::from_secs(2);
 
 /// A value and a signal that it changed. Cheap to clone.
@@ -37,7 +37,7 @@ impl<T> Queue<T> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes whoever works on it.
+    /// Wakes the receiver.
     pub(super) fn wake(&self) {
         self.0.1.send_modify(|count| *count += 1);
     }
@@ -47,7 +47,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// A notice that is to be sent.
+/// A notice to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueuedNotice {
     pub about: Notification,
@@ -62,7 +62,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// A question is first looked at by those who may answer it, then told to the human, whoever answered.
+    /// A question goes to the auto-responder first, then to the user, answered or not.
     pub(super) fn ask(&self, question: QuestionId) {
         self.questions.lock().insert(question);
         self.questions.wake();
@@ -75,7 +75,7 @@ impl Queues {
         self.notices.wake();
     }
 
-    /// The question was looked at; its notice need not wait any longer.
+    /// The auto-responder is done with the question; its notice can be sent.
     pub(super) fn looked_at(&self, question: QuestionId) {
         self.questions.lock().remove(&question);
         let now = Instant::now();
@@ -87,7 +87,7 @@ impl Queues {
         self.notices.wake();
     }
 
-    /// Somebody else sees to all of it from now on.
+    /// Clears everything, because another server does it from now on.
     pub(super) fn clear(&self) {
         *self.timers.lock() = Timers::default();
         self.questions.lock().clear();

@@ -1,5 +1,4 @@
-//! After a crash: processes of dead attempts are ended, what they did is kept where others find it, and their tasks go
-//! back to the queue.
+//! Recovery after a crash: ends the processes of dead attempts, saves their work and returns their tasks to the queue.
 
 use std::fs;
 use std::time::Duration;
@@ -15,11 +14,11 @@ use crate::base::error::EngineError;
 use crate::services::leases::LeaseKeeper;
 use crate::services::workspace::Workspace;
 
-/// Between TERM and KILL for what an earlier run left behind.
+/// Between TERM and KILL for processes of an earlier run.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
-/// Returns the attempts that were taken back. One item's failure is said and left to the services: leases expire by
-/// themselves, and what could not be pushed is pushed later.
+/// Returns the attempts that were taken back. Failures are reported and left to the services: leases expire, and pushes
+/// are retried.
 pub(super) async fn recover(workspace: &Workspace) -> Result<Vec<AttemptId>, EngineError> {
     let mine = |lease: &Lease| lease.worker == workspace.node.name;
     let leases: Vec<Lease> = workspace.tasks.store.leases().await?.into_iter().filter(mine).collect();
@@ -31,37 +30,35 @@ pub(super) async fn recover(workspace: &Workspace) -> Result<Vec<AttemptId>, Eng
         let task = workspace.tasks.task(lease.task).await?.value;
         workspace.projects.hand_over(&task, lease.attempt).await;
     }
-    keep_what_was_lost(workspace).await;
+    push_lost_work(workspace).await;
     for hold in workspace.limits.holds.active().await? {
-        let until = hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
-        (workspace.announce)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
+        let until = hold.until.map_or_else(|| "it is released".to_owned(), |until| until.to_string());
+        (workspace.announce)(&format!("Agent {} is on hold until {until}: {}", hold.agent, hold.reason));
     }
     let taken = match LeaseKeeper::of(workspace).take_back_own().await {
         Ok(taken) => taken,
         Err(error) => {
             (workspace.announce)(&format!(
-                "What the last run left is taken back when its leases expire: {error}"
+                "Cannot take back the attempts of the last run before their leases expire: {error}"
             ));
             Vec::new()
         }
     };
     for Lease { attempt, .. } in &taken {
-        (workspace.announce)(&format!(
-            "{attempt} was lost with the last run; its task is in the queue again"
-        ));
+        (workspace.announce)(&format!("{attempt} ended with the last run; its task is back in the queue"));
     }
     Ok(taken.into_iter().map(|lease| lease.attempt).collect())
 }
 
-/// Attempts whose agents an earlier run started here and did not see end, whoever has their tasks now.
+/// Attempts whose agents an earlier run started here and did not see end.
 fn left_processes(workspace: &Workspace) -> Vec<AttemptId> {
     let entries = fs::read_dir(workspace.place.attempts_folder()).into_iter().flatten().flatten();
     let left = entries.filter(|entry| entry.path().join(PROCESS_FILE).exists());
     left.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Attempts that other machines took back while this one was away: what they had leaves this machine too.
-async fn keep_what_was_lost(workspace: &Workspace) {
+/// Pushes the work of attempts that other machines took back while this one was down.
+async fn push_lost_work(workspace: &Workspace) {
     if !workspace.place.store.is_shared() {
         return;
     }
@@ -70,7 +67,7 @@ async fn keep_what_was_lost(workspace: &Workspace) {
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for attempt in attempts {
         if let Err(error) = keep_if_lost(workspace, attempt).await {
-            (workspace.announce)(&format!("{attempt}: what it had stays on this machine for now: {error}"));
+            (workspace.announce)(&format!("{attempt}: cannot push its work yet: {error}"));
         }
     }
 }
@@ -85,14 +82,14 @@ async fn keep_if_lost(workspace: &Workspace, attempt: AttemptId) -> Result<(), E
     Ok(())
 }
 
-/// Ends what an attempt's agent left running on this machine.
+/// Ends the processes of an attempt's agent on this machine.
 pub(super) async fn end_orphans_of(workspace: &Workspace, attempt: AttemptId) {
     let file = workspace.place.attempt_folder(attempt).join(PROCESS_FILE);
     let identity: Option<ProcessIdentity> =
         fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
     match end_orphans(attempt, identity.as_ref(), ORPHAN_GRACE).await {
         Ok(()) => {
-            // It is not there when the attempt never got as far.
+            // It does not exist if the attempt did not get that far.
             let _ = fs::remove_file(&file);
         }
         Err(leftover) => (workspace.announce)(&format!("{attempt}: {leftover}")),

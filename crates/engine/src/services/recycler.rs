@@ -1,14 +1,14 @@
-//! The recycler: sends tasks that were too large to a breakdown, as soon as they turn up.
+//! The recycler: sends tasks that were too large to a breakdown, and has breakdowns planned.
 //!
-//! It decides nothing itself. Core refuses to recycle what shows no sign of being too large, and turns a second
-//! breakdown into a question (I14).
+//! Core decides: it refuses to recycle a task that does not appear too large, and turns a second breakdown into a question
+//! (I14).
 
 use baton_core::base::id::TaskId;
 use baton_core::base::text::Role;
 use baton_core::people::actor::Actor;
 use baton_core::recycle::RecycleReason;
-use baton_core::task::Task;
 use baton_core::task::state::{QueueName, ReviewMark, TaskState};
+use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::query::TaskFilter;
@@ -17,11 +17,13 @@ use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
 use crate::services::workspace::Workspace;
-use crate::settings::RecyclePolicy;
+use crate::settings::{PlanPolicy, RecyclePolicy};
 use crate::tasks::service::TaskService;
 
-/// Provisional tasks looked at in one page.
+/// Provisional tasks read at once.
 const PAGE: u32 = 200;
+/// The setting by which breakdowns are planned without a person.
+const PLAN_POLICY: &str = "recycle.plan";
 
 pub struct Recycler {
     tasks: TaskService,
@@ -33,7 +35,7 @@ impl Recycler {
         Self { tasks, items }
     }
 
-    /// Looks at everything provisional once; returns what was recycled or escalated.
+    /// Checks all provisional tasks. Returns those that were recycled or escalated.
     pub async fn run_once(&self) -> Result<Vec<TaskId>, ServiceError> {
         let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let mut recycled = Vec::new();
@@ -41,13 +43,13 @@ impl Recycler {
         loop {
             let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
             for stored in &page.items {
-                // In a loop the human is asked about each subtask; nothing is decided in their place.
+                // In a loop the user decides about each subtask.
                 if Role::loop_phases().contains(&stored.value.spec().role) {
                     continue;
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
                 let id = stored.value.id();
-                let item = Item::new(ItemKind::Recycle, &id).of_task(id);
+                let item = Item::new(ItemKind::Recycle, &id).for_task(id);
                 if self.items.attempt(&item, self.recycle(id, reason)).await?.done() == Some(true) {
                     recycled.push(id);
                 }
@@ -59,7 +61,36 @@ impl Recycler {
         }
     }
 
-    /// False when somebody accepted, rejected or recycled it first.
+    /// Lets agents plan the breakdowns of recycled tasks. One that an agent has tried before is the person's: they sent its
+    /// plan back, or want to write it themselves.
+    async fn release_breakdowns(&self) -> Result<(), ServiceError> {
+        let filter = TaskFilter { queue: Some(QueueName::Breakdown), ..TaskFilter::default() };
+        let mut cursor = None;
+        loop {
+            let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
+            for id in
+                page.items.iter().filter(|stored| is_new_breakdown(&stored.value)).map(|task| task.value.id())
+            {
+                let item = Item::new(ItemKind::Recycle, &id).for_task(id);
+                self.items.attempt(&item, self.release(id)).await?;
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does nothing if a person was first.
+    async fn release(&self, id: TaskId) -> Result<(), EngineError> {
+        match self.tasks.apply(id, Command::Release, Actor::policy(PLAN_POLICY)).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.is::<CommandRefusal>() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// False if it was accepted, rejected or recycled first.
     async fn recycle(&self, id: TaskId, reason: RecycleReason) -> Result<bool, EngineError> {
         match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
             Ok(_) => Ok(true),
@@ -69,7 +100,7 @@ impl Recycler {
     }
 }
 
-/// Recycles as the leader, where the settings want it.
+/// Runs on the leader, if the settings allow it.
 pub(super) struct RecycleService {
     workspace: Workspace,
     leadership: Leadership,
@@ -85,14 +116,27 @@ impl RecycleService {
 
 impl Service for RecycleService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
-        if !self.leadership.is_held() || self.workspace.settings.recycle != RecyclePolicy::Automatic {
+        if !self.leadership.is_held() {
             return Ok(Round::default());
         }
-        for task in self.recycler.run_once().await? {
-            (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
+        let settings = &self.workspace.settings;
+        if settings.recycle.mode == RecyclePolicy::Automatic {
+            for task in self.recycler.run_once().await? {
+                (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
+            }
+        }
+        let has_planner = settings.agent_for(&Role::breakdown()).is_some();
+        if settings.recycle.plan == PlanPolicy::Auto && has_planner {
+            self.recycler.release_breakdowns().await?;
         }
         Ok(self.recycler.items.end_round())
     }
+}
+
+fn is_new_breakdown(task: &Task) -> bool {
+    let is_for_agents =
+        matches!(task.spec().purpose, Purpose::Breakdown { replaces_task_id: Some(_), by_hand: false, .. });
+    is_for_agents && *task.state() == TaskState::Breakdown { released: false } && task.ledger().started == 0
 }
 
 /// Why this task should be broken down, if it should.
@@ -101,6 +145,9 @@ pub fn reason_to_recycle(task: &Task) -> Option<RecycleReason> {
     match work.mark {
         ReviewMark::BurnedOut => Some(RecycleReason::TooLarge),
         ReviewMark::NotConverging => Some(RecycleReason::CumulativeFailures),
-        ReviewMark::Ready | ReviewMark::NoChanges { .. } | ReviewMark::Plan => None,
+        ReviewMark::Ready
+        | ReviewMark::NoChanges { .. }
+        | ReviewMark::NeedsReview { .. }
+        | ReviewMark::Plan => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Ends runs whose task came to an end without them.
+//! Ends runs whose task ended without them.
 
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
@@ -26,7 +26,7 @@ impl Service for RunCleanup {
             return Ok(Round::default());
         }
         for open in self.tasks.store.open_runs().await? {
-            let item = Item::new(ItemKind::Run, &open.value.id()).of_session(open.value.session().clone());
+            let item = Item::new(ItemKind::Run, &open.value.id()).for_session(open.value.session().clone());
             let item = Item { task: open.value.task(), ..item };
             self.items.attempt(&item, self.runs.end_run_without_work(open)).await?;
         }

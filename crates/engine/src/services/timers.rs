@@ -1,7 +1,7 @@
-//! Timers: which are set, which are due, and the service that fires them.
+//! The list of timers, and the service that fires them.
 //!
-//! A timer is an effect that stays in the outbox until it has fired, so it is as durable as everything else; the list
-//! here is read from there after a start. It decides nothing: one that fires late finds nothing left to do.
+//! A timer is an effect that stays in the outbox until it has fired, so it is durable; the list is read from there after a
+//! start. A timer that fires late or twice changes nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,12 +20,12 @@ use crate::services::queues::Queue;
 use crate::services::workspace::Workspace;
 use crate::tasks::service::TaskService;
 
-/// A timer further away than this is looked at again on the way.
+/// The longest sleep; later timers are checked again in between.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Default)]
 pub struct Timers {
-    /// In the order they fall due.
+    /// Sorted by due time.
     set: BTreeMap<(Timestamp, EffectId), Timer>,
 }
 
@@ -34,7 +34,7 @@ impl Timers {
         self.set.insert((at, id), timer);
     }
 
-    /// Forgets every timer for this; returns the effects that set them.
+    /// Removes every timer for this. Returns the effects that set them.
     pub fn cancel(&mut self, timer: &Timer) -> Vec<EffectId> {
         let keys: Vec<(Timestamp, EffectId)> =
             self.set.iter().filter(|(_, set)| *set == timer).map(|(key, _)| *key).collect();
@@ -44,7 +44,7 @@ impl Timers {
         keys.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Those that are due, in order. They stay set until they are removed.
+    /// The due timers, in order. They stay in the list until removed.
     pub fn due(&self, now: Timestamp) -> Vec<(EffectId, Timer)> {
         let due = self.set.iter().take_while(|((at, _), _)| *at <= now);
         due.map(|((_, id), timer)| (*id, timer.clone())).collect()
@@ -54,7 +54,7 @@ impl Timers {
         self.set.retain(|(_, set), _| *set != id);
     }
 
-    /// When the next one falls due after this moment.
+    /// When the next timer after this moment is due.
     pub fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
         self.set.keys().map(|(at, _)| *at).find(|at| *at > now)
     }

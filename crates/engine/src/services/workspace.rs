@@ -1,4 +1,4 @@
-//! Everything this process shares: put together once, and handed out in parts.
+//! The shared parts of this process, created once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,24 +11,28 @@ use crate::cluster::node::Node;
 use crate::cluster::running::Running;
 use crate::dispatch::not_started::Scheduling;
 use crate::landing::acceptor::Acceptor;
+use crate::landing::board::LandingBoard;
+use crate::landing::lander::Lander;
 use crate::limits::Limits;
 use crate::projects::Projects;
 use crate::settings::Settings;
-use crate::settings::place::Place;
+use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 
-/// The parts of one running Baton. Only services, the server and the command line hold all of them.
+/// All parts of a running Baton. Only services, the server and the command line have all of them.
 #[derive(Clone)]
 pub struct Workspace {
     pub tasks: TaskService,
     pub settings: Arc<Settings>,
-    pub place: Place,
+    pub place: StateLocation,
     pub node: Node,
     pub projects: Projects,
     pub limits: Limits,
     pub agents: AgentHost,
     /// The attempts of this process.
     pub running: Running,
+    /// What happens in the lanes right now.
+    pub landing: LandingBoard,
     /// The state of this process's background services.
     pub services: Services,
     pub announce: Announce,
@@ -39,7 +43,7 @@ impl Workspace {
     pub fn new(
         tasks: TaskService,
         settings: Settings,
-        place: Place,
+        place: StateLocation,
         node: Node,
         program: PathBuf,
         announce: Announce,
@@ -58,6 +62,7 @@ impl Workspace {
             limits: Limits::new(tasks.clone(), settings.clone(), announce.clone()),
             agents: AgentHost::new(&tasks, &settings, place.clone(), program),
             running,
+            landing: LandingBoard::default(),
             services: Services::default(),
             tasks,
             settings,
@@ -108,7 +113,23 @@ impl Workspace {
     }
 
     pub fn acceptor(&self) -> Acceptor {
-        Acceptor::new(self.projects.clone(), self.node.clone())
+        Acceptor::new(self.projects.clone(), self.settings.clone(), self.node.clone())
+    }
+
+    pub fn lander(&self) -> Lander {
+        Lander::new(
+            self.projects.clone(),
+            self.settings.clone(),
+            self.agents.user_tasks.clone(),
+            self.node.clone(),
+            self.landing.clone(),
+            self.announce.clone(),
+        )
+    }
+
+    /// Whether the service that works on the lanes runs in this process.
+    pub fn lands_here(&self) -> bool {
+        self.services.snapshot().iter().any(|service| service.name == ServiceName::Landing)
     }
 
     /// Where a service records what failed.

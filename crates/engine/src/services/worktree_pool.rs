@@ -1,5 +1,4 @@
-//! The worktree pool: keeps a worktree ready where work happens, so that the next agent starts at once. Without one an
-//! agent only starts later.
+//! The worktree pool: prepares worktrees in advance, so that agents start faster.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use crate::services::workspace::Workspace;
 pub struct WorktreePool {
     workspace: Workspace,
     items: Items,
-    /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
+    /// The repositories whose spares were checked since the start; their spares are complete.
     seen: BTreeSet<PathBuf>,
     is_begun: bool,
 }
@@ -25,7 +24,7 @@ impl WorktreePool {
         Self { workspace, items, seen: BTreeSet::new(), is_begun: false }
     }
 
-    /// Makes the worktrees that are missing. Where none is, that costs no call of git.
+    /// Creates missing worktrees. Does not run git if none is missing.
     async fn stock(
         &mut self,
         worktrees: &Worktrees,
@@ -44,7 +43,7 @@ impl WorktreePool {
 impl Service for WorktreePool {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         if !self.is_begun {
-            // Before the first task: the repository of this place. Without one the first task says what is wrong.
+            // Before the first task, the repository for work without a project. Errors are reported by the first task.
             let _ = self.workspace.projects.home_repository().await;
             self.is_begun = true;
         }

@@ -1,35 +1,45 @@
-//! `[asking]`: who answers when nobody is there, and how long a question waits.
+//! `[asking]`: how questions are answered when no person is there, and how long they wait.
 
 use std::time::Duration;
 
 use baton_core::ask::answer_source::UnattendedPolicy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AskingSettings {
+    /// What happens to a question when no person is there.
     pub unattended: Unattended,
-    /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
+    /// How many seconds a question of an agent waits. Then its default answer is used or, if it has none, the work that
+    /// asked it ends. Without it, questions wait forever.
     pub expires_after: Option<u32>,
-    /// Seconds an agent that asks is kept waiting for the answer before it is let go; it goes on with the answer later.
-    pub patience: Option<u32>,
+    /// How many seconds a running agent waits for an answer. Then its attempt ends, and another continues with the
+    /// answer later.
+    pub patience: u32,
 }
 
-/// Clients give up on a tool after a minute.
+/// MCP clients cancel a tool call after a minute.
 const PATIENCE_SECONDS: u32 = 45;
 
-/// What stands in for a human who is away.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+impl Default for AskingSettings {
+    fn default() -> Self {
+        Self { unattended: Unattended::default(), expires_after: None, patience: PATIENCE_SECONDS }
+    }
+}
+
+/// `asking.unattended`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unattended {
-    /// Nothing does: questions wait.
+    /// it waits for a person
     #[default]
     Human,
-    /// The question's own default, where it has one.
+    /// its default answer is used, if it has one
     Default,
-    /// The work that asks is ended.
+    /// the work that asked it ends
     Fail,
-    /// A human is called, and no expiry answers.
+    /// a person is notified, and it never expires
     Escalate,
 }
 
@@ -45,14 +55,12 @@ impl Unattended {
 }
 
 impl AskingSettings {
-    pub(super) const KEYS: [&str; 3] = ["unattended", "expires_after", "patience"];
-
     pub const fn policy(&self) -> Option<UnattendedPolicy> {
         self.unattended.policy()
     }
 
     pub fn patience(&self) -> Duration {
-        Duration::from_secs(self.patience.unwrap_or(PATIENCE_SECONDS).into())
+        Duration::from_secs(self.patience.into())
     }
 
     pub fn expires_after(&self) -> Option<Duration> {

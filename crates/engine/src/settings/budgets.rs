@@ -1,31 +1,36 @@
 //! `[budgets]`: how much a task, a project or a day may use before a person is asked.
 
 use baton_core::limits::budget::Budget;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Budgets {
     #[serde(deserialize_with = "budget")]
+    #[schemars(with = "BudgetTable")]
     pub task: Budget,
     #[serde(deserialize_with = "budget")]
+    #[schemars(with = "BudgetTable")]
     pub project: Budget,
     #[serde(deserialize_with = "budget")]
+    #[schemars(with = "BudgetTable")]
     pub day: Budget,
 }
 
-impl Budgets {
-    pub const SCOPES: [&str; 3] = ["task", "project", "day"];
-    pub const KEYS: [&str; 5] = ["turns", "tokens", "usd", "minutes", "idle_turns"];
-}
-
-/// One budget as the settings file has it.
-#[derive(Deserialize)]
+/// One budget as the file has it.
+#[derive(Deserialize, JsonSchema)]
 struct BudgetTable {
+    /// Tool calls. When a task or a project has used its budget, you are asked; a day's holds every agent until the next
+    /// day (UTC).
     turns: Option<u64>,
+    /// Tokens, as far as agents report them.
     tokens: Option<u64>,
+    /// US dollars, as far as agents report them.
     usd: Option<f64>,
+    /// Minutes that agents run.
     minutes: Option<u64>,
+    /// Tool calls without a new commit, change or passing check.
     idle_turns: Option<u64>,
 }
 

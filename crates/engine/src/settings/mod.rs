@@ -1,167 +1,148 @@
-//! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
+//! The settings: what `.agent/baton.toml` and its layers may contain, each with a default.
+//!
+//! The doc comment of a field is its description in the JSON Schema and in `docs/reference/configuration.md`. An unknown
+//! key is an error that suggests the nearest known one.
 
-pub mod about;
 pub mod agents;
 mod asking;
 pub mod budgets;
-mod explained;
-mod keys;
+mod error;
+pub mod fence;
+pub mod folder_kind;
 pub mod layers;
+pub mod location;
+mod namespace;
 pub mod permissions;
-pub mod place;
 pub mod recipes;
 #[cfg(test)]
 mod reference;
 pub mod retention;
+pub mod schema;
 pub mod store_address;
+mod store_record;
+mod tables;
+#[cfg(test)]
+mod tests;
 pub mod webhook;
 
-use crate::base::error::ErrorKind;
-use crate::base::refusals::failure;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use baton_agents::fence::FencePolicy;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::{Capacity, LimitsByKey};
+use baton_core::task::fence::{FenceMode, NetworkMode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::settings::agents::AgentTable;
 use crate::settings::budgets::Budgets;
+use crate::settings::fence::FenceSettings;
 use crate::settings::layers::Layers;
-use crate::settings::permissions::{PermissionSettings, Policy};
+use crate::settings::permissions::AgentPolicy;
 use crate::settings::retention::Retention;
 use crate::settings::store_address::StoreAddress;
-use crate::settings::webhook::Webhook;
 use crate::user_tasks::UserTaskSettings;
 use crate::user_tasks::checks::Checks;
 
 pub use crate::settings::agents::AgentSettings;
 pub use crate::settings::asking::{AskingSettings, Unattended};
-pub(crate) use crate::settings::keys::{check_known, leaves};
+pub use crate::settings::error::SettingsError;
+pub use crate::settings::namespace::InvalidNamespace;
+pub use crate::settings::tables::{
+    AcceptPolicy, NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings,
+    TelemetrySettings, WorktreeSettings,
+};
 pub use baton_agents::presets::kind::AgentKind;
 
-/// The whole of `.agent/baton.toml`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// The settings of Baton: `.agent/baton.toml` in a repository, or `~/.config/baton/config.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Settings {
+    /// The agent for work that no role assigns to another. A known agent needs no table; any other needs
+    /// `[agents.NAME]`. Without it, the first known agent that is installed.
+    #[schemars(with = "String")]
     pub default_agent: AgentName,
-    #[serde(deserialize_with = "agents::all")]
+    /// One table for each agent.
+    #[serde(deserialize_with = "agents::resolve_all")]
+    #[schemars(with = "BTreeMap<String, AgentTable>")]
     pub agents: BTreeMap<AgentName, AgentSettings>,
+    /// Which agent does which kind of work.
+    #[schemars(with = "BTreeMap<String, RoleSettings>")]
     pub roles: BTreeMap<Role, RoleSettings>,
-    /// Run in the worktree after each attempt; their exit codes are evidence.
+    /// Run on finished work, in the attempt's worktree; a failing check sends the task back. A list of user tasks
+    /// (`["test", "lint"]`), or a table of names, each with a command (`build = ["make", "all"]`) or a user task
+    /// (`quick = "test"`).
+    #[schemars(schema_with = "schema::checks")]
     pub checks: Checks,
-    /// Agents at work at once, in all.
+    /// How many agents may run at once.
     pub max_agents: u32,
-    /// With this many tasks waiting to be accepted no new one is started.
+    /// No task starts while this many wait to be accepted.
     pub max_unaccepted: u32,
-    /// Tasks of one project at once, over all machines, where the project does not say itself.
+    /// How many tasks of one project may run at once, on all machines together, unless the project has its own limit
+    /// (`baton project limit`).
     pub max_per_project: Option<u32>,
-    /// Tasks that one person asked for at once, over all machines.
+    /// How many tasks of one person may run at once, on all machines together.
     pub max_per_person: Option<u32>,
-    /// How long an attempt counts as alive without a sign of life.
+    /// How agents are confined, unless their role or their own settings say otherwise. See
+    /// [security](../security.md).
+    #[schemars(with = "String", extend("enum" = fence::MODES))]
+    pub fence: FenceMode,
+    /// What agents may reach, unless their role or their own settings say otherwise.
+    #[schemars(with = "String", extend("enum" = fence::NETWORKS))]
+    pub network: NetworkMode,
+    /// An attempt whose lease was not renewed for this many seconds counts as lost.
     pub lease_seconds: u32,
-    /// How a person who is not looking is told.
+    /// How people who are not looking at Baton are notified. If both keys are set, both are used.
     pub notify: NotifySettings,
-    /// Who answers when nobody is there.
+    /// How questions are answered when no person is there.
     pub asking: AskingSettings,
-    /// Work for these roles only; for all where there are none. Not a setting: a command that runs one loop says so.
+    /// The only roles to work for; all if empty. Set by commands that run one loop, not by the file.
     #[serde(skip)]
     pub only_roles: Vec<Role>,
+    /// What a worktree contains when the agent starts.
     pub worktree: WorktreeSettings,
-    /// How long logs, finished worktrees and old events are kept.
+    /// How long data that is no longer needed is kept. It never includes work.
     pub retention: Retention,
-    /// Which store to use, where neither the command line nor the environment says.
+    /// A store that several machines share: `postgres://USER@HOST/DATABASE`. Without it, a file in the state folder.
+    #[schemars(with = "Option<String>")]
     pub store: Option<StoreAddress>,
-    /// Where the code of work without a project is shared: such work then happens in a clone of it, on any machine.
+    /// The git remote for work that belongs to no project. Such work then runs in a clone of it, on any machine.
+    #[schemars(with = "Option<String>")]
     pub remote: Option<RemoteUrl>,
-    /// Whether tasks that burned out are recycled without being asked.
-    pub recycle: RecyclePolicy,
-    /// How much a task, a project or a day may use before a person is asked.
+    /// What happens to tasks that are too large for one attempt.
+    pub recycle: RecycleSettings,
+    /// Who accepts finished work. Whatever needs a closer look (conflict markers, a stopped run, an open question, no changes, burned
+    /// out) always waits for you.
+    pub accept_when: AcceptPolicy,
+    /// How much a task, a project or a day may use.
     #[serde(skip_serializing)]
     pub budgets: Budgets,
-    /// How the commands of `.agent/Taskfile.yml` are run.
+    /// How the commands of `.agent/Taskfile.yml` run.
     pub user_tasks: UserTaskSettings,
-    /// Where `baton up` listens, where the command line does not say.
+    /// The address `baton up` listens on. Any address other than loopback requires a token.
+    #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// Where traces are sent. Off by default.
     pub telemetry: TelemetrySettings,
+    /// Who you are; for your own `~/.config/baton/config.toml`.
     pub person: PersonSettings,
 }
 
-/// `[person]`: who works here.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PersonSettings {
-    /// Under which name what they do is recorded; the name they are logged in under, where there is none.
-    pub name: Option<String>,
+/// 15 turns to look around and 5 to write the plan.
+const BREAKDOWN_TURNS_MAX: u32 = 20;
+
+/// How many turns an attempt may use, of one agent or in one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnLimit {
+    /// The agent, or the role that has a limit of its own.
+    pub of: String,
+    pub max: u32,
 }
 
-/// `[telemetry]`: who else is told how requests fare.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TelemetrySettings {
-    /// A collector that takes traces by OTLP over HTTP, as `http://host:4318`.
-    pub otlp: Option<String>,
-}
-
-/// Where people expect it.
 const LISTEN_PORT: u16 = 5678;
-
-/// `[worktree]`: what an agent finds in its folder, and how soon.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WorktreeSettings {
-    /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
-    pub copy: Vec<String>,
-    /// A user task that is run in each fresh worktree before the agent starts.
-    pub setup: Option<String>,
-    /// Fetch the submodules too. It may need the network.
-    pub submodules: bool,
-    /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
-    pub spares: u32,
-}
-
-impl Default for WorktreeSettings {
-    fn default() -> Self {
-        Self { copy: Vec::new(), setup: None, submodules: false, spares: 1 }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RecyclePolicy {
-    /// The recycler sends them to a breakdown by itself.
-    Automatic,
-    /// They wait for `baton accept --recycle` or `baton recycle`.
-    Manual,
-}
-
-/// Both may be set; a notice then goes both ways.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NotifySettings {
-    /// A program that gets the notice on standard input, as JSON.
-    pub command: Vec<String>,
-    /// An address the notice is posted to.
-    #[serde(deserialize_with = "webhook")]
-    pub webhook: Option<Webhook>,
-}
-
-fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>, D::Error> {
-    let address = String::deserialize(deserializer)?;
-    address.parse().map(Some).map_err(serde::de::Error::custom)
-}
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RoleSettings {
-    pub agent: Option<AgentName>,
-    pub max: Option<u32>,
-    pub max_turns: Option<u32>,
-    /// What its agents may do unasked; else what the agent's own settings say.
-    #[serde(skip_serializing)]
-    pub permissions: PermissionSettings,
-}
 
 impl Default for Settings {
     fn default() -> Self {
@@ -174,6 +155,8 @@ impl Default for Settings {
             max_unaccepted: 50,
             max_per_project: None,
             max_per_person: None,
+            fence: FenceMode::Auto,
+            network: NetworkMode::Open,
             lease_seconds: 30,
             only_roles: Vec::new(),
             notify: NotifySettings::default(),
@@ -182,7 +165,8 @@ impl Default for Settings {
             retention: Retention::default(),
             store: None,
             remote: None,
-            recycle: RecyclePolicy::Automatic,
+            recycle: RecycleSettings::default(),
+            accept_when: AcceptPolicy::Person,
             budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
@@ -192,22 +176,9 @@ impl Default for Settings {
     }
 }
 
-#[expect(clippy::expect_used, reason = "the name is written here and is a good one")]
+#[expect(clippy::expect_used, reason = "a literal that is a valid name")]
 fn built_in_agent() -> AgentName {
-    "scripted".parse().expect("a name of lower-case letters")
-}
-
-/// Settings that cannot be used, and where.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    #[error("{path} cannot be read: {source}")]
-    Unreadable { path: PathBuf, source: std::io::Error },
-    #[error("{path}: {message}")]
-    Malformed { path: PathBuf, message: String },
-    #[error("{path}: {table} has no setting \"{key}\"{}", hint.as_deref().map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default())]
-    UnknownKey { path: PathBuf, table: String, key: String, hint: Option<String> },
-    #[error("{path}: {what} names the agent \"{agent}\", which is neither among [agents] nor known{}", hint.map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default())]
-    UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
+    "scripted".parse().expect("the name is valid")
 }
 
 impl Settings {
@@ -221,25 +192,27 @@ impl Settings {
             .collect()
     }
 
-    /// The settings of a repository, with what variables and the person's own file say; else the defaults.
+    /// The settings of a repository: variables, its file, the user's own file and the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         Layers::find(path)?.settings(path)
     }
 
-    /// What one text says, and nothing else.
-    pub fn read(text: &str, path: &Path) -> Result<Self, SettingsError> {
+    /// The settings in `text` and the defaults. `path` is for errors.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         let mut layers = Layers::default();
         layers.add_text(text, path)?;
         layers.settings(path)
     }
 
-    /// Every agent that is named is set up, or known well enough to need no setting.
-    pub(crate) fn find_agents(&mut self, names_default: bool, path: &Path) -> Result<(), SettingsError> {
-        let of_roles =
-            self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.clone()?)));
-        let is_default_needed = names_default || !self.agents.is_empty();
+    /// Adds the known agents that are named but have no table. Fails if a named agent is neither defined nor known.
+    pub(crate) fn add_known_agents(&mut self, has_default: bool, path: &Path) -> Result<(), SettingsError> {
+        let for_roles = self
+            .roles
+            .iter()
+            .filter_map(|(role, settings)| Some((format!("[roles.{role}]"), settings.agent.clone()?)));
+        let is_default_needed = has_default || !self.agents.is_empty();
         let default = is_default_needed.then(|| ("default_agent".to_owned(), self.default_agent.clone()));
-        let named: Vec<(String, AgentName)> = of_roles.chain(default).collect();
+        let named: Vec<(String, AgentName)> = for_roles.chain(default).collect();
         for (what, agent) in named {
             if self.agents.contains_key(&agent) {
                 continue;
@@ -253,28 +226,51 @@ impl Settings {
         Ok(())
     }
 
-    /// The agent that serves a role, where one is set up.
+    /// The agent of a role, if it is defined.
     pub fn agent_for(&self, role: &Role) -> Option<(&AgentName, &AgentSettings)> {
-        let name = self.roles.get(role).and_then(|of| of.agent.as_ref()).unwrap_or(&self.default_agent);
+        let name =
+            self.roles.get(role).and_then(|settings| settings.agent.as_ref()).unwrap_or(&self.default_agent);
         self.agents.get_key_value(name)
     }
 
-    /// What the agent of a role may do unasked.
-    pub fn permissions(&self, role: &Role, agent: &AgentSettings) -> Policy {
+    /// What the agent of a role may do without asking.
+    pub fn permissions(&self, role: &Role, agent: &AgentSettings) -> AgentPolicy {
         match self.roles.get(role) {
-            Some(of) => of.permissions.or(&agent.permissions).policy(),
+            Some(settings) => settings.permissions.or(&agent.permissions).policy(),
             None => agent.permissions.policy(),
         }
     }
 
-    pub fn turns_max(&self, role: &Role, agent: &AgentSettings) -> u32 {
-        self.roles.get(role).and_then(|of| of.max_turns).unwrap_or(agent.max_turns)
+    /// Whether any agent may run in a fence.
+    pub fn has_fence(&self) -> bool {
+        let is_on = |settings: &FenceSettings| settings.fence.is_some_and(|mode| mode != FenceMode::Off);
+        self.fence != FenceMode::Off
+            || self.agents.values().any(|agent| is_on(&agent.fence))
+            || self.roles.values().any(|role| is_on(&role.fence))
+    }
+
+    /// The fence for an agent of a role.
+    pub fn fence_policy(&self, role: &Role, agent: &AgentSettings, home: &Path) -> FencePolicy {
+        let own = &agent.fence;
+        let settings = self.roles.get(role).map_or_else(|| own.clone(), |of| of.fence.or(own));
+        settings.policy(self.fence, self.network, agent.preset().hosts, home)
+    }
+
+    /// The limit for the agent of a role, if it is defined.
+    pub fn turn_limit(&self, role: &Role) -> Option<TurnLimit> {
+        let (name, agent) = self.agent_for(role)?;
+        let of_role = self.roles.get(role).and_then(|settings| settings.max_turns);
+        let of_breakdown = || (*role == Role::breakdown()).then(|| agent.max_turns.min(BREAKDOWN_TURNS_MAX));
+        Some(match of_role.or_else(of_breakdown) {
+            Some(max) => TurnLimit { of: format!("role {role}"), max },
+            None => TurnLimit { of: name.to_string(), max: agent.max_turns },
+        })
     }
 
     pub fn capacity(&self) -> Capacity {
         let mut per_role = LimitsByKey::all(self.max_agents);
-        for (role, of) in &self.roles {
-            if let Some(max) = of.max {
+        for (role, settings) in &self.roles {
+            if let Some(max) = settings.max {
                 per_role.own_max.insert(role.clone(), max);
             }
         }
@@ -294,93 +290,5 @@ impl Settings {
 
     pub fn lease_ms(&self) -> i64 {
         i64::from(self.lease_seconds) * 1_000
-    }
-}
-
-failure! {
-    SettingsError { |it|
-        kind: ErrorKind::InvalidSettings,
-        hint: "fix .agent/baton.toml and try again",
-        explained: it.explained(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use baton_core::ask::answer_source::UnattendedPolicy;
-
-    use super::*;
-
-    fn read(text: &str) -> Result<Settings, String> {
-        Settings::read(text, Path::new("baton.toml")).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn an_empty_file_is_all_defaults() {
-        let settings = read("").unwrap();
-        assert_eq!((settings.max_agents, settings.lease_seconds), (4, 30));
-    }
-
-    #[test]
-    fn roles_choose_agents_and_limits() {
-        let settings = read(
-            "default_agent = \"mine\"\nmax_agents = 6\n\
-             [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\nmax = 3\n\
-             [agents.other]\nkind = \"command\"\ncommand = [\"true\"]\n\
-             [roles.breakdown]\nagent = \"other\"\nmax_turns = 20\nmax = 1\n",
-        )
-        .unwrap();
-        let breakdown = Role::breakdown();
-        let (name, agent) = settings.agent_for(&breakdown).unwrap();
-        assert_eq!((name.as_str(), settings.turns_max(&breakdown, agent)), ("other", 20));
-        let capacity = settings.capacity();
-        assert_eq!(capacity.per_role.max(&breakdown), 1);
-        assert_eq!(capacity.per_agent.max(&"mine".parse().unwrap()), 3);
-        assert!(!capacity.is_shared());
-        let capacity = read("max_per_project = 2\nmax_per_person = 5").unwrap().capacity();
-        assert_eq!((capacity.per_project.default_max, capacity.per_person.default_max), (2, 5));
-    }
-
-    #[test]
-    fn an_unknown_key_names_the_nearest_known_one() {
-        let error = read("max_agent = 3").unwrap_err();
-        assert_eq!(error, "baton.toml: the file has no setting \"max_agent\"; did you mean \"max_agents\"?");
-        let error = read("[agents.a]\nkind = \"command\"\nmax_turn = 3").unwrap_err();
-        assert_eq!(error, "baton.toml: [agents.a] has no setting \"max_turn\"; did you mean \"max_turns\"?");
-    }
-
-    #[test]
-    fn an_agent_that_is_not_there_is_named() {
-        let error = read("[roles.review]\nagent = \"a-spectre\"").unwrap_err();
-        assert_eq!(
-            error,
-            "baton.toml: [roles.review] names the agent \"a-spectre\", which is neither among [agents] nor known"
-        );
-        let error = read("[roles.review]\nagent = \"gose\"").unwrap_err();
-        assert!(error.ends_with("did you mean \"goose\"?"), "{error}");
-    }
-
-    #[test]
-    fn who_is_told_and_who_answers() {
-        let settings = read(
-            "[notify]\ncommand = [\"notify-send\", \"Baton\"]\nwebhook = \"http://localhost:9000/baton\"\n\
-             [asking]\nunattended = \"fail\"\nexpires_after = 60\n",
-        )
-        .unwrap();
-        assert_eq!(settings.asking.policy(), Some(UnattendedPolicy::FailClosed));
-        assert_eq!(settings.asking.expires_after(), Some(Duration::from_mins(1)));
-        assert_eq!(settings.notify.webhook.unwrap().to_string(), "http://localhost:9000/baton");
-        assert_eq!(read("").unwrap().asking.policy(), None);
-        let error = read("[notify]\nwebhook = \"https://me:pw@example.org\"").unwrap_err();
-        assert!(error.contains("[notify] command"), "{error}");
-        let error = read("[asking]\nunatended = \"fail\"").unwrap_err();
-        assert!(error.ends_with("did you mean \"unattended\"?"), "{error}");
-    }
-
-    #[test]
-    fn a_malformed_file_says_where() {
-        assert!(read("max_agents = \"many\"").unwrap_err().contains("line 1"));
     }
 }

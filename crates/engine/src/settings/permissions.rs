@@ -1,10 +1,10 @@
-//! What an agent may do unasked: the settings' words, and the policy made of them.
+//! `permissions`: what an agent may do without asking.
 //!
-//! `permissions = "ask"`, or a table with the beginnings of commands: `{ otherwise = "ask", allow = ["cargo "],
-//! deny = ["git push"] }`. What denies comes first, then what asks, then what allows. Baton's own tools need nobody's
-//! permission: what they may do is decided by the attempt's token.
+//! `permissions = "ask"`, or a table of command prefixes: `{ otherwise = "ask", allow = ["cargo "], deny = ["git push"] }`.
+//! `deny` takes precedence over `ask`, and `ask` over `allow`. Baton's own tools need no permission; the attempt's token
+//! decides what they may do.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use baton_agents::asking::permission::{
     PermissionDecision, PermissionPolicy, PermissionRequest, PermissionRule, PermissionRules,
@@ -12,16 +12,20 @@ use baton_agents::asking::permission::{
 use baton_agents::report::tool_call::ToolKind;
 use baton_core::base::text::nearest;
 use baton_core::people::toolset::{ToolClient, tools_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use crate::settings::error::did_you_mean;
 
 /// The keys of the table.
 const KEYS: [&str; 4] = ["otherwise", "allow", "ask", "deny"];
 const WORDS: [&str; 3] = ["allow", "ask", "deny"];
-/// How agents are told the name of Baton's server of tools.
+/// The name of Baton's MCP server in the configuration of agents.
 pub const SERVER_NAME: &str = "baton";
-/// An entry that begins so is about a kind of tool, and not about a command.
-const KIND: &str = "kind:";
+/// An entry with this prefix names a kind of tool instead of a command.
+const KIND_PREFIX: &str = "kind:";
 const KINDS: [ToolKind; 9] = [
     ToolKind::Read,
     ToolKind::Edit,
@@ -34,47 +38,37 @@ const KINDS: [ToolKind; 9] = [
     ToolKind::Other,
 ];
 
-/// None is set: a human is asked about everything.
+/// None asks a person about everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PermissionSettings(Option<PermissionRules>);
 
 impl PermissionSettings {
-    /// These, or where nothing is set the others.
-    pub fn or<'a>(&'a self, others: &'a Self) -> &'a Self {
-        if self.0.is_some() { self } else { others }
+    /// These, or `other` if these are not set.
+    pub fn or<'a>(&'a self, other: &'a Self) -> &'a Self {
+        if self.0.is_some() { self } else { other }
     }
 
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> AgentPolicy {
         let ask = || PermissionRules { rules: Vec::new(), otherwise: PermissionDecision::AskHuman };
-        Policy(self.0.clone().unwrap_or_else(ask))
+        AgentPolicy(self.0.clone().unwrap_or_else(ask))
     }
 }
 
-/// As it would be written down.
-impl Serialize for PermissionSettings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(rules) = &self.0 else {
-            return serializer.serialize_str(word(PermissionDecision::AskHuman));
-        };
-        if rules.rules.is_empty() {
-            return serializer.serialize_str(word(rules.otherwise));
-        }
-        let mut table: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for rule in &rules.rules {
-            let kind = rule.kind.map(|kind| format!("{KIND}{}", kind.as_str()));
-            let text = rule.begins_with.clone().or(kind).unwrap_or_default();
-            table.entry(word(rule.decision)).or_default().push(text);
-        }
-        table.insert("otherwise", vec![word(rules.otherwise).to_owned()]);
-        table.serialize(serializer)
+impl JsonSchema for PermissionSettings {
+    fn schema_name() -> Cow<'static, str> {
+        "PermissionSettings".into()
     }
-}
 
-const fn word(decision: PermissionDecision) -> &'static str {
-    match decision {
-        PermissionDecision::Allow => "allow",
-        PermissionDecision::AskHuman => "ask",
-        PermissionDecision::Deny => "deny",
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let list = json!({ "type": "array", "items": { "type": "string" } });
+        json_schema!({
+            "anyOf": [
+                { "enum": WORDS },
+                { "type": "object", "additionalProperties": false,
+                  "properties": { "otherwise": { "enum": WORDS }, "allow": list, "ask": list, "deny": list } }
+            ],
+            "default": "ask"
+        })
     }
 }
 
@@ -85,7 +79,7 @@ impl<'de> Deserialize<'de> for PermissionSettings {
             toml::Value::Table(table) => rules(&table)?,
             other => {
                 return Err(D::Error::custom(format!(
-                    "permissions is \"allow\", \"ask\", \"deny\" or a table of {}, not {}",
+                    "permissions must be \"allow\", \"ask\", \"deny\" or a table of {}, not {}",
                     KEYS.join(", "),
                     other.type_str()
                 )));
@@ -97,11 +91,8 @@ impl<'de> Deserialize<'de> for PermissionSettings {
 
 fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<PermissionRules, E> {
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let near = nearest(unknown, KEYS).map(|near| format!("; did you mean \"{near}\"?"));
-        return Err(E::custom(format!(
-            "permissions has no setting \"{unknown}\"{}",
-            near.unwrap_or_default()
-        )));
+        let hint = did_you_mean(nearest(unknown, KEYS));
+        return Err(E::custom(format!("permissions has no setting \"{unknown}\"{hint}")));
     }
     let mut rules = Vec::new();
     for (key, decision) in [
@@ -110,11 +101,11 @@ fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<PermissionRules, E>
         ("allow", PermissionDecision::Allow),
     ] {
         for entry in table.get(key).and_then(toml::Value::as_array).into_iter().flatten() {
-            let text = entry.as_str().ok_or_else(|| E::custom(format!("{key} is a list of texts")))?;
+            let text = entry.as_str().ok_or_else(|| E::custom(format!("{key} must be a list of strings")))?;
             rules.push(rule(text, decision)?);
         }
         if table.get(key).is_some_and(|value| !value.is_array()) {
-            return Err(E::custom(format!("{key} is a list of the beginnings of commands")));
+            return Err(E::custom(format!("{key} must be a list of command prefixes")));
         }
     }
     let otherwise = match table.get("otherwise") {
@@ -125,15 +116,15 @@ fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<PermissionRules, E>
 }
 
 fn rule<E: serde::de::Error>(text: &str, decision: PermissionDecision) -> Result<PermissionRule, E> {
-    let Some(name) = text.strip_prefix(KIND) else {
+    let Some(name) = text.strip_prefix(KIND_PREFIX) else {
         if text.trim().is_empty() {
-            return Err(E::custom("an empty beginning fits every command; use otherwise for that"));
+            return Err(E::custom("an empty prefix matches every command; use otherwise instead"));
         }
         return Ok(PermissionRule { kind: None, begins_with: Some(text.to_owned()), decision });
     };
     let kind = KINDS.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
         let names = KINDS.map(ToolKind::as_str);
-        E::custom(format!("there is no kind of tool \"{name}\"; the kinds are {}", names.join(", ")))
+        E::custom(format!("\"{name}\" is not a kind of tool ({})", names.join(", ")))
     })?;
     Ok(PermissionRule { kind: Some(kind), begins_with: None, decision })
 }
@@ -143,22 +134,22 @@ fn decision<E: serde::de::Error>(word: &str) -> Result<PermissionDecision, E> {
         "allow" => Ok(PermissionDecision::Allow),
         "ask" => Ok(PermissionDecision::AskHuman),
         "deny" => Ok(PermissionDecision::Deny),
-        _ => Err(E::custom(format!("a permission is {}, not \"{word}\"", WORDS.join(", ")))),
+        _ => Err(E::custom(format!("a permission is one of {}, not \"{word}\"", WORDS.join(", ")))),
     }
 }
 
-/// The rules of the settings, behind what needs no rule.
+/// The rules of the settings; Baton's own tools are always allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Policy(PermissionRules);
+pub struct AgentPolicy(PermissionRules);
 
-impl PermissionPolicy for Policy {
+impl PermissionPolicy for AgentPolicy {
     fn decide(&self, request: &PermissionRequest) -> PermissionDecision {
         if is_own_tool(&request.call.title) { PermissionDecision::Allow } else { self.0.decide(request) }
     }
 }
 
-/// Each agent writes the name of a server's tool in its own way. The whole title has to be it: a command that only
-/// mentions one is not one.
+/// Each agent formats the name of an MCP tool differently. The whole title must match: a command that only mentions a
+/// tool is not one.
 fn is_own_tool(title: &str) -> bool {
     let parts = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     let name = parts.collect::<Vec<_>>().join("_").to_lowercase();
@@ -175,7 +166,7 @@ mod tests {
     use super::*;
     use baton_agents::report::tool_call::ToolCall;
 
-    fn read(text: &str) -> Result<PermissionSettings, String> {
+    fn parse(text: &str) -> Result<PermissionSettings, String> {
         #[derive(Deserialize)]
         struct File {
             permissions: PermissionSettings,
@@ -183,7 +174,7 @@ mod tests {
         toml::from_str::<File>(text).map(|file| file.permissions).map_err(|error| error.message().to_owned())
     }
 
-    fn asked(settings: &PermissionSettings, title: &str, input: &str) -> PermissionDecision {
+    fn decide(settings: &PermissionSettings, title: &str, input: &str) -> PermissionDecision {
         let call = ToolCall { id: "1".to_owned(), title: title.to_owned(), kind: ToolKind::Execute };
         settings.policy().decide(&PermissionRequest {
             call,
@@ -193,49 +184,50 @@ mod tests {
     }
 
     #[test]
-    fn what_denies_comes_before_what_allows() {
+    fn deny_takes_precedence_over_allow() {
         let settings =
-            read("permissions = { otherwise = \"ask\", allow = [\"git \"], deny = [\"git push\"] }").unwrap();
+            parse("permissions = { otherwise = \"ask\", allow = [\"git \"], deny = [\"git push\"] }")
+                .unwrap();
         for (input, decision) in [
             ("git commit -m x", PermissionDecision::Allow),
             ("git push", PermissionDecision::Deny),
             ("rm -r /", PermissionDecision::AskHuman),
         ] {
-            assert_eq!(asked(&settings, "shell", input), decision, "{input}");
+            assert_eq!(decide(&settings, "shell", input), decision, "{input}");
         }
-        let kinds = read("permissions = { allow = [\"kind:execute\"] }").unwrap();
-        assert_eq!(asked(&kinds, "shell", "rm x"), PermissionDecision::Allow);
+        let kinds = parse("permissions = { allow = [\"kind:execute\"] }").unwrap();
+        assert_eq!(decide(&kinds, "shell", "rm x"), PermissionDecision::Allow);
     }
 
     #[test]
-    fn nothing_set_asks_about_everything_but_batons_own_tools() {
+    fn without_permissions_everything_is_asked_except_batons_own_tools() {
         let none = PermissionSettings::default();
-        assert_eq!(asked(&none, "shell", "true"), PermissionDecision::AskHuman);
+        assert_eq!(decide(&none, "shell", "true"), PermissionDecision::AskHuman);
         for title in ["mcp__baton__report_outcome", "baton_ask_user", "baton: ask user", "baton__get_task"] {
-            assert_eq!(asked(&none, title, "{}"), PermissionDecision::Allow, "{title}");
+            assert_eq!(decide(&none, title, "{}"), PermissionDecision::Allow, "{title}");
         }
         for title in
             ["echo baton_report_outcome", "baton_format_disk", "report_outcome; rm x", "mcp__x__get_task"]
         {
-            assert_eq!(asked(&none, title, "{}"), PermissionDecision::AskHuman, "{title}");
+            assert_eq!(decide(&none, title, "{}"), PermissionDecision::AskHuman, "{title}");
         }
     }
 
     #[test]
-    fn a_mistake_is_named() {
+    fn a_mistake_is_explained() {
         for (text, message) in [
-            ("permissions = \"never\"", "a permission is allow, ask, deny, not \"never\""),
+            ("permissions = \"never\"", "a permission is one of allow, ask, deny, not \"never\""),
             ("permissions = { alow = [] }", "permissions has no setting \"alow\"; did you mean \"allow\"?"),
             (
                 "permissions = { allow = [\"\"] }",
-                "an empty beginning fits every command; use otherwise for that",
+                "an empty prefix matches every command; use otherwise instead",
             ),
             (
                 "permissions = 3",
-                "permissions is \"allow\", \"ask\", \"deny\" or a table of otherwise, allow, ask, deny, not integer",
+                "permissions must be \"allow\", \"ask\", \"deny\" or a table of otherwise, allow, ask, deny, not integer",
             ),
         ] {
-            assert_eq!(read(text).unwrap_err(), message);
+            assert_eq!(parse(text).unwrap_err(), message);
         }
     }
 }

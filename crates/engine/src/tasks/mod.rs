@@ -3,7 +3,9 @@
 //! Nothing here starts a process, touches git or waits for an agent.
 
 pub(crate) mod asker;
+mod cancelling;
 pub mod chat;
+pub mod conversation;
 pub(crate) mod decision;
 pub mod error;
 pub mod service;

@@ -94,7 +94,10 @@ impl TaskService {
 
     /// Carries out one command on one task.
     pub async fn apply(&self, id: TaskId, command: Command, actor: Actor) -> Result<Task> {
-        self.apply_with(id, actor, |_| Ok((command.clone(), Change::new()))).await
+        match command {
+            Command::Cancel { reason } => self.cancel(id, reason, actor).await,
+            command => self.apply_with(id, actor, |_| Ok((command.clone(), Change::new()))).await,
+        }
     }
 
     /// The same, where the command depends on what the task looks like, and may bring more to write with it.
@@ -129,7 +132,9 @@ impl TaskService {
             if !seen.describes(task.spec()) {
                 return Err(TaskError::EditedMeanwhile { task: id }.into());
             }
-            let edges = revision.after.iter().map(|on| EdgeChange::Add { task: id, on: *on }).collect();
+            let added = revision.after.iter().map(|on| EdgeChange::Add { task: id, on: *on });
+            let removed = revision.not_after.iter().map(|on| EdgeChange::Remove { task: id, on: *on });
+            let edges = added.chain(removed).collect();
             Ok((Command::Revise { revision: revision.clone() }, Change { edges, ..Change::new() }))
         })
         .await

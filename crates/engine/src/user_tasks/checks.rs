@@ -67,6 +67,10 @@ pub struct CheckGround<'a> {
 }
 
 impl Checks {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &CheckSpec> {
         self.0.iter()
     }
@@ -112,6 +116,7 @@ async fn run_command(
         command: command.to_vec(),
         folder: ground.site.folder.clone(),
         environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+        fence: None,
         input: String::new(),
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,

@@ -16,8 +16,11 @@ pub enum UserTaskError {
     Unknown { name: String, names: Vec<String> },
     #[error("a quote in args does not end")]
     OpenQuote,
-    #[error("args cannot hold {{{{: arguments are plain words, not templates")]
-    TemplateInArgs,
+    #[error("args cannot contain a NUL character")]
+    NulInArgs,
+    /// Each with its place in the file.
+    #[error("{TASKFILE} has keys that are not known:\n{}", .0.join("\n"))]
+    UnknownKeys(Vec<String>),
     #[error("{TASKFILE} is new or has changed, and nobody has said yet that it may run")]
     Untrusted,
     #[error("{path} cannot be used: {detail}")]
@@ -33,7 +36,8 @@ impl UserTaskError {
             Self::Unreadable(_) => format!("mend {TASKFILE} and try again"),
             Self::Unknown { .. } => "see what there is: baton tasks".to_owned(),
             Self::OpenQuote => "close it, or put a backslash before it".to_owned(),
-            Self::TemplateInArgs => "leave it out, or let the task read it from a file".to_owned(),
+            Self::NulInArgs => "leave it out: no program can receive it as an argument".to_owned(),
+            Self::UnknownKeys(_) => format!("fix the keys in {TASKFILE}, or begin them with x-"),
             Self::Untrusted => "a person reads the file and then says: baton tasks --trust".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Lost(_) => "try again".to_owned(),
@@ -63,8 +67,8 @@ failure! {
     UserTaskError { |it|
         kind: match it {
             Self::NoTaskfile | Self::Unknown { .. } => ErrorKind::NotFound,
-            Self::OpenQuote | Self::TemplateInArgs => ErrorKind::InvalidInput,
-            Self::Unreadable(_) | Self::Untrusted => ErrorKind::Conflict,
+            Self::OpenQuote | Self::NulInArgs => ErrorKind::InvalidInput,
+            Self::Unreadable(_) | Self::UnknownKeys(_) | Self::Untrusted => ErrorKind::Conflict,
             Self::Folder { .. } | Self::Lost(_) => ErrorKind::Internal,
         },
         hint: it.hint(),

@@ -30,11 +30,17 @@ explained! { UserTaskError {
         cause: "Arguments are split by the rules of a shell.",
         next: "Close the quote, or put a backslash before it.",
     },
-    Self::TemplateInArgs => Explanation {
-        code: "template_in_args",
-        means: "An argument holds {{, which the Taskfile would take for a template.",
-        cause: "Arguments are plain words; what is in them must not become part of the command.",
-        next: "Leave it out, or let the task read it from a file.",
+    Self::NulInArgs => Explanation {
+        code: "nul_in_args",
+        means: "The arguments contain a NUL character.",
+        cause: "Programs receive arguments as texts that end at the first NUL.",
+        next: "Leave the NUL character out of the arguments.",
+    },
+    Self::UnknownKeys(_) => Explanation {
+        code: "unknown_keys",
+        means: "The Taskfile, or a file it includes, has a key that is not known; the message has the place.",
+        cause: "A misspelled key would be ignored: a task with `cmdz` does nothing and succeeds.",
+        next: "Fix the key, or begin it with `x-` if it is meant for another program.",
     },
     Self::Untrusted => Explanation {
         code: "untrusted",

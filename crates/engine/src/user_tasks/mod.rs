@@ -17,8 +17,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::process::marked::MarkedRun;
+use baton_taskfile::ast::TaskfileWarning;
+use baton_taskfile::cli::TaskCliOptions;
 use baton_taskfile::{
-    CancelToken, OutputTarget, TaskEnvironment, TaskInvocation, Taskfile, TaskfileCache, split_args,
+    CancelToken, OutputTarget, ProjectTree, TaskEnvironment, TaskInvocation, Taskfile, TaskfileCache,
+    split_args,
 };
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
@@ -28,10 +32,14 @@ pub use output::Ran;
 pub use settings::{Trust, UserTaskSettings};
 pub use site::{Site, TASKFILE};
 
+use crate::base::ids::Ids;
 use trust::Trusted;
 
 /// User tasks at work at once. One more waits until another has ended.
 const RUNS_MAX: usize = 32;
+
+/// How long processes that a user task left in the background may take to end, before they are killed.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 
 /// Shared by everyone who lists or runs; cheap to clone.
 #[derive(Clone)]
@@ -74,11 +82,10 @@ impl UserTasks {
 
     /// Runs a task to its end. Whoever stops waiting for it ends it, with everything it started.
     pub async fn run(&self, site: &Site, name: &str, args: &str) -> Result<Ran, UserTaskError> {
-        let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
-        // A template inside an argument is rendered after the quotes are set, and could end them.
-        if args.iter().any(|word| word.contains("{{")) {
-            return Err(UserTaskError::TemplateInArgs);
+        if args.contains('\0') {
+            return Err(UserTaskError::NulInArgs);
         }
+        let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
         let timeout = Duration::from_secs(self.0.settings.timeout);
         self.run_call(
             site,
@@ -106,7 +113,7 @@ impl UserTasks {
     async fn run_call(
         &self,
         site: &Site,
-        call: TaskInvocation,
+        mut call: TaskInvocation,
         io: OutputTarget,
     ) -> Result<Ran, UserTaskError> {
         let taskfile = self.ready_to_run(site, &call.name)?;
@@ -114,7 +121,13 @@ impl UserTasks {
         let _ending = CancelOnDrop(cancel.clone());
         // Never closed, so there is always a place in the end.
         let _place = self.0.places.acquire().await;
-        let run = move || Ran::of(&call.name, taskfile.run(&call, &io, Some(&cancel)));
+        let run = move || {
+            let marked = MarkedRun::begin(Ids::random().attempt());
+            call.marks = vec![marked.mark()];
+            let ran = Ran::of(&call.name, taskfile.run(&call, &io, Some(&cancel)));
+            marked.end(LEFTOVER_GRACE);
+            ran
+        };
         tokio::task::spawn_blocking(run).await.map_err(|error| UserTaskError::Lost(error.to_string()))
     }
 
@@ -134,7 +147,26 @@ impl UserTasks {
         if self.0.settings.trust == Trust::Prompt && !Trusted::in_folder(&self.0.folder).holds(&taskfile)? {
             return Err(UserTaskError::Untrusted);
         }
-        Ok(taskfile)
+        match taskfile.warnings() {
+            [] => Ok(taskfile),
+            warnings => Err(UserTaskError::UnknownKeys(warnings.iter().map(describe_warning).collect())),
+        }
+    }
+
+    /// Runs a task in this terminal, with its streams; returns the exit code. Nothing it started is left when it ends.
+    pub fn run_in_terminal(&self, site: &Site, name: &str, args: &[String], limit: Option<Duration>) -> i32 {
+        let (file, folder) = (site.taskfile(), &site.folder);
+        let mut words: Vec<String> =
+            ["-x", "-t", &file.to_string_lossy(), "-d", &folder.to_string_lossy(), name, "--"]
+                .map(str::to_owned)
+                .to_vec();
+        words.extend_from_slice(args);
+        let marked = MarkedRun::begin(Ids::random().attempt());
+        let caller =
+            TaskCliOptions { limit, definitions: Some(site.root.clone()), marks: vec![marked.mark()] };
+        let code = baton_taskfile::cli::main_with(&words, &caller);
+        marked.end(LEFTOVER_GRACE);
+        code
     }
 
     /// A person has read the file as it is now and lets it run.
@@ -166,8 +198,14 @@ impl UserTasks {
             Some(variables) => TaskEnvironment::from_vars(variables.iter().cloned()),
             None => TaskEnvironment::from_process(),
         };
-        Ok(self.0.cache.open_with(&site.folder, &site.taskfile(), environment)?)
+        let tree = ProjectTree { definitions: site.root.clone(), dir: site.folder.clone() };
+        Ok(self.0.cache.open_in(&tree, &site.taskfile(), environment)?)
     }
+}
+
+fn describe_warning((path, warning): &(PathBuf, TaskfileWarning)) -> String {
+    let TaskfileWarning { message, position } = warning;
+    format!("{}:{}:{}: {message}", path.display(), position.line, position.column)
 }
 
 fn described(taskfile: &Taskfile) -> Result<Vec<UserTask>, UserTaskError> {

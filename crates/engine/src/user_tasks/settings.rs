@@ -1,17 +1,15 @@
 //! `[user_tasks]` in the settings.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct UserTaskSettings {
-    /// Seconds a run may take that an agent or a program asked for. People at a terminal end theirs themselves.
+    /// How many seconds a user task may run that an agent or a program started. Those you start have no limit.
     pub timeout: u64,
+    /// Whether `.agent/Taskfile.yml` may run.
     pub trust: Trust,
-}
-
-impl UserTaskSettings {
-    pub const KEYS: [&str; 2] = ["timeout", "trust"];
 }
 
 /// Five minutes: longer than most test suites, shorter than a model's patience.
@@ -23,13 +21,13 @@ impl Default for UserTaskSettings {
     }
 }
 
-/// Whether the Taskfile runs as it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// `user_tasks.trust`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// The repository is the human's own; what is in it may run.
+    /// without asking
     #[default]
     Always,
-    /// Nothing runs until a person said yes to the file as it is: `baton tasks --trust`, again after every change.
+    /// only after `baton tasks --trust`, again after every change
     Prompt,
 }

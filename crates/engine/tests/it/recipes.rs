@@ -9,12 +9,12 @@ use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::run::{Advance, Run, RunObservation, StepReport};
 use baton_core::recipe::{Recipe, RecipeDraft, StepDraft, StepTransition};
-use baton_engine::settings::recipes::{BUILT_IN, RecipeLibrary, Source, read, schema};
+use baton_engine::settings::recipes::{BUILT_IN, RecipeLibrary, RecipeSource, parse, schema};
 use tempfile::TempDir;
 
 fn built_in(id: &str) -> Recipe {
     let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == id).unwrap();
-    read(text, Path::new(id)).unwrap()
+    parse(text, Path::new(id)).unwrap()
 }
 
 fn id(text: &str) -> RecipeId {
@@ -29,14 +29,14 @@ fn repository(text: &str) -> (TempDir, RecipeLibrary) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join(".agent/recipes")).unwrap();
     fs::write(folder.path().join(".agent/recipes/small.yml"), text).unwrap();
-    let library = RecipeLibrary::of(folder.path());
+    let library = RecipeLibrary::for_repository(folder.path());
     (folder, library)
 }
 
 #[test]
 fn every_built_in_recipe_reads_and_has_its_own_name() {
     for (name, text) in BUILT_IN {
-        let recipe = read(text, Path::new(name)).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
+        let recipe = parse(text, Path::new(name)).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
         assert_eq!(recipe.id().as_str(), *name);
         for step in recipe.steps() {
             // The outcomes of the loop's phases are the human's, at the gates; its agents end as every task's do.
@@ -99,7 +99,7 @@ fn implement_step_no_tasks_transition() {
 #[test]
 fn recipe_validates_with_no_tasks_outcome() {
     let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "implement-and-review").unwrap();
-    assert!(read(text, Path::new("implement-and-review.yml")).is_ok());
+    assert!(parse(text, Path::new("implement-and-review.yml")).is_ok());
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn a_repository_overrides_a_built_in_recipe_and_adds_its_own() {
     fs::write(folder.path().join(".agent/recipes/rebase.yaml"), own).unwrap();
     assert_eq!(library.get(&id("rebase")).unwrap().label().as_str(), "Our rebase");
     assert!(library.get(&id("small")).is_some() && library.get(&id("work")).is_some());
-    let from_files = library.list().into_iter().filter(|listed| listed.source != Source::BuiltIn).count();
+    let from_files =
+        library.list().into_iter().filter(|listed| listed.source != RecipeSource::BuiltIn).count();
     assert_eq!(from_files, 2);
 }
 
@@ -145,18 +146,18 @@ fn a_faulty_change_keeps_the_last_good_version_and_says_so_once() {
     let (folder, library) = repository(SMALL);
     let file = folder.path().join(".agent/recipes/small.yml");
     assert_eq!(library.get(&id("small")).unwrap().label().as_str(), "Small");
-    assert!(library.news().is_empty());
+    assert!(library.take_warnings().is_empty());
 
     fs::write(&file, SMALL.replace("outcomes: [done]", "outcomes: [done, extra]")).unwrap();
     assert_eq!(library.get(&id("small")).unwrap().label().as_str(), "Small", "the last good one");
-    let news = library.news();
+    let news = library.take_warnings();
     assert_eq!(news.len(), 1);
-    assert!(news[0].contains("the version before stays in use"), "{news:?}");
+    assert!(news[0].contains("the previous version stays in use"), "{news:?}");
     assert!(news[0].contains("small.yml:9:5: step one, on_outcome"), "{news:?}");
     library.get(&id("small"));
-    assert!(library.news().is_empty(), "it is reported once");
+    assert!(library.take_warnings().is_empty(), "it is reported once");
     let listed = library.list().into_iter().find(|listed| listed.recipe.id() == &id("small")).unwrap();
-    assert_eq!(listed.faults.len(), 1);
+    assert_eq!(listed.errors.len(), 1);
 
     fs::write(&file, SMALL.replace("label: Small", "label: Mended and good")).unwrap();
     assert_eq!(library.get(&id("small")).unwrap().label().as_str(), "Mended and good");
@@ -165,10 +166,10 @@ fn a_faulty_change_keeps_the_last_good_version_and_says_so_once() {
 }
 
 #[test]
-fn a_file_that_was_never_good_leaves_the_built_in_one() {
+fn a_file_that_was_never_valid_leaves_the_built_in_one() {
     let (_folder, library) = repository(&SMALL.replace("id: small", "id: rebase").replace("[done]", "[]"));
     assert_eq!(library.get(&id("rebase")).unwrap().label().as_str(), "Rebase");
-    assert!(library.news()[0].contains("it is not used"));
+    assert!(library.take_warnings()[0].contains("it is not used"));
 }
 
 #[test]
@@ -176,9 +177,9 @@ fn two_files_of_one_id_are_a_fault_of_the_second() {
     let (folder, library) = repository(SMALL);
     fs::write(folder.path().join(".agent/recipes/again.yml"), SMALL).unwrap();
     let checked = library.check();
-    let faulty: Vec<_> = checked.iter().filter(|one| !one.faults.is_empty()).collect();
+    let faulty: Vec<_> = checked.iter().filter(|one| !one.errors.is_empty()).collect();
     assert_eq!(faulty.len(), 1);
-    assert!(faulty[0].faults[0].message.contains("the id \"small\" is taken by"), "{faulty:?}");
+    assert!(faulty[0].errors[0].message.contains("already has the id \"small\""), "{faulty:?}");
 }
 
 #[test]
@@ -208,9 +209,9 @@ fn the_schema_names_the_keys_the_check_knows() {
 }
 
 #[test]
-fn the_example_in_the_documentation_is_a_recipe_without_faults() {
+fn the_example_in_the_documentation_is_a_valid_recipe() {
     let page = include_str!("../../../../docs/recipes.md");
     let example = page.split("```yaml").nth(1).unwrap().split("```").next().unwrap();
-    let recipe = read(example, Path::new("docs/recipes.md")).unwrap();
+    let recipe = parse(example, Path::new("docs/recipes.md")).unwrap();
     assert_eq!(recipe.id().as_str(), "tidy");
 }

@@ -84,7 +84,9 @@ impl TestRepo {
     }
 
     pub fn tip(&self, full_ref: &str) -> Option<CommitId> {
-        let (ok, output) = self.try_git(&self.main, &["rev-parse", "--verify", "--quiet", full_ref]);
+        // The suffix makes git look for the object, also when the name is that of a commit.
+        let name = format!("{full_ref}^{{commit}}");
+        let (ok, output) = self.try_git(&self.main, &["rev-parse", "--verify", "--quiet", &name]);
         ok.then(|| output.parse().unwrap())
     }
 

@@ -18,7 +18,7 @@ use baton_engine::base::ids::Ids;
 use baton_engine::git::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::tasks::service::TaskService;
 use baton_store::model::claim::ClaimRequest;
 use tempfile::TempDir;
@@ -48,8 +48,8 @@ impl Works {
             "default_agent = \"mine\"\n{settings}\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
             program.display()
         );
-        let settings = Settings::read(&text, &home).unwrap();
-        let place = Place::find(&root, &PlaceOptions::default()).unwrap();
+        let settings = Settings::parse(&text, &home).unwrap();
+        let place = StateLocation::find(&root, &LocationOptions::default()).unwrap();
         let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::counted());
         let engine = Engine::new(tasks, settings, place, "baton".into(), Arc::new(|_: &str| {}));
         Self { home, engine: engine.await.unwrap(), _scratch: scratch }

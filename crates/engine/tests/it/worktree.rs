@@ -3,6 +3,7 @@
 mod checkout;
 mod crash;
 mod git;
+mod isolation;
 mod measure;
 mod merge;
 mod random_trees;

@@ -47,10 +47,13 @@ impl std::fmt::Debug for ServerToken {
     }
 }
 
-/// How long a browser stays logged in: a month.
-const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
+/// How long a browser stays logged in: a week. Cookies know no ports, so other servers of the host see it.
+const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
 
-/// Checks `Host`, `RunOrigin` and token of a request.
+static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+static SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
+/// Checks `Host`, `Origin` and token of a request.
 #[derive(Debug, Clone)]
 pub struct HttpGuard {
     is_loopback: bool,
@@ -138,17 +141,21 @@ impl HttpGuard {
     /// Refuses requests from pages of other origins.
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         if !headers.contains_key(ORIGIN) {
-            return Ok(());
+            // Browsers say so themselves. A link from elsewhere to a page is no request of that page's.
+            let says = |name: &HeaderName, value: &str| text(headers, name) == Some(value);
+            let is_foreign = says(&SEC_FETCH_SITE, "cross-site") && !says(&SEC_FETCH_MODE, "navigate");
+            return if is_foreign { Err(foreign_page()) } else { Ok(()) };
         }
         let host = text(headers, &HOST).unwrap_or_default();
         let own = text(headers, &ORIGIN)
             .and_then(|origin| origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")))
             .is_some_and(|origin| origin.eq_ignore_ascii_case(host));
-        if own {
-            Ok(())
-        } else {
-            Err(forbidden("requests from pages of other origins are refused", "open the server's own page"))
-        }
+        if own { Ok(()) } else { Err(foreign_page()) }
+    }
+
+    /// Whether the request shows a token or a cookie, valid or not.
+    pub fn has_credentials(&self, headers: &HeaderMap) -> bool {
+        headers.contains_key(AUTHORIZATION) || self.cookies(headers).next().is_some()
     }
 
     pub fn needs_token(&self) -> bool {
@@ -177,6 +184,10 @@ impl HttpGuard {
             ))
         }
     }
+}
+
+fn foreign_page() -> ApiError {
+    forbidden("requests from pages of other origins are refused", "open the server's own page")
 }
 
 fn forbidden(message: &str, hint: &str) -> ApiError {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use axum::body::Body as Incoming;
 use axum::extract::{FromRequest, FromRequestParts, Query as Pairs, RawPathParams, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use baton_core::base::text::{NonBlank, nearest};
 use baton_engine::query::Cursor;
@@ -48,6 +48,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let content_type = request.headers().get(CONTENT_TYPE).cloned();
+        let announced =
+            request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        if announced.is_some_and(|length: usize| length > BODY_DRAINED_MAX) {
+            // Not even worth draining.
+            return Err(too_large());
+        }
         let bytes = read_body(request.into_body()).await?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return parse_json(b"{}");

@@ -19,8 +19,11 @@ pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long shutdown waits for open requests and streams.
 pub const ENDING_PATIENCE: Duration = Duration::from_secs(10);
-/// Concurrent connections. Further ones wait.
+/// Concurrent connections. Further ones wait. Where fewer files may be open, it is a quarter of those: git and agents need
+/// the rest.
 pub const CONNECTIONS_MAX: usize = 2_048;
+/// Of these, event streams and sockets, which last for hours. Requests keep the others.
+pub const STREAMS_MAX: usize = 1_536;
 /// Default page size.
 pub const PAGE_DEFAULT: u32 = 50;
 /// Largest page size.
@@ -35,9 +38,14 @@ const PER_SECOND: f64 = 2_000.0;
 /// Tracked addresses. Idle ones are evicted first.
 const ADDRESSES_MAX: usize = 4_096;
 
+/// Wrong tokens per address: a person mistypes a few times, a program guesses.
+const GUESSES: f64 = 20.0;
+const GUESSES_PER_SECOND: f64 = 0.1;
+
 /// Counts requests by address.
-#[derive(Default)]
 pub struct RateLimit {
+    burst: f64,
+    per_second: f64,
     buckets: Mutex<HashMap<IpAddr, Bucket>>,
 }
 
@@ -47,26 +55,40 @@ struct Bucket {
     at: Instant,
 }
 
-impl Bucket {
-    fn level(self, now: Instant) -> f64 {
-        let since = now.saturating_duration_since(self.at).as_secs_f64();
-        (self.left + since * PER_SECOND).min(BURST)
-    }
-}
-
 impl RateLimit {
+    /// For all requests.
+    pub fn of_requests() -> Self {
+        Self { burst: BURST, per_second: PER_SECOND, buckets: Mutex::default() }
+    }
+
+    /// For wrong tokens at login.
+    pub fn of_guesses() -> Self {
+        Self { burst: GUESSES, per_second: GUESSES_PER_SECOND, buckets: Mutex::default() }
+    }
+
+    fn level(&self, bucket: Bucket, now: Instant) -> f64 {
+        let since = now.saturating_duration_since(bucket.at).as_secs_f64();
+        (bucket.left + since * self.per_second).min(self.burst)
+    }
+
+    /// Whether the address's bucket is empty.
+    pub fn is_used_up(&self, address: IpAddr, now: Instant) -> bool {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.get(&address).is_some_and(|bucket| self.level(*bucket, now) < 1.0)
+    }
+
     /// Takes one request from the address's bucket; false when it is empty.
     pub fn try_take(&self, address: IpAddr, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
-            buckets.retain(|_, bucket| bucket.level(now) < BURST);
+            buckets.retain(|_, bucket| self.level(*bucket, now) < self.burst);
             // All tracked addresses are active: refuse a new one instead of growing the table.
             if buckets.len() >= ADDRESSES_MAX {
                 return false;
             }
         }
-        let bucket = buckets.entry(address).or_insert(Bucket { left: BURST, at: now });
-        let left = bucket.level(now);
+        let bucket = buckets.entry(address).or_insert(Bucket { left: self.burst, at: now });
+        let left = self.level(*bucket, now);
         let takes = left >= 1.0;
         *bucket = Bucket { left: if takes { left - 1.0 } else { left }, at: now };
         takes
@@ -84,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_bucket_empties_and_refills() {
-        let (limit, now) = (RateLimit::default(), Instant::now());
+        let (limit, now) = (RateLimit::of_requests(), Instant::now());
         let taken = (0..5_000).filter(|_| limit.try_take(address(1), now)).count();
         assert_eq!(taken, 4_000);
         assert!(limit.try_take(address(2), now), "another address has its own");
@@ -93,8 +115,17 @@ mod tests {
     }
 
     #[test]
+    fn guesses_are_few() {
+        let (limit, now) = (RateLimit::of_guesses(), Instant::now());
+        assert!(!limit.is_used_up(address(1), now));
+        assert_eq!((0..100).filter(|_| limit.try_take(address(1), now)).count(), 20);
+        assert!(limit.is_used_up(address(1), now) && !limit.is_used_up(address(2), now));
+        assert!(!limit.is_used_up(address(1), now + Duration::from_secs(11)), "one more after ten seconds");
+    }
+
+    #[test]
     fn idle_addresses_are_evicted_first() {
-        let (limit, now) = (RateLimit::default(), Instant::now());
+        let (limit, now) = (RateLimit::of_requests(), Instant::now());
         for number in 0..4_096 {
             assert!(limit.try_take(address(number), now));
         }

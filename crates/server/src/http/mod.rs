@@ -8,4 +8,5 @@ pub mod guard;
 pub(crate) mod input;
 pub mod limits;
 pub(crate) mod paths;
+pub mod peer;
 pub(crate) mod roles;

@@ -9,6 +9,7 @@ use axum::response::sse::{Event, KeepAlive};
 use baton_engine::StoredEvent;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::http::error::{ApiError, Result};
 use crate::live::follower::EventFollower;
@@ -27,11 +28,11 @@ pub(crate) fn stream<B: Stream<Item = Event> + Send + 'static>(
     after: u64,
     render: fn(&StoredEvent) -> Event,
     extra: B,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>>> {
     let follower = EventFollower::new(App::clone(authed), after);
     let (app, principal) = (App::clone(authed), authed.principal.clone());
     let over = Box::pin(async move { principal.expired(&app).await });
-    let state = (follower, over, Box::pin(extra), OpenStream::new(authed), authed.principal.clone());
+    let state = (follower, over, Box::pin(extra), OpenStream::new(authed)?, authed.principal.clone());
     let events = unfold(state, move |(mut follower, mut over, mut extra, open, principal)| async move {
         // All branches are cancel-safe.
         let next = tokio::select! {
@@ -47,7 +48,7 @@ pub(crate) fn stream<B: Stream<Item = Event> + Send + 'static>(
             None => None,
         }
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 /// The `Last-Event-ID` header.
@@ -67,18 +68,22 @@ pub(crate) fn to_sse(recorded: &StoredEvent) -> Event {
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())
 }
 
-/// Counts an open stream in the metrics.
-struct OpenStream(App);
+/// Counts an open stream in the metrics, and holds its place.
+struct OpenStream {
+    app: App,
+    _place: OwnedSemaphorePermit,
+}
 
 impl OpenStream {
-    fn new(app: &App) -> Self {
+    fn new(app: &App) -> Result<Self> {
+        let place = app.stream_place()?;
         app.metrics.event_streams.entered();
-        Self(app.clone())
+        Ok(Self { app: app.clone(), _place: place })
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.metrics.event_streams.left();
+        self.app.metrics.event_streams.left();
     }
 }

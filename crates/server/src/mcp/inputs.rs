@@ -148,10 +148,12 @@ enum SettableStatus {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["task_name"]))]
 pub(super) struct RunUserTaskArguments {
-    /// A name from `list_user_tasks`
+    /// The name of the task to run (e.g., 'test', 'build').
     #[serde(default)]
     pub task_name: String,
-    /// Arguments for the command, as in a shell: -v -race
+    #[schemars(
+        description = "Optional arguments to pass to the task. These arguments are made available within the Taskfile via the '{{.CLI_ARGS}}' variable."
+    )]
     #[serde(default)]
     pub args: String,
 }

@@ -89,7 +89,7 @@ pub async fn identify_caller(app: &App, headers: &HeaderMap, principal: Option<P
     let given = bearer(headers).ok_or_else(error_text)?;
     match given.parse::<AttemptSecret>() {
         Ok(secret) => Toolbox::for_server(app).find_caller(secret).await?.ok_or_else(error_text),
-        Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(error_text),
+        Err(_) if app.guard.needs_token() || PersonSecret::has_prefix(given) => person.ok_or_else(error_text),
         Err(_) => Err(error_text()),
     }
 }

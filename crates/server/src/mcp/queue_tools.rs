@@ -2,12 +2,12 @@
 
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::{NonBlank, Role};
 use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
 use baton_core::task::revision::Revision;
 use baton_core::task::state::TaskStatus;
-use baton_core::task::{Task, TaskSpec};
+use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
@@ -34,6 +34,13 @@ pub(super) async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswe
         Caller::Attempt { task, .. } => Some(*task),
         Caller::Person { .. } => None,
     };
+    // A run that found no task has one of its own to carry it; that is no work.
+    if let Some(id) = own {
+        let task = toolbox.tasks.task(id).await.map_err(error_text)?.value;
+        if task.spec().purpose == Purpose::Run && task.spec().description.trim().is_empty() {
+            return Ok(ToolAnswer::ok("No tasks available."));
+        }
+    }
     let next = match own {
         Some(task) => Some(task),
         None => toolbox.tasks.ready(1).await.map_err(error_text)?.first().map(|stored| stored.value.id()),
@@ -62,6 +69,7 @@ pub(super) async fn add(
     caller: &Caller,
     arguments: AddTaskArguments,
 ) -> Result<ToolAnswer, String> {
+    refuse_in_loop(toolbox, caller).await?;
     let AddTaskArguments { title, description, priority, depends_on: wanted, task_type } = arguments;
     let title = check_title_length(title)?;
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
@@ -83,6 +91,18 @@ pub(super) async fn add(
     view(toolbox, task.id()).await
 }
 
+/// I9: in a loop, tasks are created only after the human's YES. Its agents propose them.
+async fn refuse_in_loop(toolbox: &Toolbox, caller: &Caller) -> Result<(), String> {
+    let Caller::Attempt { task, .. } = caller else { return Ok(()) };
+    let role = toolbox.tasks.task(*task).await.map_err(error_text)?.value.spec().role.clone();
+    if !Role::loop_phases().contains(&role) {
+        return Ok(());
+    }
+    Err("in a Plan → Execute → Review loop a task is created only after the user has said YES. Planning agents hand in \
+         {\"baton\":\"plan\",…}, reviewing agents {\"baton\":\"discovered\",…}; others mention it in their message"
+        .to_owned())
+}
+
 fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
     if title.as_str().chars().count() > TITLE_CHARS_MAX {
         return Err(format!(
@@ -102,7 +122,7 @@ pub(super) async fn update(
         title: arguments.title.map(check_title_length).transpose()?,
         description: arguments.description,
         priority: arguments.priority,
-        after: Vec::new(),
+        ..Revision::default()
     };
     if revision.is_empty() {
         return Err("nothing to change; set `title`, `description` or `priority`".to_owned());

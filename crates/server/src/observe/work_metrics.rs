@@ -274,10 +274,13 @@ impl WorkMetrics {
 fn state_after(body: &EventBody) -> Option<&'static str> {
     Some(match body {
         EventBody::TaskProvisional { .. } => "provisional",
+        EventBody::TaskLanding { .. } => "landing",
+        EventBody::TaskSentBack { reason, .. } if !reason.is_fault_of_task() => "provisional",
         EventBody::TaskContinues { .. } => "needs_continuation",
         EventBody::TaskRequeued { .. }
         | EventBody::TaskRejected { .. }
         | EventBody::TaskConflicted { .. }
+        | EventBody::TaskSentBack { .. }
         | EventBody::TaskRetried { .. } => "incoming",
         EventBody::TaskRecycled { .. } | EventBody::TaskReplaced { .. } => "recycled",
         EventBody::TaskDone { .. } => "done",

@@ -37,13 +37,14 @@ struct Column {
     waits: bool,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     column(
         "asking",
         StateName::AwaitingResponse,
         &[(None, Some(TaskStatus::AwaitingResponse)), (None, Some(TaskStatus::Blocked))],
     ),
     column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
+    column("landing", StateName::Landing, &[(Some(QueueName::Landing), None)]),
     column("working", StateName::Claimed, &[(Some(QueueName::Claimed), Some(TaskStatus::Running))]),
     column(
         "queued",

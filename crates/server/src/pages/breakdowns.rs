@@ -1,14 +1,17 @@
 //! `/breakdowns`: plans for tasks that were too large: read, edit, approve, reject.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
+use baton_engine::attempt::breakdown_prompt::preview;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
+use baton_engine::tasks::error::TaskError;
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -86,10 +89,12 @@ pub(super) async fn show(
             }
             @if is_provisional(&task) { (decide(id)) }
         }
-        @if may_edit(&task) { (editor(id, plan.as_ref().map(|record| &record.plan))) }
-        details {
-            summary { "Prompt for the planner" }
-            div.prose { (markdown(&task.spec().description)) }
+        @if may_edit(&task) { (editor(id, &rows(plan.as_ref().map(|record| &record.plan)), plan.is_some(), None)) }
+        @if is_to_plan(&task) {
+            details {
+                summary { "Prompt for the planner" }
+                div.prose { (markdown(&planner_prompt(&app, &task).await)) }
+            }
         }
     };
     Ok(frame.page(Tab::Breakdowns, "Breakdown", &[id.to_string()], &body))
@@ -101,6 +106,21 @@ fn is_provisional(task: &Task) -> bool {
 
 fn may_edit(task: &Task) -> bool {
     matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. } | TaskState::Failed { .. })
+}
+
+fn is_to_plan(task: &Task) -> bool {
+    match task.spec().purpose {
+        Purpose::Breakdown { by_hand, .. } => !by_hand,
+        Purpose::Work | Purpose::Run => false,
+    }
+}
+
+/// What the planner is told, from the repository as it is now; else the reason why that cannot be said.
+async fn planner_prompt(app: &App, task: &Task) -> String {
+    match preview(&app.workspace.projects, task).await {
+        Ok(prompt) => prompt,
+        Err(error) => format!("The repository cannot be read: {error}\n\n{}", task.spec().description),
+    }
 }
 
 fn lineage(task: &Task) -> Markup {
@@ -171,76 +191,118 @@ fn decide(id: TaskId) -> Markup {
     }
 }
 
+/// One item of the plan as the form has it.
+#[derive(Default)]
+struct PlanRow {
+    title: String,
+    description: String,
+    after: String,
+    priority: String,
+    criteria: String,
+    verification: String,
+}
+
+impl PlanRow {
+    fn of(item: &PlanItem) -> Self {
+        let lines = |texts: &[NonBlank]| texts.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        Self {
+            title: item.title.to_string(),
+            description: item.description.clone(),
+            after: numbers(&item.depends_on),
+            priority: item.priority.map(|priority| priority.to_string()).unwrap_or_default(),
+            criteria: lines(&item.acceptance_criteria),
+            verification: lines(&item.verification),
+        }
+    }
+
+    /// As it was typed.
+    fn typed(form: &PageForm, number: usize) -> Self {
+        let field =
+            |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
+        Self {
+            title: field("title"),
+            description: field("description"),
+            after: field("after"),
+            priority: field("priority"),
+            criteria: field("criteria"),
+            verification: field("verification"),
+        }
+    }
+
+    fn draft(self) -> ItemDraft {
+        let lines = |text: &str| {
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
+        let numbers = self.after.split([',', ' ']).filter(|part| !part.is_empty());
+        ItemDraft {
+            priority: Some(self.priority).filter(|text| !text.is_empty()).map_or(Value::Null, Value::String),
+            acceptance_criteria: lines(&self.criteria),
+            verification: lines(&self.verification),
+            depends_on: numbers.map(|part| Value::String(part.to_owned())).collect(),
+            title: self.title,
+            description: self.description,
+        }
+    }
+}
+
+fn rows(plan: Option<&Plan>) -> Vec<PlanRow> {
+    plan.map(Plan::items).unwrap_or_default().iter().map(PlanRow::of).collect()
+}
+
 /// The plan as a form; items without a title are dropped.
-fn editor(id: TaskId, plan: Option<&Plan>) -> Markup {
-    let items = plan.map(Plan::items).unwrap_or_default();
-    let rows = (items.len() + EMPTY_ROWS).min(ITEMS_MAX);
+fn editor(id: TaskId, items: &[PlanRow], has_plan: bool, fault: Option<&str>) -> Markup {
+    let (nothing, shown) = (PlanRow::default(), (items.len() + EMPTY_ROWS).min(ITEMS_MAX));
     html! {
-        details open[plan.is_none()] {
-            summary { @if plan.is_some() { "Edit plan" } @else { "Write plan" } }
+        details open[!has_plan || fault.is_some()] {
+            summary { @if has_plan { "Edit plan" } @else { "Write plan" } }
+            @if let Some(fault) = fault {
+                div.alert role="alert" { p { "The plan cannot be used. Nothing was stored; what you wrote is below." } pre { (fault) } }
+            }
             form.plan method="post" action={ "/breakdowns/" (id) "/edit" } {
-                @for row in 0..rows { (fields(row + 1, items.get(row))) }
+                @for row in 0..shown { (fields(row + 1, items.get(row).unwrap_or(&nothing))) }
                 div.actions { button.primary type="submit" { "Submit plan" } span.muted { "items without a title are dropped" } }
             }
         }
     }
 }
 
-fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
+fn fields(number: usize, item: &PlanRow) -> Markup {
     let name = |field: &str| format!("{field}-{number}");
-    let lines = |texts: &[NonBlank]| texts.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     html! {
         fieldset {
             legend { "Task " (number) }
             label for=(name("title")) { "Title" }
-            input #(name("title")) type="text" name=(name("title")) value=[item.map(|item| item.title.as_str())];
+            input #(name("title")) type="text" name=(name("title")) value=(item.title);
             label for=(name("description")) { "Description" }
-            textarea #(name("description")) name=(name("description")) rows="2" { @if let Some(item) = item { (item.description) } }
+            textarea #(name("description")) name=(name("description")) rows="2" { (item.description) }
             div.small {
                 div {
                     label for=(name("after")) { "After (numbers)" }
-                    input #(name("after")) type="text" name=(name("after")) value=[item.map(|item| numbers(&item.depends_on))];
+                    input #(name("after")) type="text" name=(name("after")) value=(item.after);
                 }
                 div {
                     label for=(name("priority")) { "Priority" }
-                    input #(name("priority")) type="text" name=(name("priority")) value=[item.and_then(|item| item.priority)] placeholder="P2";
+                    input #(name("priority")) type="text" name=(name("priority")) value=(item.priority) placeholder="P2";
                 }
             }
             label for=(name("criteria")) { "Acceptance criteria (one per line)" }
-            textarea #(name("criteria")) name=(name("criteria")) rows="2" { @if let Some(item) = item { (lines(&item.acceptance_criteria)) } }
-            input type="hidden" name=(name("verification")) value=[item.map(|item| lines(&item.verification))];
+            textarea #(name("criteria")) name=(name("criteria")) rows="2" { (item.criteria) }
+            input type="hidden" name=(name("verification")) value=(item.verification);
         }
     }
 }
 
-/// The form as a draft; core validates it.
-fn draft(form: &PageForm) -> PlanDraft {
-    let items = (1..=ITEMS_MAX).filter_map(|number| {
-        let field =
-            |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
-        let lines = |name: &str| {
-            field(name).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
-        };
-        let title = field("title");
-        (!title.is_empty()).then(|| ItemDraft {
-            title,
-            description: field("description"),
-            priority: Some(field("priority"))
-                .filter(|text| !text.is_empty())
-                .map_or(Value::Null, Value::String),
-            acceptance_criteria: lines("criteria"),
-            verification: lines("verification"),
-            depends_on: field("after")
-                .split([',', ' '])
-                .filter(|part| !part.is_empty())
-                .map(|part| Value::String(part.to_owned()))
-                .collect(),
-        })
-    });
-    PlanDraft { items: items.collect() }
+/// The items of the form; core validates them.
+fn typed_rows(form: &PageForm) -> Vec<PlanRow> {
+    (1..=ITEMS_MAX).map(|number| PlanRow::typed(form, number)).filter(|row| !row.title.is_empty()).collect()
 }
 
-pub(super) async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
+pub(super) async fn edit(
+    app: AuthedApp,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+    form: PageForm,
+) -> PageResult {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) =
@@ -249,8 +311,20 @@ pub(super) async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form:
             baton_core::transition::refusal::CommandRefusal::WrongState { task: id, state, command }.into()
         );
     }
-    app.tasks().submit_plan(id, draft(&form), app.actor()).await?;
-    Ok(redirect(&format!("/breakdowns/{id}")))
+    let draft = PlanDraft { items: typed_rows(&form).into_iter().map(PlanRow::draft).collect() };
+    match app.tasks().submit_plan(id, draft, app.actor()).await {
+        Ok(_) => Ok(redirect(&format!("/breakdowns/{id}"))),
+        Err(error) => {
+            let Some(TaskError::InvalidPlan(faults)) = error.get() else { return Err(error.into()) };
+            let frame = Frame::load(&app, request).await?;
+            let body = html! {
+                header.heading.task { h1 { (task.spec().title) } }
+                (editor(id, &typed_rows(&form), true, Some(&faults.to_string())))
+            };
+            let about = [id.to_string()];
+            Ok(frame.page_with(StatusCode::BAD_REQUEST, Tab::Breakdowns, "Breakdown", &about, &body))
+        }
+    }
 }
 
 pub(super) async fn run(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{ProjectId, SessionId};
-use baton_core::recipe::run::Run;
+use baton_core::base::task_type::TaskType;
 use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
 use baton_core::task::state::{TaskState, TaskStatus};
@@ -25,8 +25,8 @@ use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::projects;
 use crate::pages::question;
-use crate::pages::task::about::{describe_run, find_run};
-use crate::pages::task::history;
+use crate::pages::recipes::hub::render_hub;
+use crate::pages::task::about::describe_run;
 use crate::pages::widgets::markdown::{markdown, plain};
 use crate::pages::widgets::words::{age, ago, pluralize, short, state_badge, status_badge};
 use crate::state::App;
@@ -178,6 +178,9 @@ fn render_entry(
                     div.said #{ "q-" (question_id) } { p.meta { "Asked " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
                 }
             },
+            EntryContent::RunEnded { recipe_id, text, .. } => {
+                div.said #{ "entry-" (entry.key) } { p.meta { (recipe_id) " ended " (when) " " (link) } div.prose { (markdown(text)) } }
+            },
             EntryContent::Answer { text, answered_by, .. } => {
                 div.said.human #{ "entry-" (entry.key) } { p.meta { (answered_by) " answered " (when) } div.prose { (markdown(text.as_str())) } }
             },
@@ -195,10 +198,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
         let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
-    let run = match SessionRuns::new(app.tasks()).open(session).await? {
-        Some(run) => Some(run),
-        None => last_run(app, session).await?,
-    };
+    let run = SessionRuns::new(app.tasks()).latest(session).await?;
     Ok(html! {
         @for task in &lines {
             p.progress #{ "progress-" (task.id()) } {
@@ -209,17 +209,9 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
         }
         @if let Some(run) = run {
             p.progress #run { "↺ " (describe_run(&run)) }
+            (render_hub(&run))
         }
     })
-}
-
-/// The run of the newest task's recipe.
-async fn last_run(app: &App, session: &SessionId) -> Result<Option<Run>, PageError> {
-    let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
-    match app.tasks().store.tasks(&filter, None, 1).await?.items.pop() {
-        Some(newest) => find_run(app, &history(app, newest.value.id()).await?).await,
-        None => Ok(None),
-    }
 }
 
 async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
@@ -242,6 +234,11 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
                 } @else if known.is_none() && !projects.is_empty() {
                     label.unseen for="chat-project" { "Project" }
                     (projects::picker("chat-project", &projects, None, "No project"))
+                }
+                label.unseen for="chat-type" { "Type" }
+                select #chat-type name="type" {
+                    option value="" { "Guess the type" }
+                    @for task_type in TaskType::ALL { option value=(task_type) { (task_type) } }
                 }
                 label.unseen for="chat-recipe" { "Recipe" }
                 select #chat-recipe name="recipe" {
@@ -270,7 +267,7 @@ pub(super) async fn post(
     let posting = Posting {
         session: session.clone(),
         text: form.non_blank("content")?,
-        wanted: RequestedWork { task_type: None, recipe },
+        wanted: RequestedWork { task_type: form.parse("type")?, recipe },
         key: None,
     };
     app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;

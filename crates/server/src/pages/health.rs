@@ -6,7 +6,7 @@ use axum::extract::State;
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_engine::base::supervisor::{ServiceReport, ServiceState};
+use baton_engine::base::supervisor::{ServiceState, ServiceStatus};
 use baton_engine::limits::holds::Holds;
 use maud::{Markup, html};
 
@@ -139,7 +139,7 @@ fn size(folder: &Path) -> u64 {
 
 /// The background services, failing ones first.
 fn services(health: &HealthView) -> Markup {
-    let mut services: Vec<&ServiceReport> = health.services.iter().collect();
+    let mut services: Vec<&ServiceStatus> = health.services.iter().collect();
     services.sort_by_key(|service| service.state != ServiceState::Failing);
     html! {
         @if !services.is_empty() {

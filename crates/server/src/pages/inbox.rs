@@ -2,9 +2,10 @@
 
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::base::id::QuestionId;
+use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::task::state::QueueName;
 use baton_engine::query::TaskFilter;
+use baton_engine::reports::standstill::{Standstill, StandstillReason, load_standstills};
 use maud::{Markup, html};
 
 use crate::pages::frame::layout::{Frame, empty, heading};
@@ -17,6 +18,8 @@ use crate::state::App;
 
 /// Questions per page.
 const SHOWN_MAX: u32 = 100;
+/// Standstills listed.
+const STANDING_MAX: usize = 50;
 /// Tasks to accept listed below the questions.
 const UNACCEPTED_MAX: u32 = 8;
 
@@ -24,18 +27,20 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
     let frame = Frame::load(&app, request).await?;
     let questions = load_questions(&app, &frame).await?;
     let tasks = load_tasks(&app, &questions).await?;
+    let standing = load_standstills(&app.workspace.projects).await?;
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();
     let body = html! {
         (heading("Inbox", &html! {
             @if pending >= SHOWN_MAX as usize { span.muted { "the oldest " (SHOWN_MAX) " pending questions" } }
             @else if pending > 0 { span.muted { (pending) @if pending == 1 { " pending question" } @else { " pending questions" } } }
         }))
-        @if questions.is_empty() { (render_empty(&app).await?) }
+        @if questions.is_empty() { (render_empty(&app, !standing.is_empty()).await?) }
         div.questions #questions data-filter {
             @for record in &questions {
                 (question::card(record, record.task_id.and_then(|id| tasks.get(&id)), frame.now, "/"))
             }
         }
+        (render_standing(&standing))
         (render_unaccepted(&app, &frame).await?)
     };
     Ok(frame.page(Tab::Inbox, "Inbox", &[], &body))
@@ -55,8 +60,11 @@ async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>,
 }
 
 /// The empty inbox, or the welcome page of an empty store.
-async fn render_empty(app: &App) -> Result<Markup, PageError> {
+async fn render_empty(app: &App, has_standing: bool) -> Result<Markup, PageError> {
     let any = app.tasks().store.tasks(&TaskFilter::default(), None, 1).await?;
+    if has_standing {
+        return Ok(html! { p.muted { "No pending questions, but some work stands still:" } });
+    }
     if !any.items.is_empty() {
         return Ok(empty(
             "No pending questions",
@@ -84,6 +92,53 @@ async fn render_empty(app: &App) -> Result<Markup, PageError> {
             p.muted { "Just exploring? " code { "baton demo" } " shows everything on a scratch repository." }
         }
     })
+}
+
+/// What stands still until the person acts.
+fn render_standing(standing: &[Standstill]) -> Markup {
+    html! {
+        @if !standing.is_empty() {
+            section.also aria-labelledby="standing" {
+                h2 #standing { "Stands still until you act" }
+                ul.plain {
+                    @for one in &standing[..standing.len().min(STANDING_MAX)] {
+                        li {
+                            strong { (one.title) } " " span.muted { (one.message) }
+                            p.verbs { (standstill_actions(one)) }
+                        }
+                    }
+                }
+                @if standing.len() > STANDING_MAX { p { (standing.len() - STANDING_MAX) " more: " code { "baton questions" } } }
+            }
+        }
+    }
+}
+
+fn standstill_actions(one: &Standstill) -> Markup {
+    let sheet = |task: Option<TaskId>, verb: &str, word: &str| {
+        html! { @if let Some(task) = task { a.button href={ "/tasks/" (task) "/do/" (verb) } data-sheet { (word) } } }
+    };
+    html! {
+        @match one.reason {
+            StandstillReason::PlanWanted => {
+                @if let Some(task) = one.task_id { a.button.primary href={ "/breakdowns/" (task) } { "Plan" } }
+            },
+            StandstillReason::BreakdownCancelled => { (sheet(one.on, "retry", "Plan it after all")) (sheet(one.task_id, "cancel", "Cancel")) },
+            StandstillReason::DeadDependency => {
+                @if let (Some(task), Some(on)) = (one.task_id, one.on) {
+                    form.inline method="post" action={ "/tasks/" (task) "/not-after" } {
+                        input type="hidden" name="on" value=(on);
+                        input type="hidden" name="next" value="/";
+                        button.primary type="submit" { "Remove the dependency" }
+                    }
+                }
+                (sheet(one.task_id, "cancel", "Cancel"))
+            },
+            StandstillReason::Failed => { (sheet(one.task_id, "retry", "Retry")) (sheet(one.task_id, "cancel", "Cancel")) },
+            StandstillReason::ProjectUnavailable => {},
+        }
+        @if let Some(task) = one.task_id { a.button.quiet href={ "/tasks/" (task) } { "Open" } }
+    }
 }
 
 /// Tasks that wait to be accepted.

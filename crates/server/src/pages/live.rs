@@ -57,7 +57,7 @@ pub(super) async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap)
         |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
     let turns = TurnUpdates::new(app.workspace.running.clone()).into_stream();
     let extra = select(turns, service_updates(app.workspace.services.changes()));
-    Ok(sse::stream(&app, after, news, extra).into_response())
+    Ok(sse::stream(&app, after, news, extra)?.into_response())
 }
 
 /// State changes of background services: every page shows the failing ones.

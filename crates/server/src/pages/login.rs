@@ -1,5 +1,6 @@
 //! `/login`: exchanges a token for a cookie, if the server needs one.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, SET_COOKIE};
@@ -8,6 +9,7 @@ use maud::html;
 
 use crate::api::routes::login::login_cookie;
 use crate::http::error::Code;
+use crate::http::peer::Peer;
 use crate::pages::frame::form::PageForm;
 use crate::pages::frame::response::{PageResult, bare, redirect};
 use crate::state::App;
@@ -17,9 +19,13 @@ pub(super) async fn ask(State(app): State<App>) -> Response {
 }
 
 /// Sets a cookie that scripts cannot read and other sites cannot send.
-pub(super) async fn enter(State(app): State<App>, form: PageForm) -> PageResult {
+pub(super) async fn enter(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    form: PageForm,
+) -> PageResult {
     let token = form.text("token").trim();
-    let cookie = match login_cookie(&app, token).await {
+    let cookie = match login_cookie(&app, peer.as_deref(), token).await {
         Ok(cookie) => cookie,
         Err(error) if error.error == Code::Unauthorized => {
             return Ok(sheet(StatusCode::UNAUTHORIZED, true));

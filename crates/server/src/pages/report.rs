@@ -27,9 +27,11 @@ th { color: var(--soft); font-weight: 500 } td.n, th.n { text-align: right; font
 
 pub fn page(report: &ProjectReport, now: Timestamp) -> String {
     let ProjectReport { project, progress, effort, tasks } = report;
-    let state = match project.completed_at {
-        Some(at) => format!("complete since {}", day(at)),
-        None => format!("{} of {} tasks finished", progress.total - progress.open(), progress.total),
+    let state = if let Some(at) = project.completed_at {
+        format!("complete since {}", day(at))
+    } else {
+        let (settled, total) = progress.settled();
+        format!("{settled} of {total} tasks finished")
     };
     let markup = html! {
         (DOCTYPE)
@@ -150,6 +152,7 @@ fn state(queue: QueueName) -> Markup {
         | QueueName::NeedsContinuation
         | QueueName::Escalated
         | QueueName::Provisional
+        | QueueName::Landing
         | QueueName::Recycled => html! { "· " (queue.as_str().replace('_', " ")) },
     }
 }
@@ -188,7 +191,7 @@ mod tests {
     use baton_core::base::text::NonBlank;
     use baton_core::records::project::Project;
     use baton_core::task::state::TaskStatus;
-    use baton_engine::reports::project_report::Progress;
+    use baton_engine::reports::project_report::ProjectProgress;
 
     #[test]
     fn agent_text_is_escaped() {
@@ -224,7 +227,7 @@ mod tests {
                 created_at: Timestamp::from_ms(0),
                 completed_at: None,
             },
-            progress: Progress { total: 1, done: 1, ..Progress::default() },
+            progress: ProjectProgress { total: 1, done: 1, ..ProjectProgress::default() },
             effort: Effort::default(),
             tasks: vec![task],
         };

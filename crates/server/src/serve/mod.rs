@@ -1,5 +1,7 @@
 //! The listener: accepts connections, limits them, and shuts them down cleanly.
 
+mod agents;
+mod file_limit;
 pub mod router;
 
 use std::io;
@@ -23,7 +25,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::http::limits::{CONNECTIONS_MAX, ENDING_PATIENCE, HEAD_BYTES_MAX, HEAD_TIMEOUT, HEADERS_MAX};
-use crate::serve::router::{Peer, router};
+use crate::http::peer::Peer;
+use crate::serve::router::router;
 use crate::state::App;
 
 /// Pause after a failed accept, for example when file handles run out.
@@ -58,7 +61,7 @@ impl Server {
         let make = move || LogProbe(tasks.clone());
         probing.start(ServiceName::Follower, wake, AtEnd::Cancel(Duration::ZERO), make);
         let mut clients = JoinSet::new();
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let places = Arc::new(Semaphore::new(places(file_limit::raise())));
         let service = TowerToHyperService::new(router(app.clone()));
         while !*stop.borrow() {
             let taken = async {
@@ -98,6 +101,12 @@ impl Server {
     }
 }
 
+/// How many connections are served at once, where this many files may be open.
+fn places(files_max: Option<u64>) -> usize {
+    let quarter = files_max.and_then(|files| usize::try_from(files / 4).ok());
+    quarter.unwrap_or(CONNECTIONS_MAX).clamp(1, CONNECTIONS_MAX)
+}
+
 /// Serves one connection within its limits. When `stop` turns true it may finish the request in progress.
 async fn client(
     stream: TcpStream,
@@ -107,8 +116,9 @@ async fn client(
 ) {
     // Responses are small; send them at once.
     let _ = stream.set_nodelay(true);
+    let ends = Peer::new(peer, stream.local_addr().ok());
     let with_peer = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
+        request.extensions_mut().insert(ends.clone());
         service.call(request)
     });
     let connection = http1::Builder::new()

@@ -1,17 +1,19 @@
 //! The router, and the middleware every request goes through.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use baton_engine::base::ids::Ids;
+use baton_engine::peer::PeerOwner;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 use tracing::Instrument;
@@ -20,9 +22,11 @@ use tracing::field::Empty;
 use crate::api::{exposition, openapi, routes};
 use crate::http::error::{ApiError, Code};
 use crate::http::limits::REQUEST_TIMEOUT;
+use crate::http::peer::{Peer, check_user};
 use crate::http::{paths, roles};
 use crate::mcp::mount;
 use crate::observe::metrics::RequestLabel;
+use crate::serve::agents;
 use crate::state::App;
 use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
@@ -30,10 +34,6 @@ use crate::{pages, socket};
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id accepted from a client.
 const REQUEST_ID_LEN_MAX: usize = 64;
-
-/// The client's address, set by the listener.
-#[derive(Debug, Clone, Copy)]
-pub struct Peer(pub SocketAddr);
 
 pub fn router(app: App) -> Router {
     let router = api_router()
@@ -83,6 +83,7 @@ async fn handle(State(app): State<App>, request: Request, next: Next) -> Respons
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID.clone(), value);
     }
+    add_default_headers(response.headers_mut());
     let (status, took) = (response.status().as_u16(), started.elapsed());
     span.record("status", status);
     if status >= 500 {
@@ -91,6 +92,17 @@ async fn handle(State(app): State<App>, request: Request, next: Next) -> Respons
     span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
     app.metrics.answered(&RequestLabel { method, route, status }, took);
     response
+}
+
+/// For what is not a page: nothing in it is ever run, guessed at or kept. Logs and diffs hold text that agents wrote.
+fn add_default_headers(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CACHE_CONTROL, "no-store"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
 }
 
 async fn respond(app: &App, request: Request, next: Next) -> Response {
@@ -124,7 +136,8 @@ async fn respond(app: &App, request: Request, next: Next) -> Response {
 
 /// Authenticates the request; none for routes that do it themselves.
 async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiError> {
-    let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    let peer = head.extensions.get::<Peer>();
+    let address = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.address.ip());
     app.guard.check_host(&head.headers)?;
     app.guard.check_origin(&head.headers)?;
     if !app.rate_limit.try_take(address, Instant::now()) {
@@ -135,6 +148,14 @@ async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiE
         ));
     }
     let path = head.uri.path();
+    let owner = match peer {
+        Some(peer) => peer.owner().await,
+        None => PeerOwner::Unknown,
+    };
+    if let PeerOwner::Attempt(attempt) = owner {
+        return agents::admit(app, head, attempt).await;
+    }
+    check_user(owner, &head.method, app.guard.has_credentials(&head.headers))?;
     // The tool endpoints check attempts' tokens themselves.
     if path == paths::SOCKET
         || path == paths::LOGIN

@@ -4,6 +4,7 @@ use axum::extract::ws::Message;
 use baton_core::base::id::{QuestionId, SessionId};
 use baton_core::base::text::{AgentName, RecipeId};
 use baton_core::people::role::PersonRole;
+use baton_core::phase::PhaseStart;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -11,9 +12,14 @@ use crate::http::error::ApiError;
 
 /// A request. The client's id is returned with the response.
 pub(super) struct SocketRequest {
-    pub id: Option<String>,
-    pub body: ClientMessage,
+    pub id: RequestId,
+    /// Also an unusable message has its id.
+    pub body: Result<ClientMessage, ApiError>,
 }
+
+/// The client's own id of a request: a string or a number.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct RequestId(pub Option<Value>);
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -27,6 +33,10 @@ pub(super) enum ClientMessage {
         recipe_id: RecipeId,
         working_directory: String,
         provider: Option<AgentName>,
+        /// What is to be done.
+        message: Option<String>,
+        /// The first phase of the loop.
+        from: Option<PhaseStart>,
     },
     ExitRecipe {
         session_id: SessionId,
@@ -60,21 +70,25 @@ impl ClientMessage {
 }
 
 /// Parses a frame; none for control frames.
-pub(super) fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
+pub(super) fn read(message: &Message) -> Option<SocketRequest> {
     match message {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {
-            Some(Err(ApiError::invalid("binary messages are not supported", "send JSON as text")))
+            let error = ApiError::invalid("binary messages are not supported", "send JSON as text");
+            Some(SocketRequest { id: RequestId::default(), body: Err(error) })
         }
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
     }
 }
 
-fn parse(text: &str) -> Result<SocketRequest, ApiError> {
+fn parse(text: &str) -> SocketRequest {
     let hint = "send {\"type\": …} with one of connect, get_available_recipes, start_recipe, exit_recipe, prompt, \
                 answer, subscribe";
     let wrong = |error: serde_json::Error| ApiError::invalid(format!("invalid message: {error}"), hint);
-    let value: Value = serde_json::from_str(text).map_err(wrong)?;
-    let id = value["request_id"].as_str().map(str::to_owned);
-    Ok(SocketRequest { id, body: serde_json::from_value(value).map_err(wrong)? })
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return SocketRequest { id: RequestId::default(), body: Err(wrong(error)) },
+    };
+    let id = value.get("request_id").filter(|id| id.is_string() || id.is_number()).cloned();
+    SocketRequest { id: RequestId(id), body: serde_json::from_value(value).map_err(wrong) }
 }

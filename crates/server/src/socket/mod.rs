@@ -15,7 +15,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use baton_core::base::id::SessionId;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -36,8 +37,12 @@ const PING_EVERY: Duration = Duration::from_secs(30);
 pub(crate) async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     // Logged-in browsers and clients with a bearer token are authenticated already.
     let principal = identify(&app, &headers).await.ok();
+    let place = match app.stream_place() {
+        Ok(place) => place,
+        Err(full) => return full.into_response(),
+    };
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
-        let _open = OpenSocket::new(app.clone());
+        let _open = (OpenSocket::new(app.clone()), place);
         let mut client = SocketSession { socket, app, principal, subscription: None };
         let reason = client.run().await;
         tracing::debug!(?reason, "socket closed");
@@ -142,42 +147,47 @@ impl SocketSession {
             let Ok(Some(Ok(message))) = timeout(left, self.socket.recv()).await else {
                 return Err(SocketEnd::Gone);
             };
-            let request = match incoming::read(&message) {
-                None => continue,
-                Some(Err(error)) => {
-                    self.send(&outgoing::error(None, &error)).await?;
+            let Some(SocketRequest { id, body }) = incoming::read(&message) else { continue };
+            let token = match body {
+                Ok(ClientMessage::Connect { token }) => token,
+                Ok(_) => {
+                    let hint = "send {\"type\": \"connect\"} first, with a token if one is needed";
+                    let error = ApiError::new(Code::Unauthorized, "not connected yet", hint);
+                    self.send(&outgoing::error(&id, &error)).await?;
                     continue;
                 }
-                Some(Ok(request)) => request,
-            };
-            let ClientMessage::Connect { token } = request.body else {
-                let hint = "send {\"type\": \"connect\"} first, with a token if one is needed";
-                let error = ApiError::new(Code::Unauthorized, "not connected yet", hint);
-                self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
-                continue;
+                Err(error) => {
+                    self.send(&outgoing::error(&id, &error)).await?;
+                    continue;
+                }
             };
             if self.principal.is_none() {
                 match identify_token(&self.app, token.as_deref()).await {
                     Ok(principal) => self.principal = Some(principal),
                     Err(error) => {
-                        self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
+                        self.send(&outgoing::error(&id, &error)).await?;
                         return Err(SocketEnd::Unauthorized);
                     }
                 }
             }
             let last_seq = *self.app.tasks().changes().borrow();
-            return self.send(&outgoing::connected(request.id.as_deref(), last_seq)).await;
+            return self.send(&outgoing::connected(&id, last_seq)).await;
         }
     }
 
     async fn answer(&mut self, message: Message) -> Result<(), SocketEnd> {
         let answer = match incoming::read(&message) {
             None => return if matches!(message, Message::Close(_)) { Err(SocketEnd::Gone) } else { Ok(()) },
-            Some(Err(error)) => outgoing::error(None, &error),
-            Some(Ok(SocketRequest { id, body })) => match self.handle(body).await {
-                Ok(answer) => outgoing::with_id(answer, id.as_deref()),
-                Err(error) => outgoing::error(id.as_deref(), &error),
-            },
+            Some(SocketRequest { id, body }) => {
+                let handled = match body {
+                    Ok(body) => self.handle(body).await,
+                    Err(error) => Err(error),
+                };
+                match handled {
+                    Ok(answer) => outgoing::with_id(answer, &id),
+                    Err(error) => outgoing::error(&id, &error),
+                }
+            }
         };
         self.send(&answer).await
     }
@@ -197,7 +207,26 @@ impl SocketSession {
             self.subscription = Some(Subscription::new(&self.app, principal, session_id, last_seq));
             return Ok(outgoing::ack("subscribe"));
         }
-        requests::handle(&AuthedApp::new(self.app.clone(), principal), body).await
+        let started = match &body {
+            ClientMessage::StartRecipe { session_id, .. } => Some(session_id.clone()),
+            _ => None,
+        };
+        let last_seq = *self.app.tasks().changes().borrow();
+        let answer = requests::handle(&AuthedApp::new(self.app.clone(), principal.clone()), body).await?;
+        if let Some(session) = started {
+            self.listen_to(session, principal, last_seq);
+        }
+        Ok(answer)
+    }
+
+    /// Whoever starts a recipe gets the messages of its session from then on.
+    fn listen_to(&mut self, session: SessionId, principal: Principal, last_seq: u64) {
+        match &mut self.subscription {
+            Some(subscription) => subscription.add(session),
+            None => {
+                self.subscription = Some(Subscription::new(&self.app, principal, Some(session), last_seq));
+            }
+        }
     }
 
     /// Clients that only listen are checked at every ping.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::views::recipe::RecipeView;
 use crate::http::error::ApiError;
+use crate::socket::incoming::RequestId;
 
 pub(super) fn hello(namespace: &str, needs_token: bool) -> Value {
     json!({
@@ -15,7 +16,7 @@ pub(super) fn hello(namespace: &str, needs_token: bool) -> Value {
     })
 }
 
-pub(super) fn connected(id: Option<&str>, last_seq: u64) -> Value {
+pub(super) fn connected(id: &RequestId, last_seq: u64) -> Value {
     with_id(json!({ "type": "connected", "last_seq": last_seq }), id)
 }
 
@@ -25,17 +26,18 @@ pub(super) fn ack(request: &str) -> Value {
 
 pub(super) fn available_recipes(library: &RecipeLibrary) -> Value {
     let recipes: Vec<RecipeView> = library.list().iter().map(RecipeView::from).collect();
-    json!({ "type": "available_recipes", "recipes": recipes })
+    let faults: Vec<String> = library.errors().iter().map(ToString::to_string).collect();
+    json!({ "type": "available_recipes", "recipes": recipes, "faults": faults })
 }
 
-pub(super) fn error(id: Option<&str>, error: &ApiError) -> Value {
+pub(super) fn error(id: &RequestId, error: &ApiError) -> Value {
     let mut message = json!(error);
     message["type"] = json!("error");
     with_id(message, id)
 }
 
-pub(super) fn with_id(mut message: Value, id: Option<&str>) -> Value {
-    if let Some(id) = id {
+pub(super) fn with_id(mut message: Value, id: &RequestId) -> Value {
+    if let RequestId(Some(id)) = id {
         message["request_id"] = json!(id);
     }
     message

@@ -9,6 +9,9 @@ use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
+use baton_core::phase::Phase;
+use baton_core::phase::handoff::{Handoff, HandoffDecision, PhaseResults};
+use baton_core::phase::summary::LoopSummary;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
@@ -18,7 +21,7 @@ use serde_json::{Value, json};
 use crate::http::error::{ApiError, Code};
 use crate::kept_page::holds;
 use crate::live::wire::{WireBody, message};
-use crate::socket::incoming::{ClientMessage, read};
+use crate::socket::incoming::{ClientMessage, RequestId, read};
 use crate::socket::outgoing;
 
 const INTRO: &str = "# WebSocket\n\n\
@@ -36,7 +39,7 @@ fn wants(request: &ClientMessage) -> &'static str {
         ClientMessage::Connect { .. } => "The first request. `token` is needed if `hello` says so.",
         ClientMessage::GetAvailableRecipes {} => "Returns `available_recipes`.",
         ClientMessage::StartRecipe { .. } => {
-            "Starts a recipe on a session. `working_directory` is the repository; the optional `provider` is the agent that must run every step."
+            "Starts a recipe on a session. `working_directory` is the repository. Optional: `message` says what to do, `provider` is the agent that must run every step, and `from` is the first phase of the loop (`plan`, `execute`, `review`). The session's messages follow without `subscribe`."
         }
         ClientMessage::ExitRecipe { .. } => "Stops the session's recipe and its agent.",
         ClientMessage::Prompt { .. } => {
@@ -54,7 +57,7 @@ fn requests() -> Vec<Value> {
         json!({ "type": "connect", "token": "…" }),
         json!({ "type": "subscribe", "session_id": "login", "last_seq": 41 }),
         json!({ "type": "get_available_recipes", "request_id": "1" }),
-        json!({ "type": "start_recipe", "session_id": "login", "recipe_id": "implement-and-review", "working_directory": "/src/app" }),
+        json!({ "type": "start_recipe", "session_id": "login", "recipe_id": "implement-and-review", "working_directory": "/src/app", "message": "Add a greeting" }),
         json!({ "type": "prompt", "session_id": "login", "content": "Leave the public names as they are" }),
         json!({ "type": "answer", "question_id": "Q-5eed1234", "answer": "YES" }),
         json!({ "type": "exit_recipe", "session_id": "login" }),
@@ -66,12 +69,15 @@ fn tells(body: &WireBody) -> &'static str {
     match body {
         WireBody::RecipeStarted { .. } => "A recipe started.",
         WireBody::RecipeStepStarted { .. } => {
-            "A step started; `step_count` counts the steps of the run so far."
+            "A step started; `step_count` counts the steps of the whole run, `iteration` how often a person sent it round."
         }
         WireBody::RecipeStepTransition { .. } => "The run moved from one step to another.",
         WireBody::OrchestrationRetry { .. } => "The agent's report was invalid; it is asked again.",
         WireBody::RecipeExited { .. } => {
             "The run ended. `category` is `completed`, `guardrail` or `error`; `error`, if present, says what failed."
+        }
+        WireBody::PhaseChanged { .. } => {
+            "A loop moved on. In the `hub` it is over: `results` has its summary, and `options` what you can do next."
         }
         WireBody::QuestionAsked { .. } => "A question is pending.",
         WireBody::QuestionAnswered { .. } => "A question was answered.",
@@ -98,12 +104,14 @@ fn durable() -> Vec<EventBody> {
             task: Some(task),
             step: "implement".parse().unwrap(),
             step_count: 1,
+            iteration: 1,
         },
         EventBody::StepStarted {
             run,
             session: session.clone(),
             step: "code-review".parse().unwrap(),
             step_count: 2,
+            iteration: 1,
         },
         EventBody::StepLeft {
             run,
@@ -124,6 +132,7 @@ fn durable() -> Vec<EventBody> {
             reason: ExitReason::new("no-tasks-available").unwrap(),
             error: None,
         },
+        EventBody::PhaseHandedOff { session: session.clone(), handoff: Box::new(handed_off()) },
         EventBody::QuestionAsked { session: session.clone(), task: Some(task), question: Box::new(question) },
         EventBody::QuestionAnswered {
             session,
@@ -141,19 +150,32 @@ fn durable() -> Vec<EventBody> {
     ]
 }
 
+/// The end of a loop.
+fn handed_off() -> Handoff {
+    let summary = LoopSummary { iterations: 2, tasks_completed: 3, ..LoopSummary::default() };
+    Handoff {
+        from: Phase::Review,
+        to: Phase::Hub,
+        iteration: 2,
+        decision: HandoffDecision::No,
+        results: PhaseResults::Ended { summary },
+        prompt: String::new(),
+    }
+}
+
 fn page() -> String {
     let mut text = INTRO.to_owned();
     text.push_str("\n## In\n");
     for request in requests() {
         let name = request["type"].as_str().unwrap();
         let read = read(&Message::Text(request.to_string().into())).unwrap();
-        let told = wants(&read.map_err(|error| error.message).unwrap().body);
+        let told = wants(&read.body.map_err(|error| error.message).unwrap());
         let _ = write!(text, "\n### `{name}`\n\n{told}\n\n```json\n{request}\n```\n");
     }
     text.push_str("\n## Out, not durable\n");
-    let recipes = json!({ "type": "available_recipes", "recipes": ["…"] });
+    let recipes = json!({ "type": "available_recipes", "recipes": ["…"], "faults": [] });
     let error = outgoing::error(
-        Some("1"),
+        &RequestId(Some(json!("1"))),
         &ApiError::new(Code::NotFound, "there is no recipe tidy", "list the recipes: baton recipe list"),
     );
     for (message, told) in [
@@ -162,7 +184,7 @@ fn page() -> String {
             "The server's first message. With `needs_token`, `connect` must contain a token.",
         ),
         (
-            outgoing::connected(None, 41),
+            outgoing::connected(&RequestId::default(), 41),
             "The client is connected. `last_seq` is the sequence number of the newest event.",
         ),
         (outgoing::ack("prompt"), "A request succeeded; with `task_id` or `run_id` if it concerns one."),

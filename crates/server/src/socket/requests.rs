@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_core::records::receipt::RequestedWork;
-use baton_engine::runs::SessionRuns;
+use baton_engine::runs::{RunRequest, SessionRuns};
 use baton_engine::tasks::chat::Posting;
 use serde_json::{Value, json};
 
@@ -22,8 +22,15 @@ const PROJECTS_PAGE: u32 = 500;
 pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
     match request {
         ClientMessage::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.tasks().recipes)),
-        ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider } => {
-            start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
+        ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider, message, from } => {
+            check_provider(app, &recipe_id, provider.as_ref())?;
+            let request = RunRequest {
+                recipe: recipe_id,
+                project: project_at(app, &working_directory).await?,
+                message: message.map(|text| non_blank(&text, "message")).transpose()?,
+                from,
+            };
+            start(app, &session_id, &request).await
         }
         ClientMessage::ExitRecipe { session_id } => {
             let run = SessionRuns::new(app.tasks()).exit(&session_id, app.actor()).await?;
@@ -48,16 +55,8 @@ pub(super) async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Va
     }
 }
 
-async fn start(
-    app: &AuthedApp,
-    session: &SessionId,
-    recipe: &RecipeId,
-    folder: &str,
-    provider: Option<&AgentName>,
-) -> Result<Value> {
-    check_provider(app, recipe, provider)?;
-    let project = project_at(app, folder).await?;
-    let run = SessionRuns::new(app.tasks()).start(session, recipe, project, None, app.actor()).await?;
+async fn start(app: &AuthedApp, session: &SessionId, request: &RunRequest) -> Result<Value> {
+    let run = SessionRuns::new(app.tasks()).start(session, request, app.actor()).await?;
     let mut ack = outgoing::ack("start_recipe");
     ack["run_id"] = json!(run.id());
     ack["task_id"] = json!(run.task());

@@ -1,6 +1,6 @@
 //! A client's subscription: the event log from a sequence number on, optionally of one session only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 
 use baton_core::base::id::{SessionId, TaskId};
@@ -22,7 +22,8 @@ pub(super) struct Subscription {
     principal: Principal,
     /// The client's token was revoked.
     is_revoked: bool,
-    session: Option<SessionId>,
+    /// The sessions whose messages are wanted; none for all.
+    wanted: Option<BTreeSet<SessionId>>,
     sessions: BTreeMap<TaskId, SessionId>,
     /// Read from the log, filter not yet applied; kept here for cancel safety.
     pending_message: Option<Value>,
@@ -36,9 +37,16 @@ impl Subscription {
             follower,
             principal,
             is_revoked: false,
-            session,
+            wanted: session.map(|session| BTreeSet::from([session])),
             sessions: BTreeMap::new(),
             pending_message: None,
+        }
+    }
+
+    /// Adds a session's messages from here on.
+    pub(super) fn add(&mut self, session: SessionId) {
+        if let Some(wanted) = &mut self.wanted {
+            wanted.insert(session);
         }
     }
 
@@ -71,12 +79,13 @@ impl Subscription {
                     wire::message(&recorded).and_then(|message| serde_json::to_value(message).ok());
             }
             let Some(message) = &self.pending_message else { continue };
-            let is_wanted = match &self.session {
-                None => true,
-                Some(wanted) => {
-                    let (wanted, message) = (wanted.clone(), message.clone());
-                    self.session_of(&message).await? == Some(wanted)
-                }
+            let is_wanted = if self.wanted.is_none() {
+                true
+            } else {
+                let message = message.clone();
+                let session = self.session_of(&message).await?;
+                let is_among = |session| self.wanted.as_ref().is_some_and(|all| all.contains(&session));
+                session.is_some_and(is_among)
             };
             let message = self.pending_message.take();
             if is_wanted {

@@ -4,15 +4,18 @@ mod event_cache;
 pub mod guide;
 pub(crate) mod principal;
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use baton_core::base::id::AttemptId;
 use baton_engine::services::workspace::Workspace;
 use baton_engine::tasks::service::TaskService;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::http::error::{ApiError, Code};
 use crate::http::guard::HttpGuard;
-use crate::http::limits::RateLimit;
+use crate::http::limits::{RateLimit, STREAMS_MAX};
 use crate::observe::metrics::Metrics;
 use crate::state::event_cache::EventCache;
 use crate::state::guide::GuideFn;
@@ -26,9 +29,14 @@ pub struct AppState {
     pub person: String,
     pub guard: HttpGuard,
     pub rate_limit: RateLimit,
+    pub guess_limit: RateLimit,
+    /// What was refused to agents and recorded already.
+    pub refused: Mutex<BTreeSet<(AttemptId, String)>>,
     pub metrics: Metrics,
     /// The newest events, for all streams.
     pub events: EventCache,
+    /// Places for event streams and sockets.
+    pub streams: Arc<Semaphore>,
     /// Open sockets; shutdown waits for them.
     pub sockets: watch::Sender<u64>,
     /// True once streams should deliver the remaining events and end.
@@ -44,7 +52,7 @@ impl App {
         guard: HttpGuard,
         ending: watch::Receiver<bool>,
     ) -> Self {
-        let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
+        let (rate_limit, metrics) = (RateLimit::of_requests(), Metrics::default());
         metrics.work.start_after(*workspace.tasks.changes().borrow());
         let (sockets, guide_fn) = (watch::Sender::new(0), OnceLock::new());
         Self(Arc::new(AppState {
@@ -52,8 +60,11 @@ impl App {
             person,
             guard,
             rate_limit,
+            guess_limit: RateLimit::of_guesses(),
+            refused: Mutex::default(),
             metrics,
             events: EventCache::default(),
+            streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             sockets,
             ending,
             guide_fn,
@@ -64,6 +75,17 @@ impl App {
     pub fn with_guide(self, guide_fn: GuideFn) -> Self {
         let _ = self.0.guide_fn.set(guide_fn);
         self
+    }
+
+    /// A place for a stream, until it is dropped.
+    pub(crate) fn stream_place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        Arc::clone(&self.0.streams).try_acquire_owned().map_err(|_| {
+            ApiError::new(
+                Code::Unavailable,
+                "too many event streams and sockets are open",
+                "close some (each open page holds one), or try again later",
+            )
+        })
     }
 
     pub fn tasks(&self) -> &TaskService {

@@ -9,6 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::AttemptId;
 use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
@@ -35,16 +36,23 @@ pub struct Principal {
     pub role: PersonRole,
     /// None for the server's owner.
     token: Option<Box<AccessToken>>,
+    /// Set for a process of an attempt: what it does is not a person's doing.
+    attempt: Option<AttemptId>,
 }
 
 impl Principal {
     /// The person who started the server, or who holds its token.
     pub fn owner(name: impl Into<String>) -> Self {
-        Self { name: name.into(), role: PersonRole::Operator, token: None }
+        Self { name: name.into(), role: PersonRole::Operator, token: None, attempt: None }
+    }
+
+    /// A process of an attempt, for the few calls that agents may make.
+    pub(crate) fn agent(attempt: AttemptId) -> Self {
+        Self { name: attempt.to_string(), role: PersonRole::Operator, token: None, attempt: Some(attempt) }
     }
 
     fn from_token(token: AccessToken) -> Self {
-        Self { name: token.name.to_string(), role: token.role, token: Some(Box::new(token)) }
+        Self { name: token.name.to_string(), role: token.role, token: Some(Box::new(token)), attempt: None }
     }
 
     pub fn check(&self, needed: PersonRole, what: &str) -> Result<()> {
@@ -82,7 +90,7 @@ impl Principal {
 /// Authenticates a request by bearer token or cookie; without either the server must need no token.
 pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if let Some(given) = bearer(headers)
-        && PersonSecret::is_meant(given)
+        && PersonSecret::has_prefix(given)
     {
         return find_holder(app, given).await;
     }
@@ -97,7 +105,7 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal
 
 /// The same for a token sent otherwise.
 pub(crate) async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
-    match given.filter(|given| PersonSecret::is_meant(given)) {
+    match given.filter(|given| PersonSecret::has_prefix(given)) {
         Some(given) => find_holder(app, given).await,
         None => app.guard.check_token_text(given).map(|()| Principal::owner(app.person.clone())),
     }
@@ -139,7 +147,10 @@ impl AuthedApp {
     }
 
     pub(crate) fn actor(&self) -> Actor {
-        Actor::human(self.principal.name.clone())
+        match self.principal.attempt {
+            Some(attempt) => Actor::Agent { attempt },
+            None => Actor::human(self.principal.name.clone()),
+        }
     }
 
     pub(crate) fn answered_by(&self) -> AnsweredBy {

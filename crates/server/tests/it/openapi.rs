@@ -174,6 +174,11 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     stage.tasks.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
     let reason = json!({ "reason": "Not needed any more" });
+    made(call("hold_task", "post", format!("/api/tasks/{failing}/hold"), Some(reason.clone())), examples)
+        .await;
+    made(call("release_task", "post", format!("/api/tasks/{failing}/release"), Some(json!({}))), examples)
+        .await;
+    made(call("list_standstills", "get", "/api/standstills", None), examples).await;
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
 
     let goal = json!({ "title": "Share by mail", "description": "A button that sends the link.", "project_id": project });
@@ -184,6 +189,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
     stage.tasks.write(hold.place(None).unwrap()).await.unwrap();
     made(call("list_workers", "get", "/api/workers", None), examples).await;
+    made(call("show_landing", "get", "/api/landing", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
 
@@ -193,7 +199,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("revoke_token", "delete", "/api/tokens/ada", None), examples).await;
 
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
-    made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
+    let run = made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
+    let run = format!("/api/runs/{}", run["run_id"].as_str().unwrap());
     let saying = json!({ "text": "And that are short" });
     made(call("say", "post", "/api/sessions/design/messages", Some(saying)), examples).await;
     let queued = json!({ "answer": "YES" });
@@ -220,6 +227,10 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
         ("list_ready_tasks", "/api/tasks/ready?limit=1".to_owned()),
         ("find_task", format!("/api/tasks/find?prefix={asked}")),
         ("list_recipes", "/api/recipes".to_owned()),
+        ("get_recipe", "/api/recipes/implement-and-review".to_owned()),
+        ("list_runs", "/api/runs?limit=1".to_owned()),
+        ("get_run", run),
+        ("get_session_recipe", "/api/sessions/design/recipe".to_owned()),
         ("get_health", "/api/health".to_owned()),
     ] {
         made(call(id, "get", path, None), examples).await;

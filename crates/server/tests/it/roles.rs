@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 55] = [
+const CALLS: [(&str, &str, PersonRole); 63] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -34,12 +34,15 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
     ("POST", "/api/tasks/{id}/reject", Operator),
     ("POST", "/api/tasks/{id}/recycle", Operator),
     ("POST", "/api/tasks/{id}/cancel", Operator),
+    ("POST", "/api/tasks/{id}/hold", Operator),
+    ("POST", "/api/tasks/{id}/release", Operator),
     ("POST", "/api/tasks/{id}/retry", Operator),
     ("GET", "/api/tasks/{id}/events", Viewer),
     ("GET", "/api/tasks/{id}/log", Viewer),
     ("GET", "/api/tasks/{id}/diff", Viewer),
     ("GET", "/api/questions", Viewer),
     ("GET", "/api/questions/{id}", Viewer),
+    ("GET", "/api/standstills", Viewer),
     ("POST", "/api/questions/{id}/answer", Responder),
     ("GET", "/api/breakdowns", Viewer),
     ("POST", "/api/breakdowns", Operator),
@@ -49,6 +52,10 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
     ("POST", "/api/breakdowns/{id}/approve", Operator),
     ("POST", "/api/breakdowns/{id}/reject", Operator),
     ("GET", "/api/recipes", Viewer),
+    ("GET", "/api/recipes/{id}", Viewer),
+    ("GET", "/api/runs", Viewer),
+    ("GET", "/api/runs/{id}", Viewer),
+    ("GET", "/api/sessions/{id}/recipe", Viewer),
     ("POST", "/api/sessions/{id}/recipe", Operator),
     ("DELETE", "/api/sessions/{id}/recipe", Operator),
     ("POST", "/api/sessions/{id}/messages", Responder),
@@ -62,6 +69,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
     ("POST", "/api/tools/{name}", Viewer),
     ("GET", "/api/events", Viewer),
     ("GET", "/api/holds", Viewer),
+    ("GET", "/api/landing", Viewer),
     ("POST", "/api/holds/{agent}/release", Operator),
     ("GET", "/api/workers", Viewer),
     ("GET", "/api/tokens", Operator),
@@ -72,7 +80,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 42] = [
+const PAGES: [(&str, &str, PersonRole); 43] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -92,6 +100,7 @@ const PAGES: [(&str, &str, PersonRole); 42] = [
     ("GET", "/tasks/{id}/lineage", Viewer),
     ("GET", "/tasks/{id}/do/{verb}", Viewer),
     ("POST", "/tasks/{id}/do/{verb}", Operator),
+    ("POST", "/tasks/{id}/not-after", Operator),
     ("GET", "/chat", Viewer),
     ("GET", "/chat/{session}", Viewer),
     ("POST", "/chat/{session}", Responder),

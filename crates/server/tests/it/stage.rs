@@ -14,7 +14,7 @@ use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::settings::place::Place;
+use baton_engine::settings::location::StateLocation;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
 use baton_server::http::guard::HttpGuard;
@@ -60,9 +60,10 @@ impl Stage {
         let options = SqliteOptions { clock: Arc::new(clock), ..SqliteOptions::default() };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
         let tasks = TaskService::new(store.into(), Ids::counted());
-        let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
+        let place =
+            StateLocation { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
-        let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
+        let settings = Settings::parse(text, Path::new("baton.toml")).unwrap();
         let engine =
             Engine::new(tasks.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();

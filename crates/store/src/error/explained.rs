@@ -14,6 +14,22 @@ explained! { StoreError {
         next: "Keep a copy of the file and of its -wal file. Then restore the latest backup with `baton restore \
                FILE --replace`, or recover what SQLite can: sqlite3 FILE .recover.",
     },
+    Self::Gone { .. } => Explanation {
+        code: "store_gone",
+        means: "The store's file was deleted or replaced while Baton was using it. Nothing more is written, because it \
+                would be lost.",
+        cause: "`git clean -fdx` or `rm` removed the state folder, or another file was copied over the store.",
+        next: "Stop Baton. What the store held was saved beside it (NAME.db.rescued-1) unless that failed: `baton \
+               restore FILE --replace` puts it back, as it does with a backup.",
+    },
+    Self::Missing { .. } => Explanation {
+        code: "store_missing",
+        means: "Baton made a store here, and it is gone. Baton does not replace it with an empty one, which would look as \
+                if all work were done.",
+        cause: "`git clean -fdx` or `rm` removed the state folder.",
+        next: "Restore a backup or a saved copy (NAME.db.rescued-1) with `baton restore FILE`. To start with an empty \
+               store, delete the file in .git/baton/stores that the error names.",
+    },
     Self::NotAStore { .. } => Explanation {
         code: "store_foreign",
         means: "The file is not a Baton store.",

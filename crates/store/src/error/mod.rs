@@ -11,6 +11,12 @@ use crate::model::record_kind::RecordKind;
 pub enum StoreError {
     #[error("{path} is damaged: {detail}")]
     Damaged { path: PathBuf, detail: String },
+    /// The file that was opened is no longer at its path.
+    #[error("{path} was deleted or replaced while it was in use")]
+    Gone { path: PathBuf, rescued: Option<PathBuf> },
+    /// A store was made at this path, and is not there.
+    #[error("the store {path} has been deleted")]
+    Missing { path: PathBuf, record: PathBuf },
     #[error("{path} is not a Baton store: {detail}")]
     NotAStore { path: PathBuf, detail: String },
     #[error("{path} is in use by another Baton process")]
@@ -57,6 +63,20 @@ impl StoreError {
             Self::Damaged { path, .. } => format!(
                 "nothing was changed. Keep a copy of {0} and its -wal file, then restore the latest backup, or try: sqlite3 {0} .recover",
                 path.display()
+            ),
+            Self::Gone { rescued: Some(rescued), .. } => format!(
+                "nothing more is written. What it held is in {0}: stop Baton, then run: baton restore {0} --replace",
+                rescued.display()
+            ),
+            Self::Gone { rescued: None, .. } => {
+                "nothing more is written. Stop Baton, then put the file back or run: baton restore BACKUP --replace"
+                    .to_owned()
+            }
+            Self::Missing { path, record } => format!(
+                "restore a backup, or a copy that Baton saved ({}.rescued-1): baton restore FILE. To start with an empty \
+                 store instead, first delete {}",
+                path.display(),
+                record.display()
             ),
             Self::NotAStore { .. } => {
                 "choose another directory with --state-dir, or another name with --namespace".to_owned()

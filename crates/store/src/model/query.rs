@@ -49,6 +49,13 @@ impl QuestionFilter {
     }
 }
 
+/// Newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    pub session: Option<SessionId>,
+    pub is_open: Option<bool>,
+}
+
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {

@@ -7,6 +7,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
+use baton_core::landing::verdict::{Verdict, VerdictKey};
 use baton_core::limits::hold::Hold;
 use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
@@ -35,8 +36,8 @@ use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, EventRetention, FIRST_PROMPT_CHARS_MAX, Page, PruneResult, QuestionFilter, TaskDependency,
-    TaskFilter, TaskGroup,
+    Cursor, EventRetention, FIRST_PROMPT_CHARS_MAX, Page, PruneResult, QuestionFilter, RunFilter,
+    TaskDependency, TaskFilter, TaskGroup,
 };
 use crate::model::record_kind::RecordKind;
 use crate::postgres::PostgresStore;
@@ -375,6 +376,16 @@ impl Backend for PostgresStore {
         all_stored(RecordKind::Run, &self.query("listing runs", sql, &[]).await?)
     }
 
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> Result<Page<Versioned<Run>>> {
+        let rows = self.select("listing runs", filter::runs(filter, cursor, limit)).await?;
+        page(RecordKind::Run, &rows, limit)
+    }
+
     async fn phase_loop(&self, session: &SessionId) -> Result<Option<Versioned<PhaseLoop>>> {
         self.record(RecordKind::Loop, session.as_str()).await
     }
@@ -395,6 +406,17 @@ impl Backend for PostgresStore {
     async fn access_tokens(&self) -> Result<Vec<Versioned<AccessToken>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
         all_stored(RecordKind::AccessToken, &self.query("listing tokens", sql, &[]).await?)
+    }
+
+    async fn verdict(&self, key: &VerdictKey) -> Result<Option<Versioned<Verdict>>> {
+        self.record(RecordKind::Verdict, &key.to_string()).await
+    }
+
+    async fn last_verdicts(&self, limit: u32) -> Result<Vec<Versioned<Verdict>>> {
+        let sql =
+            "SELECT key, version, body FROM records WHERE kind = 'verdict' ORDER BY place DESC, key LIMIT $1";
+        let rows = self.query("listing verdicts", sql, &[&i64::from(limit)]).await?;
+        all_stored(RecordKind::Verdict, &rows)
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

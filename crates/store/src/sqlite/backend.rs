@@ -7,6 +7,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
+use baton_core::landing::verdict::{Verdict, VerdictKey};
 use baton_core::limits::hold::Hold;
 use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
@@ -31,7 +32,8 @@ use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, RunFilter, TaskDependency, TaskFilter,
+    TaskGroup,
 };
 use crate::model::record_kind::RecordKind;
 use crate::sqlite::SqliteStore;
@@ -352,6 +354,17 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading runs", read).await
     }
 
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> Result<Page<Versioned<Run>>> {
+        let filter = filter.clone();
+        let read = move |conn: &_| read::lists::runs(conn, &filter, cursor.as_ref(), limit);
+        self.0.readers.read("listing runs", read).await
+    }
+
     async fn phase_loop(&self, session: &SessionId) -> Result<Option<Versioned<PhaseLoop>>> {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
@@ -397,6 +410,27 @@ impl Backend for SqliteStore {
             Ok(tokens)
         };
         self.0.readers.read("reading tokens", read).await
+    }
+
+    async fn verdict(&self, key: &VerdictKey) -> Result<Option<Versioned<Verdict>>> {
+        let key = key.to_string();
+        let sql = "SELECT version, body FROM verdicts WHERE key = ?1";
+        let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Verdict, &key);
+        self.0.readers.read("reading a verdict", read).await
+    }
+
+    async fn last_verdicts(&self, limit: u32) -> Result<Vec<Versioned<Verdict>>> {
+        let read = move |conn: &rusqlite::Connection| {
+            let sql = "SELECT version, body FROM verdicts ORDER BY checked_ms DESC, key LIMIT ?1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query([limit])?;
+            let mut verdicts = Vec::new();
+            while let Some(row) = rows.next()? {
+                verdicts.push(stored(row, RecordKind::Verdict, "")?);
+            }
+            Ok(verdicts)
+        };
+        self.0.readers.read("listing verdicts", read).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

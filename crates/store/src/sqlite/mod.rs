@@ -22,6 +22,7 @@ pub use self::file::restore::restore;
 pub use self::options::{SqliteOptions, StoreClock};
 
 use self::fault::SqliteFault;
+use self::file::condition::FileCondition;
 use self::file::open;
 use self::read::history::last_seq;
 use self::threads::poller::{ChangePoller, ChangePollerHandle};
@@ -61,12 +62,14 @@ impl SqliteStore {
             conn.pragma_update(None, "max_page_count", pages).map_err(failed)?;
         }
         let last_seq = last_seq(&conn).map_err(failed)?;
+        let condition = Arc::new(FileCondition::new(path)?);
         let (path, threads) = (Arc::new(path.to_owned()), ThreadCount::new());
         let newest = Arc::new(watch::Sender::new(last_seq));
         let writer = Writer {
             path: Arc::clone(&path),
             clock: Arc::clone(&clock),
             newest: Arc::clone(&newest),
+            condition: Arc::clone(&condition),
             lock,
             guard: threads.enter(),
         };
@@ -78,7 +81,7 @@ impl SqliteStore {
             guard: threads.enter(),
         };
         let poller = Mutex::new(Some(poller.start()?));
-        let readers = Readers::new(&path, threads.clone());
+        let readers = Readers::new(&path, condition, threads.clone());
         Ok(Self(Arc::new(SqliteInner { path, clock, writer, readers, newest, poller, threads, progress })))
     }
 

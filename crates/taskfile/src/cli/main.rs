@@ -9,10 +9,10 @@ use crate::context::{
     ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
 };
 use crate::listing::{self, JsonLayout};
-use crate::load::{LoadError, find_taskfile, load};
+use crate::load::{LoadError, ProjectTree, find_taskfile, load};
 use crate::output::{Console, ProcessConsole, Stream};
 use crate::run::TaskRunner;
-use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
+use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim, reveal};
 use crate::template::System;
 
 use super::flags::TaskFlags;
@@ -26,11 +26,23 @@ const FAILED: i32 = 1;
 
 /// Acts as go-task's `task` with these arguments (without the program name) and returns the exit code.
 pub fn main(words: &[String]) -> i32 {
-    main_within(words, None)
+    main_with(words, &TaskCliOptions::default())
 }
 
-/// Like [`main`], with a time limit after which everything it started is killed.
-pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
+/// What a caller of the command line adds to its arguments.
+#[derive(Debug, Clone, Default)]
+pub struct TaskCliOptions {
+    /// The time limit, after which everything it started is killed.
+    pub limit: Option<Duration>,
+    /// The checkout that the Taskfile belongs to; its tasks run in the directory given by `-d`. Otherwise go-task's
+    /// rules for directories apply.
+    pub definitions: Option<PathBuf>,
+    /// Environment variables of every command, by which the caller finds its processes.
+    pub marks: Vec<(String, String)>,
+}
+
+/// Like [`main`], for a caller with more to say.
+pub fn main_with(words: &[String], caller: &TaskCliOptions) -> i32 {
     let console = ProcessConsole;
     let flags = match TaskFlags::parse(words) {
         Ok(flags) => flags,
@@ -70,14 +82,14 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
             Err(words) => fail(&words),
         };
     }
-    match with_taskfile(&flags, &current, &console, limit) {
+    match with_taskfile(&flags, &current, &console, caller) {
         Ok(code) => code,
         Err(error) => report(&error, &flags, &console),
     }
 }
 
 fn report(error: &RunError, flags: &TaskFlags, console: &dyn Console) -> i32 {
-    let mut text = format!("{error}\n");
+    let mut text = format!("{}\n", reveal(&error.to_string()));
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
     {
@@ -91,19 +103,24 @@ fn with_taskfile(
     flags: &TaskFlags,
     current: &Path,
     console: &ProcessConsole,
-    limit: Option<Duration>,
+    caller: &TaskCliOptions,
 ) -> Result<i32, RunError> {
+    let limit = caller.limit;
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
     let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
     let environment = TaskEnvironment::from_process();
-    let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
+    let tree =
+        caller.definitions.clone().map(|definitions| ProjectTree { definitions, dir: found.dir.clone() });
+    let host = System::new(found.dir.clone());
+    let loaded = load(&found.taskfile, current, tree.as_ref(), &environment.values(), &host)?;
     // The program exits after this, so freeing would be wasted time.
     let loaded = Box::leak(Box::new(loaded));
     warn(&loaded.warnings, console);
-    let place = ProjectPaths { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
+    let place = ProjectPaths { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned(), tree };
     let mut options = options(flags);
     // With a time limit, commands need their own group so that killing them does not kill us.
     options.share_group &= limit.is_none();
+    options.marks.clone_from(&caller.marks);
     let task_shim = TaskShim::current();
     let mut scope = CancelScope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
@@ -199,6 +216,7 @@ fn options(flags: &TaskFlags) -> RunOptions {
         cli_args: flags.cli_args.clone(),
         executable: std::env::args().next(),
         state_dir: flags.temp_dir.clone(),
+        marks: Vec::new(),
     }
 }
 

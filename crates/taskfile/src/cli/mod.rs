@@ -6,4 +6,4 @@ mod main;
 mod signals;
 mod usage;
 
-pub use main::{main, main_within};
+pub use main::{TaskCliOptions, main, main_with};

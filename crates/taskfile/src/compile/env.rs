@@ -18,7 +18,7 @@ pub(super) fn compile_env(
 ) -> Result<(), RunError> {
     let mut env = render.vars(context.file_env());
     let mut from_files = Vars::new();
-    for path in render.texts(&compiled.task.dotenv) {
+    for path in render.plains(&compiled.task.dotenv) {
         for (name, value) in read_dotenv_file(&join(&compiled.dir, &path))? {
             from_files.entry(name).or_insert_with(|| Var::from_value(value));
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::ast::{Iteration, MatrixRow};
 use crate::context::{RunError, RunErrorKind, TaskfileContext, VarRenderer, Variables};
 use crate::go::{Map, Value};
+use crate::shell::{DataKind, conceal, has_data, reveal};
 
 use super::CompiledTask;
 
@@ -43,7 +44,7 @@ pub(super) fn loop_items(
         Iteration::List(values) => values.iter().cloned().map(LoopItem::new).collect(),
         Iteration::Files(which) => file_items(which, context, compiled)?,
         Iteration::Var { name, split, .. } => {
-            let split = render.text(split);
+            let split = render.plain(split);
             match variables.values.get(name.as_str()) {
                 Some(value) => var_items(value, &split).ok_or_else(|| {
                     loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
@@ -114,6 +115,15 @@ fn matrix_items(
 /// The items of a variable; `None` when it cannot be iterated.
 fn var_items(value: &Value, split: &str) -> Option<Vec<LoopItem>> {
     match value {
+        Value::Str(text) if has_data(text) => {
+            let plain = Value::Str(reveal(text).into_owned());
+            let items = var_items(&plain, split)?.into_iter();
+            Some(
+                items
+                    .map(|item| LoopItem::new(Value::Str(conceal(&item.value.display(), DataKind::Computed))))
+                    .collect(),
+            )
+        }
         Value::Str(text) if split.is_empty() => {
             Some(text.split_whitespace().map(|w| LoopItem::new(Value::from(w))).collect())
         }

@@ -13,8 +13,7 @@ use crate::ast::{AllowedValues, Glob, Precondition, TaskAst, Vars};
 use crate::context::{RunError, RunErrorKind, TaskCall, TaskfileContext, VarRenderer, Variables};
 use crate::fingerprint::{FingerprintInput, FingerprintMethod};
 use crate::go::Value;
-use crate::go::path::join;
-use crate::shell::expand_literal;
+use crate::shell::{expand_literal, reveal};
 use crate::template::TemplateError;
 
 pub(crate) use steps::{CompiledDep, CompiledStep, render_action};
@@ -77,6 +76,7 @@ impl CompiledTask<'_> {
             gitignore: self.task.use_gitignore.unwrap_or(false),
             dry: context.options.dry,
             lookup,
+            scope: &context.scope,
         }
     }
 
@@ -110,20 +110,20 @@ pub(crate) fn compile<'e>(
     let mut variables = context.variables(Some(task), Some(call), evaluate)?;
     let full_name = full_name(task, &variables);
     let mut render = VarRenderer::new(&variables.values, &context.host);
-    let dir = expand_literal(&render.text(&task.dir), &|name| context.environment.get(name));
-    let dir = join(&context.place.dir, &dir);
+    let dir = expand_literal(&render.plain(&task.dir), &|name| context.environment.get(name));
+    let dir = context.place.locate(&dir);
     let mut compiled = CompiledTask {
         task,
         full_name,
-        label: render.text(&task.label),
-        desc: render.text(&task.desc),
-        prompts: render.texts(&task.prompts),
-        summary: render.text(&task.summary),
+        label: render.plain(&task.label),
+        desc: render.plain(&task.desc),
+        prompts: render.plains(&task.prompts),
+        summary: render.plain(&task.summary),
         sources: globs(&task.sources, &mut render),
         generates: globs(&task.generates, &mut render),
-        method: render.text(&task.method),
-        prefix: render.text(&task.prefix),
-        run: render.text(&task.run),
+        method: render.plain(&task.method),
+        prefix: render.plain(&task.prefix),
+        run: render.plain(&task.run),
         condition: render.text(&task.condition),
         status: Vec::new(),
         preconditions: Vec::new(),
@@ -153,7 +153,7 @@ pub(crate) fn compile<'e>(
     steps::compile_steps(context, &mut compiled, &variables, masked.as_ref(), &mut render)?;
     steps::compile_deps(context, &mut compiled, &variables, &mut render)?;
     for precondition in &task.preconditions {
-        let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
+        let (sh, message) = (render.text(&precondition.sh), render.plain(&precondition.message));
         compiled.preconditions.push(Precondition { sh, message });
     }
     compiled.status = render.texts(&task.status);
@@ -181,7 +181,7 @@ fn full_name(task: &TaskAst, variables: &Variables) -> String {
 }
 
 fn globs(globs: &[Glob], render: &mut VarRenderer<'_>) -> Vec<Glob> {
-    globs.iter().map(|g| Glob { pattern: render.text(&g.pattern), exclude: g.exclude }).collect()
+    globs.iter().map(|g| Glob { pattern: render.plain(&g.pattern), exclude: g.exclude }).collect()
 }
 
 /// The allowed values of each required variable; references are resolved only when the task is to run.
@@ -196,7 +196,9 @@ fn allowed(
             AllowedValues::Values(values) => values.clone(),
             AllowedValues::Reference(_) if !evaluate => Vec::new(),
             AllowedValues::Reference(reference) => match render.reference(reference) {
-                Some(Value::List(items)) => items.iter().map(Value::display).collect(),
+                Some(Value::List(items)) => {
+                    items.iter().map(|item| reveal(&item.display()).into_owned()).collect()
+                }
                 _ => return Err(RunErrorKind::EnumReference { reference: reference.clone() }),
             },
         };

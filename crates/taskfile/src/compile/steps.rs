@@ -106,13 +106,13 @@ fn step<'t>(
 pub(crate) fn render_action(action: &Action, render: &mut VarRenderer<'_>) -> Action {
     match action {
         Action::Shell(text) => Action::Shell(render.text(text)),
-        Action::Call { task, vars } => Action::Call { task: render.text(task), vars: render.vars(vars) },
+        Action::Call { task, vars } => Action::Call { task: render.plain(task), vars: render.vars(vars) },
     }
 }
 
 fn dep(dependency: &Dependency, render: &mut VarRenderer<'_>) -> CompiledDep {
     CompiledDep {
-        task: render.text(&dependency.task),
+        task: render.plain(&dependency.task),
         vars: render.vars(&dependency.vars),
         silent: dependency.silent,
         timeout: dependency.timeout,

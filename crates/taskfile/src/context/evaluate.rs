@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::ast::{TaskAst, Var};
-use crate::go::path::join;
 use crate::go::{Map, Value};
 use crate::output::{CommandSink, Stream};
-use crate::shell::{CancelScope, CommandError, CommandRequest};
+use crate::shell::{CancelScope, CommandError, CommandRequest, DataKind, conceal, has_data, reveal};
 
 use super::call::TaskCall;
 use super::error::{RunError, RunErrorKind};
@@ -66,7 +65,11 @@ impl TaskfileContext<'_> {
     fn set_special(&self, variables: &mut Variables, task: Option<&TaskAst>, call: Option<&TaskCall>) {
         let taskfile = task.map_or("", |t| t.location.taskfile.as_str());
         let taskfile_dir = Path::new(taskfile).parent().map(Path::to_string_lossy).unwrap_or_default();
-        let task_dir = task.map(|t| join(&self.place.dir, &t.dir)).unwrap_or_default();
+        let taskfile_dir = match &self.place.tree {
+            Some(_) if !taskfile_dir.is_empty() => self.place.locate(&taskfile_dir).display().to_string(),
+            _ => taskfile_dir.into_owned(),
+        };
+        let task_dir = task.map(|t| self.place.locate(&t.dir)).unwrap_or_default();
         for (name, value) in [
             ("TASK", task.map_or("", |t| t.name.as_str())),
             ("TASK_DIR", &task_dir.to_string_lossy()),
@@ -81,9 +84,9 @@ impl TaskfileContext<'_> {
     /// Where a task's own `sh:` variables run. Only the environment is known at this point.
     fn task_dir(&self, task: &TaskAst, variables: &Variables) -> Result<PathBuf, RunError> {
         let mut renderer = VarRenderer::new(&variables.values, &self.host);
-        let dir = renderer.text(&task.dir);
+        let dir = renderer.plain(&task.dir);
         renderer.finish()?;
-        Ok(join(&self.place.dir, &dir))
+        Ok(self.place.locate(&dir))
     }
 
     fn set(
@@ -158,11 +161,13 @@ impl TaskfileContext<'_> {
         }
         let request = self.command_request(sh, dir, export, &[], &[]);
         crate::shell::run(&request, &self.scope, sink)
-            .map_err(|failure| RunErrorKind::Dynamic { command: sh.to_owned(), failure })?;
+            .map_err(|failure| RunErrorKind::Dynamic { command: reveal(sh).into_owned(), failure })?;
         let text = String::from_utf8_lossy(&bytes);
         let result =
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
-        self.log_verbose(&|| format!("task: dynamic variable: {sh:?} result: {result:?}"));
+        self.log_verbose(&|| format!("task: dynamic variable: {:?} result: {result:?}", reveal(sh)));
+        // What a command makes of arguments is no more to be run than they are.
+        let result = if has_data(sh) { conceal(&result, DataKind::Computed) } else { result };
         known.insert(sh.to_owned(), result.clone());
         Ok(result)
     }
@@ -180,6 +185,7 @@ impl TaskfileContext<'_> {
             dir,
             environment: self.environment.overrides(),
             additions,
+            marks: &self.options.marks,
             set,
             shopt,
             stdin: false,

@@ -26,9 +26,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::ast::{SchemaVersion, TaskfileAst, Var, Vars};
 use crate::go::path::join;
 use crate::go::{Map, Value};
-use crate::load::{LoadError, parse_dotenv};
+use crate::load::{LoadError, ProjectTree, parse_dotenv, read_regular_file};
 use crate::output::{Console, OutputMode, Stream};
-use crate::shell::{CancelScope, TaskShim, quote};
+use crate::shell::{CancelScope, DataKind, TaskShim, conceal, conceal_words, reveal};
 use crate::template::System;
 
 /// Where a Taskfile is, and where its tasks run.
@@ -39,6 +39,20 @@ pub(crate) struct ProjectPaths {
     pub taskfile: PathBuf,
     /// The caller's working directory.
     pub user_dir: PathBuf,
+    /// Maps the definitions' checkout to the one tasks run in; `None` follows go-task.
+    pub tree: Option<ProjectTree>,
+}
+
+impl ProjectPaths {
+    /// A directory that tasks run in: relative to the project's, and never in the checkout of the definitions if that
+    /// is another one.
+    pub(crate) fn locate(&self, dir: &str) -> PathBuf {
+        let dir = join(&self.dir, dir);
+        match &self.tree {
+            Some(tree) => tree.locate(dir),
+            None => dir,
+        }
+    }
 }
 
 /// Runs share nothing but the files.
@@ -109,8 +123,8 @@ impl<'e> TaskfileContext<'e> {
         let mut set = |name: &str, value: Value| {
             vars.insert(name.to_owned(), Var::from_value(value));
         };
-        set("CLI_ARGS", Value::Str(words.iter().map(|w| quote(w)).collect::<Vec<_>>().join(" ")));
-        set("CLI_ARGS_LIST", Value::List(words.iter().map(|w| Value::from(w.as_str())).collect()));
+        set("CLI_ARGS", Value::Str(conceal_words(words)));
+        set("CLI_ARGS_LIST", Value::List(words.iter().map(|w| conceal(w, DataKind::Word).into()).collect()));
         set("CLI_FORCE", options.force.into());
         set("CLI_SILENT", options.silent.into());
         set("CLI_VERBOSE", options.verbose.into());
@@ -129,7 +143,7 @@ impl<'e> TaskfileContext<'e> {
         let templated = self.file.dotenv.iter().any(|p| p.contains("{{"));
         let variables = if templated { self.variables(None, None, true)? } else { Variables::default() };
         let mut renderer = VarRenderer::new(&variables.values, &self.host);
-        let paths = renderer.texts(&self.file.dotenv);
+        let paths = renderer.plains(&self.file.dotenv);
         renderer.finish()?;
         for path in paths.iter().filter(|p| !p.is_empty()) {
             for (name, value) in read_dotenv_file(&join(&self.place.dir, path))? {
@@ -199,7 +213,7 @@ impl<'e> TaskfileContext<'e> {
     }
 
     pub(crate) fn log(&self, line: &str) {
-        self.console.write(Stream::Err, format!("{line}\n").as_bytes());
+        self.console.write(Stream::Err, format!("{}\n", reveal(line)).as_bytes());
     }
 
     pub(crate) fn log_verbose(&self, line: &dyn Fn() -> String) {
@@ -210,15 +224,18 @@ impl<'e> TaskfileContext<'e> {
 
     pub(crate) fn print_verbose(&self, line: &dyn Fn() -> String) {
         if self.options.verbose {
-            self.console.write(Stream::Out, format!("{}\n", line()).as_bytes());
+            self.console.write(Stream::Out, format!("{}\n", reveal(&line())).as_bytes());
         }
     }
 }
 
+/// The size limit of a dotenv file.
+const MAX_DOTENV_BYTES: u64 = 1024 * 1024;
+
 /// The variables of a dotenv file; a missing file has none.
 pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String, String>, RunError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(parse_dotenv(&text, &path.display().to_string())?),
+    match read_regular_file(path, MAX_DOTENV_BYTES) {
+        Ok(bytes) => Ok(parse_dotenv(&String::from_utf8_lossy(&bytes), &path.display().to_string())?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(indexmap::IndexMap::new()),
         Err(source) => Err(LoadError::Read { path: path.to_owned(), source }.into()),
     }

@@ -30,6 +30,8 @@ pub(crate) struct RunOptions {
     pub globals: Vars,
     /// The arguments after `--`.
     pub cli_args: Vec<String>,
+    /// Environment variables of every command, by which its processes can be found.
+    pub marks: Vec<(String, String)>,
     /// The value of `TASK_EXE`; defaults to `task`, which commands find on their `PATH`.
     pub executable: Option<String>,
     /// Where task state is stored, instead of `.task`.

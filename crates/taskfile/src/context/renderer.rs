@@ -2,6 +2,7 @@
 
 use crate::ast::{Var, Vars};
 use crate::go::{Map, Value};
+use crate::shell::reveal;
 use crate::template::{Host, Template, TemplateError, evaluate};
 
 /// Renders the parts of one task. After an error, texts are returned unrendered: a caller that only shows the task can
@@ -17,6 +18,7 @@ impl<'r> VarRenderer<'r> {
         VarRenderer { data, host, error: None }
     }
 
+    /// A text that may become part of a command: the caller's arguments in it are marked as data.
     pub(crate) fn text(&mut self, text: &str) -> String {
         // Most texts contain no template.
         if self.error.is_some() || !text.contains("{{") {
@@ -35,6 +37,15 @@ impl<'r> VarRenderer<'r> {
                 text.to_owned()
             }
         }
+    }
+
+    /// A text that is not for a shell.
+    pub(crate) fn plain(&mut self, text: &str) -> String {
+        reveal(&self.text(text)).into_owned()
+    }
+
+    pub(crate) fn plains(&mut self, texts: &[String]) -> Vec<String> {
+        texts.iter().map(|t| self.plain(t)).collect()
     }
 
     pub(crate) fn texts(&mut self, texts: &[String]) -> Vec<String> {

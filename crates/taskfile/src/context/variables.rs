@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::go::{Map, Value};
+use crate::shell::reveal;
 
 /// The data of a task's templates.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +76,7 @@ impl Variables {
         values
             .iter()
             .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))
-            .map(|(k, v)| (k.as_str(), v.display()))
+            .map(|(k, v)| (k.as_str(), reveal(&v.display()).into_owned()))
     }
 }
 

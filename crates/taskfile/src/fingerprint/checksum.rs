@@ -1,10 +1,14 @@
 //! Compares sources by content.
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{FingerprintError, FingerprintInput, file_name};
+
+/// How much of a file is read at once.
+const PIECE_BYTES: usize = 64 * 1024;
 
 pub(super) fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
@@ -36,12 +40,28 @@ pub(super) fn compute(subject: &FingerprintInput<'_>) -> Result<String, Fingerpr
         if let Some(name) = file.file_name() {
             hash.update(name.as_encoded_bytes());
         }
-        let bytes = std::fs::read(&file).map_err(|source| FingerprintError::Read { path: file, source })?;
-        hash.update(&bytes);
+        hash_file(&file, subject, &mut hash)?;
     }
     let sum = hash.digest128();
     // Each half without leading zeros, because that is how existing projects have it stored.
     Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
+}
+
+/// Hashes a file piece by piece: it may be larger than the memory.
+fn hash_file(file: &Path, subject: &FingerprintInput<'_>, hash: &mut Xxh3) -> Result<(), FingerprintError> {
+    let failed = |source| FingerprintError::Read { path: file.to_owned(), source };
+    let mut reader = std::fs::File::open(file).map_err(failed)?;
+    let mut piece = vec![0_u8; PIECE_BYTES];
+    loop {
+        let read = reader.read(&mut piece).map_err(failed)?;
+        if read == 0 {
+            return Ok(());
+        }
+        hash.update(&piece[..read]);
+        if subject.scope.cancel_reason().is_some() {
+            return Err(FingerprintError::Stopped { pattern: file.display().to_string() });
+        }
+    }
 }
 
 pub(super) fn forget(subject: &FingerprintInput<'_>) {

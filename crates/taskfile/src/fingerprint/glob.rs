@@ -2,21 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::shell::CancelScope;
+
 use super::FingerprintError;
 
 /// How many directory entries one pattern may visit.
 const MAX_ENTRIES: usize = 1_000_000;
+/// How many files one pattern may match.
+const MAX_FOUND: usize = 200_000;
+/// How many entries are visited between two looks at the time.
+const LOOK_EVERY: usize = 256;
 /// How deep `**` descends; bounds cycles of symbolic links.
 const MAX_DEPTH: usize = 40;
 
 /// Adds the files (not directories) that match a pattern.
-pub(super) fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
+pub(super) fn find(
+    dir: &Path,
+    pattern: &str,
+    scope: &CancelScope,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), FingerprintError> {
     let path = crate::go::path::join(dir, pattern);
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+    // Several in a row mean the same as one, and would multiply the work.
+    parts.dedup_by(|a, b| a == "**" && b == "**");
     // As in a shell, `**` finds hidden files and a lone `*` does not.
     let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
-    let mut walk = GlobWalk { pattern, hidden, entries: 0, found };
+    let mut walk = GlobWalk { pattern, scope, hidden, entries: 0, found };
     let start = parts.iter().take_while(|p| !is_pattern(p)).count().min(parts.len().saturating_sub(1));
     let base: PathBuf = parts[..start].iter().collect();
     walk.step(&base, &parts[start..], 0)
@@ -24,6 +37,7 @@ pub(super) fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Resul
 
 struct GlobWalk<'w> {
     pattern: &'w str,
+    scope: &'w CancelScope,
     hidden: bool,
     entries: usize,
     found: &'w mut Vec<PathBuf>,
@@ -34,6 +48,9 @@ impl GlobWalk<'_> {
         let Some((part, rest)) = parts.split_first() else {
             if base.is_file() {
                 self.found.push(base.to_owned());
+            }
+            if self.found.len() > MAX_FOUND {
+                return Err(self.too_many(MAX_FOUND));
             }
             return Ok(());
         };
@@ -63,13 +80,22 @@ impl GlobWalk<'_> {
     /// The entries of a directory; an unreadable one has none.
     fn list(&mut self, dir: &Path) -> Result<Vec<(String, PathBuf)>, FingerprintError> {
         let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
-        let entries: Vec<_> =
-            entries.flatten().map(|e| (e.file_name().to_string_lossy().into_owned(), e.path())).collect();
-        self.entries += entries.len();
-        if self.entries > MAX_ENTRIES {
-            return Err(FingerprintError::TooMany { pattern: self.pattern.to_owned(), limit: MAX_ENTRIES });
+        let mut listed = Vec::new();
+        for entry in entries.flatten() {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return Err(self.too_many(MAX_ENTRIES));
+            }
+            if self.entries.is_multiple_of(LOOK_EVERY) && self.scope.cancel_reason().is_some() {
+                return Err(FingerprintError::Stopped { pattern: self.pattern.to_owned() });
+            }
+            listed.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
         }
-        Ok(entries)
+        Ok(listed)
+    }
+
+    fn too_many(&self, limit: usize) -> FingerprintError {
+        FingerprintError::TooMany { pattern: self.pattern.to_owned(), limit }
     }
 }
 

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::ast::Glob;
 use crate::go::Value;
+use crate::shell::CancelScope;
 
 /// Why the fingerprint could not be computed or stored.
 #[derive(Debug, Error)]
@@ -25,6 +26,8 @@ pub enum FingerprintError {
     Keep { path: PathBuf, source: std::io::Error },
     #[error("task: the pattern {pattern:?} visits more than {limit} files")]
     TooMany { pattern: String, limit: usize },
+    #[error("task: stopped while looking at the files of {pattern:?}")]
+    Stopped { pattern: String },
 }
 
 /// A task's source and generated files, and where state between runs is stored.
@@ -40,6 +43,8 @@ pub(crate) struct FingerprintInput<'s> {
     pub gitignore: bool,
     pub dry: bool,
     pub lookup: &'s dyn Fn(&str) -> Option<String>,
+    /// When to stop looking.
+    pub scope: &'s CancelScope,
 }
 
 /// How sources are compared.
@@ -114,7 +119,7 @@ impl FingerprintInput<'_> {
     fn expand(&self, pattern: &str) -> Result<Vec<PathBuf>, FingerprintError> {
         let mut found = Vec::new();
         for pattern in crate::shell::expand_fields(pattern, self.lookup) {
-            glob::find(self.dir, &pattern, &mut found)?;
+            glob::find(self.dir, &pattern, self.scope, &mut found)?;
         }
         Ok(found)
     }

@@ -76,7 +76,7 @@ fn list_task(
         let variables = known.get_or_insert_with(|| Variables::with_base(context.base_values()));
         context.set_variables(variables, Some(task), Some(&TaskCall::new(&task.name)), false)?;
         let mut render = VarRenderer::new(&variables.values, &context.host);
-        let rendered = texts.map(|t| render.text(t));
+        let rendered = texts.map(|t| render.plain(t));
         variables.reset(context.base_values());
         rendered
     } else {

@@ -7,6 +7,7 @@ use crate::compile::{CompiledTask, compile};
 use crate::context::{RunError, TaskCall, TaskfileContext};
 use crate::go::Value;
 use crate::output::Stream;
+use crate::shell::reveal;
 
 /// Predefined variables, which are not listed even if a Taskfile sets them.
 #[rustfmt::skip]
@@ -20,7 +21,8 @@ pub(crate) fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCa
     for (index, call) in calls.iter_mut().enumerate() {
         let compiled = compile(context, call, false)?;
         let gap = if index > 0 { "\n\n" } else { "" };
-        context.console.write(Stream::Out, format!("{gap}{}", summary(context, &compiled, call)).as_bytes());
+        let text = summary(context, &compiled, call);
+        context.console.write(Stream::Out, format!("{gap}{}", reveal(&text)).as_bytes());
     }
     Ok(())
 }

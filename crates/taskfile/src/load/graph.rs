@@ -17,8 +17,10 @@ use crate::yaml;
 use super::error::LoadError;
 use super::find::resolve_taskfile;
 use super::merge::merge;
+use super::regular::read_regular_file;
 use super::snippet::snippet;
 use super::stamp::FileStamp;
+use super::tree::ProjectTree;
 
 /// The size limit of one Taskfile; the largest seen in the wild has 60 kB.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -33,15 +35,18 @@ pub(crate) struct LoadedTaskfile {
     pub warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
-/// Loads a Taskfile. `host` is for the templates in include paths.
+/// Loads a Taskfile. `host` is for the templates in include paths. Without a tree, included files without `dir:` run
+/// beside the including one.
 pub(crate) fn load(
     path: &Path,
     current: &Path,
+    tree: Option<&ProjectTree>,
     environment: &Map,
     host: &dyn Host,
 ) -> Result<LoadedTaskfile, LoadError> {
     let mut reader = TaskfileReader {
         current,
+        tree,
         environment,
         host,
         read: HashMap::new(),
@@ -58,6 +63,7 @@ pub(crate) fn load(
 
 struct TaskfileReader<'a> {
     current: &'a Path,
+    tree: Option<&'a ProjectTree>,
     environment: &'a Map,
     host: &'a dyn Host,
     /// Files read so far. Most are included once and need not be kept; a file included twice is re-read and kept.
@@ -117,13 +123,7 @@ impl TaskfileReader<'_> {
         if !self.read.contains_key(path) {
             self.files.push(FileStamp::read(path));
         }
-        if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
-            return Err(LoadError::Limit {
-                path: path.to_owned(),
-                what: format!("the file is larger than {MAX_FILE_BYTES} bytes"),
-            });
-        }
-        let bytes = std::fs::read(path).map_err(failed)?;
+        let bytes = read_regular_file(path, MAX_FILE_BYTES).map_err(failed)?;
         let text = str::from_utf8(&bytes).map_or_else(|_| String::from_utf8_lossy(&bytes), Cow::Borrowed);
         let root = yaml::parse(&text).map_err(|error| LoadError::Yaml {
             file: path.strip_prefix(self.current).unwrap_or(path).display().to_string(),
@@ -159,7 +159,7 @@ impl TaskfileReader<'_> {
         }
         let base = from.parent().unwrap_or(Path::new("/")).to_owned();
         let asked = join(&base, &include.taskfile);
-        include.dir = join(&base, &include.dir).display().to_string();
+        include.dir = self.include_dir(&base, &include.dir);
         let Some(found) = resolve_taskfile(&asked) else {
             self.files.push(FileStamp::read(&asked));
             if include.optional {
@@ -174,6 +174,16 @@ impl TaskfileReader<'_> {
         let found = clean(&found);
         verify_checksum(&found, &include)?;
         Ok(Some((include, self.read(&found)?)))
+    }
+
+    /// Where the tasks of an included file run: relative to the including file, as in go-task. With a tree, an include
+    /// without `dir:` leaves it to the including file, so that its tasks run in the project's root.
+    fn include_dir(&self, base: &Path, dir: &str) -> String {
+        let Some(tree) = self.tree else { return join(base, dir).display().to_string() };
+        if dir.is_empty() {
+            return String::new();
+        }
+        tree.locate(join(base, dir)).display().to_string()
     }
 
     /// Renders a text of an include with the environment and the file's own literal variables; `~` is the home directory.
@@ -195,7 +205,8 @@ fn verify_checksum(path: &Path, include: &Include) -> Result<(), LoadError> {
     if include.checksum.is_empty() {
         return Ok(());
     }
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    let bytes = read_regular_file(path, MAX_FILE_BYTES)
+        .map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
     let actual = hex(&sha2::Sha256::digest(&bytes));
     if actual == include.checksum {
         return Ok(());

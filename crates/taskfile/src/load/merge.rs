@@ -62,7 +62,8 @@ pub(super) fn merge(
 
 fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
     for (name, var) in from {
-        let dir = if include.advanced { Some(include.dir.clone()) } else { var.dir.clone() };
+        let has_dir = include.advanced && !include.dir.is_empty();
+        let dir = if has_dir { Some(include.dir.clone()) } else { var.dir.clone() };
         into.insert(name.clone(), Var { dir, ..var.clone() });
     }
 }
@@ -77,7 +78,9 @@ fn adapt_task(mut task: TaskAst, is_silent: bool, include: &Include, vars: &Arc<
         add_namespace(&mut task, include);
     }
     if include.advanced {
-        task.dir = join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
+        if !include.dir.is_empty() {
+            task.dir = join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
+        }
         for (name, var) in &include.vars {
             task.include_vars.insert(name.clone(), var.clone());
         }

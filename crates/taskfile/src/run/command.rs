@@ -7,7 +7,7 @@ use crate::compile::{CompiledStep, CompiledTask, render_action};
 use crate::context::{RunError, RunErrorKind, TaskCall, VarRenderer};
 use crate::go::Value;
 use crate::output::{CommandOutput, GroupedOutput, OutputMode, PrefixedOutput};
-use crate::shell::CancelScope;
+use crate::shell::{CancelScope, reveal};
 use crate::template::Host;
 
 use super::TaskRunner;
@@ -94,7 +94,7 @@ impl TaskRunner<'_> {
         scope: &CancelScope,
     ) -> Result<(), RunError> {
         let command = step.command;
-        let shown = step.shown.as_deref().unwrap_or(text);
+        let shown = reveal(step.shown.as_deref().unwrap_or(text));
         if !self.matches_platform(&command.platforms) {
             self.context.print_verbose(&|| {
                 format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
@@ -122,7 +122,7 @@ impl TaskRunner<'_> {
             OutputMode::Prefixed => CommandOutput::Prefixed(PrefixedOutput::new(&compiled.prefix)),
             OutputMode::Group { begin, end, error_only } => {
                 let mut render = VarRenderer::new(&compiled.variables.values, &self.context.host);
-                let (begin, end) = (render.text(begin), render.text(end));
+                let (begin, end) = (render.plain(begin), render.plain(end));
                 render.finish()?;
                 CommandOutput::Group(GroupedOutput::new(begin, end, *error_only))
             }

@@ -12,7 +12,7 @@ use super::TaskRunner;
 /// How many dependencies of one task run concurrently; the others wait.
 const MAX_CONCURRENT: usize = 64;
 /// The stack size of a thread, enough for `DEPTH_PER_STACK` nested calls. It is only reserved.
-pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 impl TaskRunner<'_> {
     /// Runs a task's dependencies concurrently and waits for all; returns the first failure.

@@ -14,6 +14,7 @@ use std::sync::Mutex;
 
 use crate::context::TaskfileContext;
 
+pub(crate) use deps::STACK_BYTES;
 use once::Executions;
 
 /// Runs the tasks of one context.

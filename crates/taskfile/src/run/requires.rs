@@ -3,6 +3,7 @@
 use crate::compile::CompiledTask;
 use crate::context::RunErrorKind;
 use crate::go::Value;
+use crate::shell::reveal;
 
 pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let missing: Vec<String> = compiled
@@ -29,7 +30,8 @@ pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorK
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
         // Only strings are checked: a number from another task's `vars:` passes, as in go-task.
         let Some(Value::Str(value)) = compiled.variables.values.get(name.as_str()) else { continue };
-        if !allowed.contains(value) {
+        let value = reveal(value);
+        if !allowed.iter().any(|known| *known == value) {
             wrong.push(format!(
                 "  - {name} has an invalid value : '{value}' (allowed values : [{}])\n",
                 allowed.join(" ")

@@ -3,6 +3,9 @@
 /// How many words brace expansion may produce.
 const MAX_WORDS: usize = 10_000;
 
+/// How many pairs of braces are expanded.
+const MAX_BRACES: usize = 100;
+
 /// Expands `~` and variables; whitespace and patterns are kept.
 pub(crate) fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     if !text.contains(['~', '$', '\\', '\'', '"']) {
@@ -42,8 +45,13 @@ pub(crate) fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>
 
 /// Expands variables and `{a,b}`.
 pub(crate) fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let text = expand_literal(text, lookup);
+    // Each pair of braces takes a part of the stack; patterns in the wild have a few.
+    if text.matches('{').count() > MAX_BRACES {
+        return vec![text];
+    }
     let mut out = Vec::new();
-    expand_braces(&expand_literal(text, lookup), &mut out);
+    expand_braces(&text, &mut out);
     out
 }
 

@@ -4,7 +4,10 @@
 //! Which command runs when belongs to `run`; where its output goes belongs to `output`.
 
 mod cancel;
+mod data;
 mod expand;
+mod insert;
+mod place;
 mod process;
 mod quote;
 mod syntax;
@@ -14,6 +17,7 @@ mod words;
 
 pub use cancel::CancelToken;
 pub(crate) use cancel::{CancelReason, CancelScope};
+pub(crate) use data::{DataKind, conceal, conceal_words, has_data, reveal};
 pub(crate) use expand::{expand_fields, expand_literal};
 pub(crate) use process::{CommandError, CommandRequest, run};
 pub(crate) use quote::quote;

@@ -13,10 +13,12 @@ use crate::go::path::join;
 use crate::output::CommandSink;
 
 use super::cancel::{CancelReason, CancelScope};
+use super::insert::insert_data;
 use super::wait::RunningCommand;
 use super::words::{PlainCommand, parse_plain};
 
 /// A command to run.
+#[derive(Clone, Copy)]
 pub(crate) struct CommandRequest<'r> {
     pub command: &'r str,
     pub dir: &'r Path,
@@ -24,6 +26,8 @@ pub(crate) struct CommandRequest<'r> {
     pub environment: Option<&'r [(String, String)]>,
     /// Additional variables.
     pub additions: &'r [(String, OsString)],
+    /// Variables that nothing overrides.
+    pub marks: &'r [(String, String)],
     pub set: &'r [String],
     pub shopt: &'r [String],
     /// Whether the command inherits standard input; otherwise it reads `/dev/null`.
@@ -55,13 +59,37 @@ const NOT_RUN: i32 = 127;
 pub(crate) fn run(
     request: &CommandRequest<'_>,
     scope: &CancelScope,
-    mut sink: CommandSink<'_>,
+    sink: CommandSink<'_>,
 ) -> Result<(), CommandError> {
     match scope.cancel_reason() {
         Some(CancelReason::Cancelled) => return Err(CommandError::Cancelled),
         Some(CancelReason::DeadlinePassed) => return Err(CommandError::DeadlinePassed),
         None => {}
     }
+    match insert_data(request.command, &variable_prefix()) {
+        None => run_prepared(request, scope, sink),
+        Some(Err(message)) => Err(CommandError::Syntax(message)),
+        Some(Ok(prepared)) => {
+            let variables = prepared.variables.into_iter().map(|(name, value)| (name, value.into()));
+            let additions: Vec<_> = request.additions.iter().cloned().chain(variables).collect();
+            let request = CommandRequest { command: &prepared.text, additions: &additions, ..*request };
+            run_prepared(&request, scope, sink)
+        }
+    }
+}
+
+/// The names of variables with data cannot be guessed, since arithmetic would evaluate what they contain.
+fn variable_prefix() -> String {
+    // Without randomness no name is safe, but then nothing else is either.
+    format!("TASK_DATA_{:016x}_", getrandom::u64().unwrap_or_default())
+}
+
+/// Runs a command without data in its text.
+fn run_prepared(
+    request: &CommandRequest<'_>,
+    scope: &CancelScope,
+    mut sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
     let needs_shell = request.set.iter().any(|o| !HARMLESS_OPTIONS.contains(&o.as_str()));
     match parse_plain(request.command).filter(|_| !needs_shell) {
         Some(PlainCommand::Exit(0)) => Ok(()),
@@ -188,6 +216,7 @@ fn spawn_and_wait(
         command.env_clear().envs(all.iter().map(|(k, v)| (k, v)));
     }
     command.envs(request.additions.iter().map(|(k, v)| (k, v)));
+    command.envs(request.marks.iter().map(|(k, v)| (k, v)));
     command.env("PWD", request.dir).current_dir(request.dir);
     command.stdin(if request.stdin { Stdio::inherit() } else { Stdio::null() });
     if request.own_group {

@@ -12,6 +12,7 @@ pub(super) fn find_syntax_error(command: &str) -> Option<String> {
         open: Vec::new(),
         start: true,
         pending: None,
+        nested: 0,
     };
     match check.run() {
         Err(SyntaxVerdict::Mistake(at, words)) => {
@@ -37,7 +38,12 @@ struct SyntaxChecker {
     start: bool,
     /// An operator that needs a statement after it.
     pending: Option<(&'static str, usize)>,
+    /// How many quotes and substitutions are open.
+    nested: usize,
 }
+
+/// How deep quotes and substitutions may be nested. Each level takes a part of the stack, here and in the shell.
+const MAX_NESTED: usize = 200;
 
 /// Opening words and the words that close them.
 #[rustfmt::skip]
@@ -220,6 +226,17 @@ impl SyntaxChecker {
     /// Skips one character, or one quoted or substituted piece.
     fn skip_piece(&mut self) -> Result<(), SyntaxVerdict> {
         let at = self.at;
+        if self.nested >= MAX_NESTED {
+            let message = format!("quotes and substitutions are nested more than {MAX_NESTED} deep");
+            return Err(SyntaxVerdict::Mistake(at, message));
+        }
+        self.nested += 1;
+        let skipped = self.skip_nested(at);
+        self.nested -= 1;
+        skipped
+    }
+
+    fn skip_nested(&mut self, at: usize) -> Result<(), SyntaxVerdict> {
         match (self.peek(0), self.peek(1)) {
             (Some('\\'), _) => self.at += 2,
             (Some('\''), _) => self.skip_quoted(at, '\'', false)?,
@@ -324,6 +341,15 @@ mod tests {
             ("fi", "1:1: `fi` can only be used to end an `if`"),
         ] {
             assert_eq!(find_syntax_error(command).as_deref(), Some(want), "{command}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_takes_no_stack() {
+        for opening in ["$(", "\"$(echo ", "${x:-"] {
+            let command = format!("echo {}", opening.repeat(50_000));
+            let error = find_syntax_error(&command).unwrap_or_default();
+            assert!(error.ends_with("nested more than 200 deep"), "{opening}: {error}");
         }
     }
 

@@ -1,76 +1,54 @@
-//! Compares recorded runs of the real `task` with this crate.
-//!
-//! The cases live beside the checkout. `BATON_TASKFILE_CASES` names another folder, and
-//! `BATON_TASKFILE_CASES_ALL=1` runs every case instead of a sample.
+//! Compares this crate with recorded runs of the real `task`. `scripts/taskfile-conformance --record` makes the record.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-/// What has to agree, by the beginning of the group's name, in percent, and how many cases of the group a sample has.
-const BARS: &[(&str, f64, u32)] = &[
-    ("hand/se", 100.0, 40),
-    ("hand/sc", 97.0, 90),
-    ("hand/expr", 97.0, 100),
-    ("hand/shell", 93.0, 110),
-    ("hand/bad", 90.0, 60),
-    ("testdata", 95.0, 220),
-    ("", 96.0, 200),
-];
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+/// Fewer would mean that a list was lost.
+const CASES_MIN: usize = 600;
 
-fn cases() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/taskfile");
-    let folder = std::env::var_os("BATON_TASKFILE_CASES").map_or(beside, PathBuf::from);
-    folder.join("cases.json").is_file().then_some(folder)
+fn read(name: &str) -> String {
+    std::fs::read_to_string(format!("{CASES}/{name}")).unwrap()
 }
 
-fn works(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
-}
-
-/// The share of cases that agree at the level `log`, from the last line of the runner.
-fn share(runner: &Path, group: &str, sample: u32) -> f64 {
-    let mut command = Command::new("python3");
-    command.arg(runner).args(["--bin", env!("CARGO_BIN_EXE_baton-task"), "--group", group, "--jobs", "2"]);
-    if std::env::var_os("BATON_TASKFILE_CASES_ALL").is_none() {
-        command.args(["--sample", &sample.to_string()]);
+/// Exit code, stdout and stderr of one case in a fresh directory.
+fn run(case: &Value) -> Value {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("project");
+    for (path, text) in case["files"].as_object().unwrap() {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text.as_str().unwrap()).unwrap();
     }
-    let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
-    let total = output
-        .lines()
-        .find(|l| l.starts_with("TOTAL"))
-        .unwrap_or_else(|| panic!("the runner said: {output}"));
-    let after = total.split("log").nth(1).unwrap_or_else(|| panic!("no level log in: {total}"));
-    after.split('%').next().unwrap().trim().parse().unwrap()
+    let args = case["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
+    let output = Command::new(env!("CARGO_BIN_EXE_baton-task"))
+        .args(args)
+        .current_dir(&root)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .envs([("HOME", "/nonexistent"), ("LANG", "C.UTF-8"), ("NO_COLOR", "1")])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |raw: &[u8]| String::from_utf8_lossy(raw).replace(&root.display().to_string(), "DIR");
+    serde_json::json!([output.status.code(), text(&output.stdout), text(&output.stderr)])
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that could not run says so")]
-fn the_shared_cases_agree() {
-    let Some(folder) = cases() else {
-        eprintln!("skipped: no shared cases beside the checkout and none in BATON_TASKFILE_CASES");
-        return;
-    };
-    if !works("bwrap") || !works("python3") {
-        eprintln!("skipped: the runner of the shared cases needs bubblewrap and python3");
-        return;
+fn recorded_cases_agree() {
+    let cases: Vec<Value> = serde_json::from_str(&read("cases.json")).unwrap();
+    assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
+    let differences = read("differences.txt");
+    let known: BTreeSet<&str> = differences.lines().filter(|line| !line.starts_with("# ")).collect();
+    let mut wrong = Vec::new();
+    for case in cases.iter().filter(|case| !known.contains(case["id"].as_str().unwrap())) {
+        let got = run(case);
+        if got != case["expected"] {
+            wrong.push(format!("{}\n  go-task {}\n  ours    {got}", case["id"], case["expected"]));
+        }
     }
-    // A copy with ordinary permissions: the runner hands out copies of its fixtures to be written in.
-    let copy = TempDir::new().unwrap();
-    let copied = Command::new("cp")
-        .args(["-r", "--no-preserve=mode"])
-        .arg(folder.join("."))
-        .arg(copy.path())
-        .status()
-        .unwrap();
-    let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(copy.path()).status().unwrap();
-    assert!(copied.success() && opened.success());
-    let short: Vec<String> = BARS
-        .iter()
-        .map(|(group, bar, sample)| (group, bar, share(&copy.path().join("run"), group, *sample)))
-        .filter(|(_, bar, got)| got < *bar)
-        .map(|(group, bar, got)| format!("{group}: {got} % agree, {bar} % should"))
-        .collect();
-    assert!(short.is_empty(), "{}", short.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_taskfile::{
-    CancelToken, Console, OutputTarget, RunErrorKind, Stream, TaskInvocation, Taskfile, TaskfileCache,
-    split_args,
+    CancelToken, Console, OutputTarget, ProjectTree, RunErrorKind, Stream, TaskInvocation, Taskfile,
+    TaskfileCache, split_args,
 };
 
 use crate::project::Project;
@@ -116,7 +116,9 @@ fn an_explicit_environment_inherits_nothing() {
         ("PATH".to_owned(), path),
         ("X".to_owned(), "x".to_owned()),
     ]);
-    let taskfile = Taskfile::open_with(project.path(), "Taskfile.yml".as_ref(), environment).unwrap();
+    let taskfile =
+        Taskfile::open_in(&ProjectTree::single(project.path()), "Taskfile.yml".as_ref(), environment)
+            .unwrap();
     assert_eq!(taskfile.run(&TaskInvocation::new("env"), &OutputTarget::Separate, None).stdout, "x y\n");
 }
 

@@ -1,6 +1,6 @@
 //! Codex's native stream (`codex exec --json`).
 //!
-//! It has no turn limit and asks no permission; its sandbox, opened for the worktree and its git folders, limits it. It
+//! It has no turn limit and asks no permission; its sandbox, opened for the working folder and the `.git` in it, limits it. It
 //! cannot be asked to stop, so it is ended.
 
 use serde_json::{Value, json};

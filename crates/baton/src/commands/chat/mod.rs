@@ -100,7 +100,7 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentEndpo
         return Ok(None);
     }
     let context = api.context().await?;
-    match lock_engine(&context) {
+    match lock_engine(&context).await {
         Ok(lock) => {
             let mut engine = context.engine(None).await?;
             let endpoint = AgentEndpoint::open(&context, &mut engine).await?;

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
-use baton_engine::settings::place::Place;
+use baton_engine::settings::location::StateLocation;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
@@ -88,7 +88,7 @@ async fn set_up(folder: &Path, pace: DemoPace) -> Result<Engine, CliError> {
     let folder: PathBuf = folder.canonicalize().map_err(unusable)?;
     let script = folder.join("script.json");
     std::fs::write(&script, story::script(pace)).map_err(unusable)?;
-    let scratch = Place {
+    let scratch = StateLocation {
         root: folder.join("repository"),
         state_dir: folder.join("state"),
         namespace: "demo".to_owned(),

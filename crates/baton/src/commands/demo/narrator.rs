@@ -76,6 +76,9 @@ impl Narrator {
                 ReviewMark::BurnedOut | ReviewMark::NotConverging => {
                     format!("⚠ {}: all turns used, no commit", self.name(*task))
                 }
+                ReviewMark::NeedsReview { reasons } => {
+                    format!("⚠ {}: needs a closer look: {}", self.name(*task), reasons.join("; "))
+                }
                 ReviewMark::Plan => format!("○ {}: plan ready for approval", self.name(*task)),
             }),
             EventBody::TaskDone { task, accepted_by } => {

@@ -121,6 +121,7 @@ impl<'a> StandIn<'a> {
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
             | TaskState::Blocked { .. }
+            | TaskState::Landing(_)
             | TaskState::Recycled { .. }
             | TaskState::Done { .. }
             | TaskState::Cancelled { .. } => Ok(()),

@@ -117,10 +117,10 @@ pub(crate) fn settings(script: &Path) -> Result<Settings, CliError> {
     let script =
         serde_json::to_string(&script.display().to_string()).map_err(|error| internal_error(&error))?;
     let text = format!(
-        "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\n\
+        "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\nrecycle = {{ plan = \"person\" }}\n\
          [agents.scripted]\nkind = \"scripted\"\ncommand = [{script}]\n"
     );
-    Ok(Settings::read(&text, Path::new("the demo's settings")).map_err(EngineError::from)?)
+    Ok(Settings::parse(&text, Path::new("the demo's settings")).map_err(EngineError::from)?)
 }
 
 /// What the agent does for each task. It waits a little, so that parallel work is visible.

@@ -30,6 +30,9 @@ pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Resul
     if let Some(address) = server_file::running(&place, token.clone()).await {
         return serve(RemoteTools::new(address)).await;
     }
+    if token.is_none() {
+        context::check_is_person(&place)?;
+    }
     let context = CliContext::open_at(place, options.json).await?;
     let served = Box::pin(serve_store(&context, token)).await;
     context.close().await?;
@@ -51,7 +54,8 @@ async fn serve_store(context: &CliContext, token: Option<String>) -> Result<Stri
         Some(token) => caller_of(&toolbox, &token).await?,
         None => toolbox.person(),
     };
-    serve(LocalTools { toolbox, caller }).await
+    // On the heap: a session holds every tool's state.
+    Box::pin(serve(LocalTools { toolbox, caller })).await
 }
 
 async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {

@@ -1,5 +1,6 @@
 //! The tools of a running server, called over its HTTP API.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_server::client::{ApiClient, ClientError, ServerAddress};
@@ -15,6 +16,8 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct RemoteTools {
     client: ApiClient,
+    /// What the client knows: the list it got last, or was told to fetch again.
+    known: Arc<Mutex<Option<Vec<ToolSpec>>>>,
 }
 
 #[derive(Deserialize)]
@@ -25,18 +28,26 @@ struct ToolListResponse {
 impl RemoteTools {
     /// Without a timeout: a tool may take as long as the command it runs or the person it asks.
     pub(crate) fn new(address: ServerAddress) -> Self {
-        Self { client: ApiClient::for_server(address.without_timeout()) }
+        Self { client: ApiClient::for_server(address.without_timeout()), known: Arc::default() }
     }
 
     async fn fetch_list(&self) -> Result<Vec<ToolSpec>, ClientError> {
         Ok(self.client.get::<ToolListResponse>("/api/tools").await?.tools)
+    }
+
+    /// Returns whether the client knew another list.
+    fn replace_known(&self, tools: &[ToolSpec]) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.replace(tools.to_vec()).is_some_and(|before| before != tools)
     }
 }
 
 impl ToolProvider for RemoteTools {
     /// Empty if the server is unreachable; a call says why.
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
-        self.fetch_list().await.unwrap_or_default()
+        let tools = self.fetch_list().await.unwrap_or_default();
+        self.replace_known(&tools);
+        tools
     }
 
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
@@ -58,17 +69,12 @@ impl ToolProvider for RemoteTools {
         let (sender, receiver) = watch::channel(0);
         let remote = self.clone();
         tokio::spawn(async move {
-            let mut before = None;
             loop {
                 // An unreachable server has not changed its tools.
-                if let Ok(now) = remote.fetch_list().await {
-                    let is_first = before.is_none();
-                    if before.as_ref() != Some(&now) {
-                        before = Some(now);
-                        if !is_first {
-                            sender.send_modify(|count| *count += 1);
-                        }
-                    }
+                if let Ok(tools) = remote.fetch_list().await
+                    && remote.replace_known(&tools)
+                {
+                    sender.send_modify(|count| *count += 1);
                 }
                 tokio::select! {
                     () = sender.closed() => return,

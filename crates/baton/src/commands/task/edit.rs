@@ -18,15 +18,26 @@ pub(crate) async fn run(api: &Api, args: EditArgs) -> Result<String, CliError> {
     let view = api.task(id).await?;
     let before = document_of(&view);
     if args.has_flags() {
-        let mut waits_for = Vec::new();
+        let (mut waits_for, mut waits_no_more) = (Vec::new(), Vec::new());
         for task in &args.after {
             waits_for.push(api.task_id(task).await?);
+        }
+        for task in &args.not_after {
+            let on = api.task_id(task).await?;
+            if !view.depends_on.contains(&on) {
+                let hint = format!("see what it waits on: baton task show {id}");
+                return Err(CliError::refused(format!("{id} does not depend on {on}"), hint));
+            }
+            waits_no_more.push(on);
         }
         let after = apply_flags(&before, args)?;
         // Set only what was named.
         let mut changed = difference(&before, &after).map(|(changed, _)| changed).unwrap_or_default();
         if !waits_for.is_empty() {
             changed.insert("after".to_owned(), json!(waits_for));
+        }
+        if !waits_no_more.is_empty() {
+            changed.insert("not_after".to_owned(), json!(waits_no_more));
         }
         if changed.is_empty() {
             return api.confirm(id, &format!("{id} is unchanged.\n")).await;

@@ -93,6 +93,15 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             let id = post_decision(api, &task, "retry", &json!({})).await?;
             api.confirm(id, &format!("Requeued {id}.\n")).await
         }
+        TaskCommand::Hold { task, reason } => {
+            let reason = reason.map(|reason| CliContext::non_blank(&reason, "the reason")).transpose()?;
+            let id = post_decision(api, &task, "hold", &json!({ "reason": reason })).await?;
+            api.confirm(id, &format!("Held {id}. Release it: baton task release {id}\n")).await
+        }
+        TaskCommand::Release { task } => {
+            let id = post_decision(api, &task, "release", &json!({})).await?;
+            api.confirm(id, &format!("Released {id}.\n")).await
+        }
         TaskCommand::Log { task } => log(api, api.task_id(&task).await?).await,
         TaskCommand::Diff { task } => {
             let id = api.task_id(&task).await?;
@@ -205,13 +214,14 @@ async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) 
     Ok(text)
 }
 
-const QUEUES: [QueueName; 10] = [
+const QUEUES: [QueueName; 11] = [
     QueueName::Incoming,
     QueueName::Breakdown,
     QueueName::Claimed,
     QueueName::NeedsContinuation,
     QueueName::Escalated,
     QueueName::Provisional,
+    QueueName::Landing,
     QueueName::Recycled,
     QueueName::Done,
     QueueName::Failed,
@@ -233,7 +243,12 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     if tasks.is_empty() {
         return nothing.to_owned();
     }
-    let mark = |task: &TaskSummary| if task.show_reply_ui { "question" } else { "" };
+    let mark = |task: &TaskSummary| match task {
+        task if task.show_reply_ui => "question",
+        task if task.held_because.is_some() => "held",
+        task if !task.needs_review.is_empty() => "review",
+        _ => "",
+    };
     let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();
     output::table(HEADINGS, &rows)
 }

@@ -10,6 +10,7 @@ use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_engine::reports::view::TaskView;
 
 use crate::commands::question::answer_command;
+use crate::commands::recipe::describe_state;
 
 /// A task as text, with what to do next.
 pub(crate) fn render(view: &TaskView) -> String {
@@ -25,6 +26,23 @@ pub(crate) fn render(view: &TaskView) -> String {
     );
     if !view.description.trim().is_empty() {
         let _ = writeln!(text, "\n{}", view.description.trim_end());
+    }
+    if let Some(run) = &view.run {
+        let round = if run.iteration > 1 { format!(", iteration {}", run.iteration) } else { String::new() };
+        let _ = writeln!(
+            text,
+            "\nRecipe {} ({}) at {}, step {}{round}: {}",
+            run.recipe_id,
+            run.run_id,
+            run.current_step,
+            run.step_count,
+            describe_state(run)
+        );
+        if let Some(words) = run.last_outcome.as_ref().and_then(|last| last.words.as_ref()) {
+            let _ = writeln!(text, "{words}");
+        }
+    } else if let Some(recipe) = &view.recipe_id {
+        let _ = writeln!(text, "\nRecipe {recipe}");
     }
     if let Some(question) = &summary.question {
         let _ = writeln!(text, "\nQuestion ({}):\n{}", question.id, question.text());
@@ -46,9 +64,13 @@ pub(crate) fn render(view: &TaskView) -> String {
             writeln!(text, "\nIn the way ({}; tried again by itself): {}", problem.service, problem.error);
     }
     if !view.dead_edges.is_empty() {
-        text.push_str("\nIt can never start. Cancel it, or add it again without these dependencies:\n");
+        let id = summary.task_id;
+        let _ = writeln!(
+            text,
+            "\nIt can never start. Remove these dependencies, or cancel it: baton task cancel {id}"
+        );
         for edge in &view.dead_edges {
-            let _ = writeln!(text, "  {}", edge.reason);
+            let _ = writeln!(text, "  {}\n    baton task edit {id} --not-after {}", edge.reason, edge.on);
         }
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
@@ -68,6 +90,9 @@ pub(crate) fn render(view: &TaskView) -> String {
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note));
     }
+    if !summary.needs_review.is_empty() {
+        let _ = writeln!(text, "\nLook closely before you accept it: {}", summary.needs_review.join("; "));
+    }
     if let Some(next) = next_step(view) {
         let _ = writeln!(text, "\n{next}");
     }
@@ -84,6 +109,9 @@ fn render_note(note: &TaskNote) -> String {
         TaskNote::Conflict { detail, .. } => {
             format!("\nNot merged because of conflicts:\n{}\n", detail.as_str().trim_end())
         }
+        TaskNote::NotLanded { reason, .. } => {
+            format!("\nAccepted, and not merged:\n{}\n", reason.describe().trim_end())
+        }
         TaskNote::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
             format!("\nRequeued: {reason}:\n{}\n", output_tail.trim_end())
         }
@@ -94,11 +122,20 @@ fn render_note(note: &TaskNote) -> String {
 /// What the person should do now, if anything.
 fn next_step(view: &TaskView) -> Option<String> {
     let id = view.summary.task_id;
+    if let Some(reason) = &view.summary.held_because {
+        return Some(format!("Held: {reason}. Release it: baton task release {id}"));
+    }
     match &view.state {
         TaskState::Provisional(_) if view.summary.is_breakdown => {
             Some(format!("Review the plan: baton breakdown show {id}, then baton breakdown approve {id}"))
         }
+        TaskState::Provisional(_) if !view.summary.needs_review.is_empty() => Some(format!(
+            "Review it: baton task diff {id}, then baton accept {id} --force, or baton reject {id}"
+        )),
         TaskState::Provisional(_) => Some(format!("Review it: baton task diff {id}, then baton accept {id}")),
+        TaskState::Landing(_) => {
+            Some(format!("Accepted; it lands when the checks have passed: baton landing, baton accept {id}"))
+        }
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } => {
             Some(format!("Too large; its breakdown is {plan}: baton task show {plan}"))
         }
@@ -112,8 +149,8 @@ fn next_step(view: &TaskView) -> Option<String> {
         TaskState::Failed { .. } => {
             Some(format!("Show the log: baton task log {id}; try again: baton task retry {id}"))
         }
-        TaskState::Held => Some("Held: no agent starts it until it is released".to_owned()),
         TaskState::Incoming
+        | TaskState::Held
         | TaskState::Breakdown { released: true }
         | TaskState::Claimed { .. }
         | TaskState::NeedsContinuation { .. }

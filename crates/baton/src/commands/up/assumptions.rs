@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_engine::reports::survey::{SetUp, Survey, agents};
+use baton_engine::reports::survey::{InitFiles, Survey, agents};
 use baton_engine::services::workspace::Workspace;
 
 /// None if there is a settings file.
@@ -27,7 +27,7 @@ pub(crate) async fn describe(workspace: &Workspace) -> Option<String> {
 }
 
 fn agent(workspace: &Workspace) -> String {
-    let installed = agents::installed();
+    let installed = agents::find_installed();
     if workspace.settings.agents.is_empty() {
         return "none; no known agent is installed, so tasks wait".to_owned();
     }
@@ -48,7 +48,7 @@ async fn branch(workspace: &Workspace) -> String {
 }
 
 fn checks(workspace: &Workspace) -> String {
-    let set_up = SetUp { survey: Survey::of(&workspace.place.root), agents: Vec::new() };
+    let set_up = InitFiles { survey: Survey::scan(&workspace.place.root), agents: Vec::new() };
     match set_up.checks().as_slice() {
         [] => "none".to_owned(),
         known => format!("none; baton init would run {} on finished work", known.join(" and ")),

@@ -12,6 +12,7 @@ use baton_server::http::guard::{HttpGuard, ServerToken};
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::cli::up::UpArgs;
 use crate::context::CliContext;
@@ -34,7 +35,7 @@ pub(crate) async fn run(context: &CliContext, options: UpArgs) -> Result<String,
 }
 
 async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Result<String, CliError> {
-    let _lock = lock_engine(context)?;
+    let _lock = lock_engine(context).await?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
     let mut engine = context.waiting_for_store().engine(options.agents).await?;
@@ -127,7 +128,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(2);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// One engine per store and machine: a second one would reclaim the tasks the first one runs.
-pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
+pub(crate) async fn lock_engine(context: &CliContext) -> Result<File, CliError> {
     let path = context.place.state_dir.join(format!("{}.up", context.place.namespace));
     let failed = |error: std::io::Error| {
         CliError::failed(format!("cannot lock {}: {error}", path.display()), "check the permissions")
@@ -140,7 +141,7 @@ pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
             Ok(()) => return Ok(file),
             // Children that a killed Baton had just forked hold its lock for a moment longer than it lived.
             Err(std::fs::TryLockError::WouldBlock) if url.is_none() && Instant::now() < until => {
-                std::thread::sleep(LOCK_PAUSE);
+                sleep(LOCK_PAUSE).await;
             }
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(CliError::refused(

@@ -87,7 +87,7 @@ fn a_used_up_daily_budget_holds_every_agent_until_tomorrow() {
 fn the_daily_budget_includes_breakdowns() {
     let plan = json!({ "mcp": { "tool": "submit_breakdown", "arguments": { "items": [{ "title": "The only part" }] } } });
     let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[[{ "cost": 1.5 }, plan]]] });
-    let repo = fake::repo(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n");
+    let repo = fake::repo(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n[recycle]\nplan = \"person\"\n");
     let task = repo.add("Too large", &[]);
     repo.work_until(&[(&task, "recycled")]);
     assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]), "its own attempts cost nothing");

@@ -43,7 +43,7 @@ fn a_missing_agent_is_reported_with_how_to_install_it() {
     assert!(!output.status.success());
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
-        printed.contains("✗ kimi") && printed.contains("install kimi, and see that `kimi` is on PATH"),
+        printed.contains("✗ kimi") && printed.contains("install kimi, and check that `kimi` is on PATH"),
         "{printed}"
     );
 }
@@ -59,7 +59,7 @@ fn invalid_settings_and_a_trusted_taskfile_are_reported() {
         of(&found, "findings", "what", "user tasks")["detail"]
             .as_str()
             .unwrap()
-            .ends_with("runs with your rights")
+            .ends_with("runs with your permissions")
     );
 }
 
@@ -93,7 +93,7 @@ fn missing_settings_are_reported_as_missing() {
         || of(&report(&repo).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
     assert!(detail().ends_with("/.agent/baton.toml"));
     std::fs::remove_file(repo.folder.join(".agent/baton.toml")).unwrap();
-    assert!(detail().starts_with("none at /") && detail().ends_with("; baton init writes them down"));
+    assert!(detail().starts_with("no file at /") && detail().ends_with("; create one: baton init"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn complaint(settings: &str) -> String {
 #[test]
 fn a_mistake_in_the_settings_gets_a_suggestion() {
     insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @r#"
-    error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither among [agents] nor known; did you mean "goose"?
+    error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither in [agents] nor a known agent; did you mean "goose"?
 
     Hint: fix .agent/baton.toml and try again
     More: baton explain unknown_agent
@@ -26,7 +26,7 @@ fn a_mistake_in_the_settings_gets_a_suggestion() {
       |
     3 | kind = "acpp"
       |        ^^^^^^
-    there is no kind of agent "acpp"; did you mean "acp"? The kinds are acp, claude, codex, command, scripted
+    "acpp" is not a kind of agent (acp, claude, codex, command, scripted); did you mean "acp"?
 
     Hint: fix .agent/baton.toml and try again
     More: baton explain settings_malformed

@@ -54,3 +54,27 @@ fn following_the_inbox_prints_new_questions() {
     following.wait().unwrap();
     up.end();
 }
+
+#[test]
+fn a_question_is_answered_by_the_start_of_its_id_or_as_the_only_one() {
+    let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "");
+    let first = add(&repo, "One");
+    let up = repo.up();
+    repo.until("the first question", || questions(&repo).len() == 1);
+    let id = questions(&repo)[0]["id"].as_str().unwrap().to_owned();
+    repo.json(&["answer", &id[..6], "8080"]);
+    repo.until_queue(&first, "done");
+    let second = add(&repo, "Two");
+    repo.until("the second question", || questions(&repo).len() == 1);
+    let unknown = repo.baton(&["answer", "Q-0", "1"]).output().unwrap();
+    let is_unique = questions(&repo)[0]["id"].as_str().unwrap().starts_with("Q-0");
+    assert_eq!(unknown.status.code(), Some(if is_unique { 0 } else { 2 }));
+    if !is_unique {
+        repo.json(&["answer", "9090"]);
+    }
+    repo.until_queue(&second, "done");
+    let none = repo.baton(&["answer", "9090"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no question is pending"));
+    up.end();
+}

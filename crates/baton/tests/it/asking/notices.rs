@@ -122,10 +122,18 @@ fn every_end_of_a_run_sends_a_notice() {
     ended.sort();
     insta::assert_snapshot!(
         ended.iter().map(|(session, text)| format!("{session}: {text}")).collect::<Vec<_>>().join("\n"), @"
-        badly: The recipe one has ended. The agent did not report a usable outcome
-        loop: The recipe plan-execute-review has ended. No tasks available to implement
-        soon: The recipe one has ended. Recipe stopped on request
-        well: The recipe one has ended. Completed: stopped
+        badly: The recipe one ended. The agent did not report a usable outcome
+        loop: The recipe plan-execute-review ended. No tasks available to implement
+
+        Iterations: 0
+        Tasks completed: 0
+        Tasks failed: 0
+        Tasks discovered: 0
+        Duplicates skipped: 0
+
+        New session: baton loop --session loop. View results: baton task list. Edit tasks: baton task add
+        soon: The recipe one ended. Recipe stopped on request
+        well: The recipe one ended. Completed: stopped
         ");
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 const PREFIXES: [(&str, usize); 5] = [("TASK-", 8), ("PROJ-", 8), ("RUN-", 8), ("ATT-", 16), ("Q-", 8)];
 
-/// The name of a state folder, which is unique.
-const WORKER: &str = "\"worker\": \"";
+/// Strings whose values differ: the worker is named after the state folder, and the head is a commit with its time.
+const STRINGS: [&str; 2] = ["\"worker\": \"", "\"head\": \""];
 
 /// Remembers the ids it has seen, so that several outputs are masked alike.
 #[derive(Default)]
@@ -25,9 +25,11 @@ impl Mask {
                 masked.push_str(before);
                 masked.push_str("NUMBER");
                 rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
-            } else if let Some(after) = rest.strip_prefix(WORKER) {
-                masked.push_str(WORKER);
-                masked.push_str("NAME");
+            } else if let Some((before, after)) =
+                STRINGS.iter().find_map(|before| Some((before, rest.strip_prefix(before)?)))
+            {
+                masked.push_str(before);
+                masked.push_str("VALUE");
                 rest = after.trim_start_matches(|c| c != '"');
             } else if let Some(len) = time_at(rest) {
                 masked.push_str("TIME");

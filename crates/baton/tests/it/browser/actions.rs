@@ -41,7 +41,11 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
         ]}]},
         { "when": "Add every language", "steps": [{ "turns": 60 }] },
     ]);
-    let mut server = TestServer::new(&script).start();
+    let mut server = TestServer::new(&script);
+    let settings = server.folder.join(".agent/baton.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("{text}[recycle]\nplan = \"person\"\n")).unwrap();
+    server = server.start();
     let large = add_task(&server, "Add every language");
     let recycled = server.wait_for_queue(&large, "recycled");
     let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();

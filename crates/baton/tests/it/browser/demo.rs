@@ -22,6 +22,7 @@ impl Demo {
     fn start(patience_ms: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_baton"))
+            .env("BATON_FENCE", "off")
             .args(["demo", "--no-open", "--agent-ms", "50", "--patience-ms", patience_ms, "--folder"])
             .arg(folder.path())
             .stdin(Stdio::null())

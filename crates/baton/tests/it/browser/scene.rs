@@ -8,7 +8,7 @@ use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::{Task, TaskSpec};
 use baton_engine::base::ids::Ids;
-use baton_engine::settings::place::{Place as EnginePlace, PlaceOptions};
+use baton_engine::settings::location::{LocationOptions, StateLocation as EnginePlace};
 use baton_engine::tasks::service::TaskService;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub fn question_id(server: &TestServer, task: &str) -> String {
 pub fn fill_store(server: &TestServer, count: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
+        let options = LocationOptions { namespace: Some("test".to_owned()), ..LocationOptions::default() };
         let place = EnginePlace::find(&server.folder, &options).unwrap();
         let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
         let context = tasks.context(Actor::human("mia")).await.unwrap();

@@ -56,9 +56,12 @@ impl Newcomer {
         let folder = self.home.parent().unwrap().join("agent");
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("script.json"), script.to_string()).unwrap();
+        // Beside the script: in a fence an agent sees its own program, but not the folder of this build.
+        let binary = folder.join("fake-acp-agent");
+        std::fs::copy(fake::program("fake-acp-agent"), &binary).unwrap();
         let program = format!(
             "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 1.0.0; exit; fi\nexec '{}' '{}'\n",
-            fake::program("fake-acp-agent").display(),
+            binary.display(),
             folder.join("script.json").display()
         );
         let file = self.path.join("claude-agent-acp");

@@ -7,7 +7,7 @@ use super::test_repo::{TestRepo, read};
 
 /// A repository with a recycled task, and its breakdown, which has no plan yet.
 fn too_large() -> (TestRepo, String) {
-    let repo = TestRepo::with_agent("turns 50", "");
+    let repo = TestRepo::with_agent("turns 50", "recycle = { plan = \"person\" }");
     let task = repo.add("Too large", &[]);
     repo.work_until(&[(&task, "recycled")]);
     let breakdown =

@@ -3,7 +3,9 @@
 mod accepting;
 mod breaking_down;
 mod checks;
+mod isolation;
 mod killed;
+mod partial_work;
 mod recycling;
 mod retention;
 mod snapshots;

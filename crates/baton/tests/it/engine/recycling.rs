@@ -14,6 +14,9 @@ const AGENT: &str = r##"case "$prompt" in
 *) turns 2; work ;;
 esac"##;
 
+/// Breakdowns wait for a person.
+const PLAN_BY_PERSON: &str = "recycle = { plan = \"person\" }";
+
 fn mark(repo: &TestRepo, task: &str) -> String {
     repo.show(task)["state"]["mark"]["mark"].as_str().unwrap_or_default().to_owned()
 }
@@ -48,9 +51,13 @@ fn burned_out_means_40_of_50_turns_without_a_commit() {
     let repo = TestRepo::with_agent(AGENT, "recycle = \"manual\"");
     let [less, enough, commit] =
         ["39 turns", "40 turns", "One commit at 50"].map(|title| repo.add(title, &[]));
-    repo.work_until(&[(&less, "provisional"), (&enough, "provisional"), (&commit, "provisional")]);
-    // With 39 turns it is retried; after the third attempt it is not converging.
-    assert_eq!((mark(&repo, &less).as_str(), repo.attempts(&less).len()), ("not_converging", 3));
+    let up = repo.up();
+    repo.until_queue(&enough, "provisional");
+    repo.until_queue(&commit, "provisional");
+    // With 39 turns it is not burned out: a person says whether what it wrote is enough.
+    repo.until("a question", || repo.status(&less) == "AWAITING_RESPONSE");
+    up.end();
+    assert_eq!(repo.attempts(&less).len(), 1);
     assert_eq!((mark(&repo, &enough).as_str(), repo.attempts(&enough).len()), ("burned_out", 1));
     assert_eq!((mark(&repo, &commit).as_str(), repo.attempts(&commit).len()), ("ready", 2));
 }
@@ -63,7 +70,7 @@ fn a_burned_out_task_is_recycled_and_its_breakdown_gets_the_context() {
         *'# Re-Breakdown'*) echo '{\"baton\":\"plan\",\"items\":[{\"title\":\"Only part\"}]}' ;;
         *) turns 50 ;;
         esac",
-        "",
+        &format!("fence = \"off\"\n{PLAN_BY_PERSON}"),
     );
     let arguments = ["task", "add", "Rewrite everything", "--description", "All of it, in one go."];
     let task = repo.json(&arguments)["task_id"].as_str().unwrap().to_owned();
@@ -85,7 +92,7 @@ fn a_burned_out_task_is_recycled_and_its_breakdown_gets_the_context() {
 
 #[test]
 fn dependents_are_rewired_to_the_last_part_of_a_chain_and_wait_for_it() {
-    let repo = TestRepo::with_agent(AGENT, "");
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
     let big = repo.add("Too large", &[]);
     let after = repo.add("After it", &[&big]);
     repo.work_until(&[(&big, "recycled")]);
@@ -110,7 +117,7 @@ fn dependents_are_rewired_to_the_last_part_of_a_chain_and_wait_for_it() {
 
 #[test]
 fn dependents_are_rewired_to_every_leaf_of_a_plan() {
-    let repo = TestRepo::with_agent(AGENT, "");
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
     let big = repo.add("Too large", &[]);
     let after = repo.add("After it", &[&big]);
     repo.work_until(&[(&big, "recycled")]);
@@ -138,7 +145,7 @@ fn dependents_are_rewired_to_every_leaf_of_a_plan() {
 
 #[test]
 fn a_part_that_burns_out_is_escalated_and_never_accepted() {
-    let repo = TestRepo::with_agent(AGENT, "");
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
     let big = repo.add("Too large", &[]);
     repo.work_until(&[(&big, "recycled")]);
     let parts = plan(&repo, &breakdown_of(&repo, &big), &json!([{ "title": "Still too large" }]));
@@ -154,9 +161,9 @@ fn a_part_that_burns_out_is_escalated_and_never_accepted() {
 }
 
 #[test]
-fn three_attempts_without_acceptance_are_recycled_too() {
-    let repo = TestRepo::with_agent(AGENT, "");
-    let nothing = repo.add("Never finished", &[]);
+fn three_rejections_recycle_a_task_and_words_without_work_do_not() {
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
+    let words = repo.add("Never finished", &[]);
     let rejected = repo.add("Good work", &[]);
     let up = repo.up();
     for round in 1..=3 {
@@ -164,8 +171,20 @@ fn three_attempts_without_acceptance_are_recycled_too() {
         assert_eq!(repo.attempts(&rejected).len(), round);
         repo.stdout(&["reject", &rejected, "--reason", "Not good enough."]);
     }
-    repo.until_queue(&nothing, "recycled");
     repo.until_queue(&rejected, "recycled");
+    repo.until("a question", || repo.status(&words) == "AWAITING_RESPONSE");
     up.end();
-    assert_eq!(repo.attempts(&nothing).len(), 3);
+    assert_eq!(repo.attempts(&words).len(), 1);
+}
+
+#[test]
+fn an_agent_that_ends_without_words_or_work_is_tried_three_times_and_then_a_person_is_asked() {
+    let repo = TestRepo::with_agent("true", "");
+    let silent = repo.add("Silent", &[]);
+    let up = repo.up();
+    repo.until("a question", || repo.status(&silent) == "AWAITING_RESPONSE");
+    up.end();
+    let task = repo.show(&silent);
+    assert_eq!((repo.attempts(&silent).len(), &task["question"]["kind"]), (3, &json!("completion")));
+    assert_eq!(repo.json(&["breakdown", "list"])["breakdowns"], json!([]), "it was not too large");
 }

@@ -13,7 +13,7 @@ fn writer(then: &str) -> TestRepo {
             mkdir -p 'deep er/ünter' {copies}
             for file in blob.scratch 'deep er/ünter/blob.scratch'; do head -c 70000 /dev/urandom > \"$file\"; done
             : > empty.scratch; printf 'no end' > ends.scratch; chmod 755 ends.scratch
-            cp -a . {copies}/half; rm -f {copies}/half/.git; mv {copies}/half {copies}/$BATON_ATTEMPT_ID
+            cp -a . {copies}/half; rm -rf {copies}/half/.git; mv {copies}/half {copies}/$BATON_ATTEMPT_ID
         fi
         {then}"
     ));

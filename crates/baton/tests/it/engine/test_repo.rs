@@ -97,7 +97,11 @@ impl TestRepo {
     pub fn baton(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
-        command.env("BATON_USER", "mia").env_remove("BATON_STORE").envs(self.variables.clone());
+        command
+            .env("BATON_USER", "mia")
+            .env("BATON_FENCE", "off")
+            .env_remove("BATON_STORE")
+            .envs(self.variables.clone());
         command
     }
 
@@ -157,8 +161,11 @@ impl TestRepo {
         wait::until(self.patience, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
 
+    /// A failure shows the task's whole story, because a queue alone does not say how it came there.
     pub fn until_queue(&self, task: &str, queue: &str) {
-        self.until(&format!("{task} in {queue}"), || self.queue(task) == queue);
+        let story =
+            || format!("{task} in {queue}: {:#}\n{}", self.show(task), self.stdout(&["task", "log", task]));
+        wait::until(self.patience, || self.queue(task) == queue, story);
     }
 
     pub fn up(&self) -> BatonProcess {

@@ -41,10 +41,10 @@ fn a_check_missing_from_the_taskfile_is_reported_before_an_agent_starts() {
     let repo = with_tasks(TestRepo::with_agent("touch ../../../../started", "checks = [\"tets\"]"));
     let task = repo.add("Anything", &[]);
     let up = repo.up();
-    up.wait_for_line("there is no user task 'tets'");
+    repo.until("a question", || repo.status(&task) == "AWAITING_RESPONSE");
     up.end();
     let view = repo.show(&task);
-    assert_eq!(view["queue"], "incoming", "{view}");
+    assert!(view["question"]["text"].as_str().unwrap().contains("there is no user task 'tets'"), "{view}");
     assert!(!repo.folder.join("started").exists());
 }
 
@@ -100,5 +100,49 @@ git add -A; git commit -q -m "Look""#;
         let files = repo.git(&["ls-tree", "-r", "--name-only", &branch]);
         assert!(!files.contains("state"), "{files}");
         assert!(!read(repo.state().join(".gitignore")).is_empty());
+    }
+}
+
+const INCLUDING: &str = r"version: '3'
+includes:
+  q: {taskfile: ./quality.yml}
+  docs: {taskfile: ../docs/Taskfile.yml, dir: ../docs}
+";
+const QUALITY: &str = r"version: '3'
+vars: {HERE: {sh: pwd}}
+tasks:
+  verify: {cmds: ['pwd; echo {{.HERE}} {{.TASKFILE_DIR}}; test ! -e bad.txt'], silent: true}
+  in: {dir: '{{.TASKFILE_DIR}}/../docs', cmds: ['pwd; test ! -e bad.txt'], silent: true}
+";
+const DOCS: &str =
+    "version: '3'\ntasks:\n  verify: {dir: pages, cmds: ['pwd; test ! -e bad.txt'], silent: true}\n";
+
+#[test]
+fn a_task_of_an_included_file_judges_the_attempts_tree() {
+    let agent = "mkdir -p docs/pages; for at in . docs docs/pages; do echo bad > $at/bad.txt; done\n\
+                 turns 1; git add -A; git commit -q -m Work";
+    for (check, below) in [("q:verify", ""), ("q:in", "/docs"), ("docs:verify", "/docs/pages")] {
+        let repo = TestRepo::with_agent(agent, &format!("checks = [\"{check}\"]"));
+        std::fs::create_dir_all(repo.folder.join("docs/pages")).unwrap();
+        for (path, text) in
+            [(".agent/Taskfile.yml", INCLUDING), (".agent/quality.yml", QUALITY), ("docs/Taskfile.yml", DOCS)]
+        {
+            std::fs::write(repo.folder.join(path), text).unwrap();
+        }
+        let task = repo.add("Work badly", &[]);
+        let up = repo.up();
+        repo.until("an attempt that ended", || {
+            repo.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
+        });
+        up.end();
+        let attempt = repo.attempts(&task)[0].clone();
+        let judged = attempt["closing"]["end"]["verified"]["checks"][0].clone();
+        assert_eq!(judged["exit_code"], 1, "{check}: {judged}");
+        let output = judged["output_tail"].as_str().unwrap();
+        let id = attempt["attempt"]["id"].as_str().unwrap().to_owned();
+        for folder in output.split_whitespace() {
+            assert!(folder.contains(&id), "{check} ran in {folder}");
+        }
+        assert!(output.lines().next().unwrap().ends_with(&format!("{id}{below}")), "{check}: {output}");
     }
 }

@@ -28,14 +28,15 @@ fn copied_files_and_submodules_are_present_and_not_committed() {
 }
 
 #[test]
-fn a_repository_without_commits_is_reported_and_the_task_stays_queued() {
+fn a_repository_without_commits_asks_what_to_do_and_the_task_is_not_blamed() {
     let repo = TestRepo::with_working_agent("");
     std::fs::remove_dir_all(repo.folder.join(".git")).unwrap();
     repo.git(&["init", "-q", "-b", "main"]);
     let task = repo.add("Anything", &[]);
     let up = repo.up();
-    let printed = up.wait_for_line("rests until");
-    assert!(printed.contains("no commits"), "{printed}");
+    repo.until("it asks", || repo.status(&task) == "AWAITING_RESPONSE");
     up.end();
-    assert_eq!(repo.queue(&task), "incoming");
+    let question = repo.json(&["questions"])["questions"][0]["text"].to_string();
+    assert!(question.contains("no commits") && question.contains("3 times in a row"), "{question}");
+    assert_eq!(repo.attempts(&task).len(), 3);
 }

@@ -28,7 +28,7 @@ fn ctrl_c_at_any_question_returns_to_the_hub_and_loses_nothing() {
         assert_eq!(code, Some(130), "{question}: {rest}");
         assert!(rest.contains("no work is lost") && rest.contains("Iterations: 1"), "{question}: {rest}");
         assert!(fixture.questions().is_empty(), "{question}: it is withdrawn");
-        // A task that was being planned is in the queue again; an approved plan is kept.
+        // A task that was being planned is held; an approved plan is kept.
         let expected = if before == 0 { "incoming" } else { "recycled" };
         assert_eq!(fixture.repo.queue(&subject), expected, "{question}");
         let mut afterwards = fixture.interactive(arguments);
@@ -88,6 +88,9 @@ fn interrupting_the_plan_phase_ends_the_agent_and_keeps_the_task() {
     assert_eq!(code, Some(130), "{rest}");
     assert_eq!(fixture.task_titled("Plan: Build it")["queue"], "rejected");
     assert_eq!(fixture.repo.queue(&subject), "incoming");
+    // It stays with the person who stopped it (I22).
+    assert_eq!(fixture.repo.show(&subject)["held_because"], "stopped by you");
+    fixture.repo.json(&["task", "release", &subject]);
     let ready = fixture.repo.json(&["task", "ready"]);
     assert_eq!(ready["tasks"][0]["task_id"], json!(subject), "{ready}");
 }

@@ -6,6 +6,8 @@ mod entry_points;
 pub mod fixture;
 mod interrupts;
 mod messages;
+mod remarks;
+mod stopping;
 mod terminal;
 mod transitions;
 mod within_a_phase;

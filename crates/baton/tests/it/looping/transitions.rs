@@ -48,7 +48,7 @@ fn test_2_execute_hands_off_to_review() {
     for prompt in fixture.prompts("Review:") {
         assert!(prompt.contains("Completed: 1") && prompt.contains("Failed: 1"), "{prompt}");
         for asked in ["Execute: ", "Done: ", "Ready for review", "HELP"] {
-            assert!(!prompt.split("You are in the review phase").next().unwrap().contains(asked), "{prompt}");
+            assert!(!prompt.split("This is the review phase").next().unwrap().contains(asked), "{prompt}");
         }
     }
 }

@@ -66,18 +66,16 @@ fn an_empty_queue_ends_the_loop_without_failure() {
 }
 
 #[test]
-fn a_subtask_without_work_is_reported_and_not_merged() {
+fn a_subtask_without_work_asks_whether_its_words_are_enough() {
     let mut script = script();
     script["otherwise"] = json!([{ "result": { "status": "COMPLETE", "output": "Trust me." } }]);
     let fixture = LoopFixture::with(&script, "");
     fixture.add("Build it");
-    let output = fixture.run_with_answers(&[], &["YES", "YES", "YES", "NO"]);
+    let output = fixture.run_with_answers(&[], &["YES", "YES"]);
     assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
     let printed = stderr(&output);
-    assert!(printed.contains("Baton counted 0 commits in 0 files"), "{printed}");
-    assert!(printed.contains("It was tried too often without a result."), "{printed}");
+    assert!(printed.contains("Is this answer enough, or should it change code?"), "{printed}");
+    assert!(printed.contains("It has committed nothing."), "{printed}");
     let first = fixture.task_titled("First part");
-    assert_eq!(first["queue"], "provisional", "neither merged nor recycled: {first}");
-    let id = first["task_id"].as_str().unwrap();
-    assert!(printed.contains(&format!("{id} is not merged: it is in provisional.")), "{printed}");
+    assert_eq!(first["status"], "AWAITING_RESPONSE", "neither merged nor recycled: {first}");
 }

@@ -110,7 +110,8 @@ impl Machine {
         all.push(env!("CARGO_BIN_EXE_baton"));
         all.extend(words);
         let mut command = Command::new(all[0]);
-        command.args(&all[1..]).current_dir(&self.folder).stdin(Stdio::null()).envs(self.variables.clone());
+        command.args(&all[1..]).current_dir(&self.folder).stdin(Stdio::null());
+        command.env("BATON_FENCE", "off").envs(self.variables.clone());
         command
     }
 

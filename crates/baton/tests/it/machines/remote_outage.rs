@@ -43,7 +43,7 @@ fn unpushed_work_is_pushed_once_the_remote_is_back() {
     office.stdout(&["task", "cancel", &dropped]);
     let given_up = office.task(&dropped)["attempts"][0]["attempt"]["id"].as_str().unwrap().to_owned();
     gate.open();
-    worker.wait_for_line("its work is kept here until the remote takes it");
+    worker.wait_for_line("cannot push its work yet");
     office.until_queue(&kept, "provisional");
     let (is_accepted, printed) = office.try_run(&["accept", &kept]);
     assert!(!is_accepted && printed.contains("remote"), "{printed}");

@@ -209,3 +209,37 @@ print(json.dumps({
     let other = fixture.repo.json(&["task", "show", other["task_id"].as_str().unwrap()]);
     assert_eq!(other["title"], "A task of a person");
 }
+
+#[test]
+fn a_run_without_a_task_is_told_that_there_is_none() {
+    let repo = McpRepo::new("");
+    let agent = r#"
+print(tool("get_next_task", {}))
+tool("report_outcome", {"outcome": "no-tasks", "description": tool("get_next_task", {})})
+"#;
+    repo.write("agent.py", &format!("{MCP_CLIENT}{agent}"));
+    set_up(&repo, "");
+    let run = repo.json(&["recipe", "start", "implement-and-review"]);
+    let (_up, _) = repo.up();
+    let task = run["task_id"].as_str().unwrap();
+    let shown = || repo.json(&["task", "show", task]);
+    wait::until(super::PATIENCE, || shown()["run"]["has_exited"] == true, || shown().to_string());
+    assert_eq!(shown()["run"]["last_outcome"]["words"], "No tasks available.");
+}
+
+#[test]
+fn an_agent_of_the_loop_cannot_create_a_task_before_the_user_said_yes() {
+    let repo = McpRepo::new("");
+    repo.write("agent.py", &format!("{MCP_CLIENT}print(tool(\"add_task\", {{\"title\": \"Sneaky\"}}))\n"));
+    set_up(&repo, "");
+    let (_up, address) = repo.up();
+    let body = serde_json::json!({ "recipe_id": "plan-execute-review", "from": "review" });
+    let started = crate::server::client::post(&address, "/api/sessions/mine/recipe", &body);
+    assert_eq!(started.status, 201, "{started:?}");
+    let questions = || repo.json(&["questions"])["questions"].as_array().unwrap().clone();
+    wait::until(super::PATIENCE, || !questions().is_empty(), || repo.json(&["task", "list"]).to_string());
+    let gate = questions()[0]["text"].as_str().unwrap().to_owned();
+    assert!(gate.contains("only after the user has said YES"), "{gate}");
+    let tasks = repo.json(&["task", "list"]);
+    assert!(!tasks.to_string().contains("Sneaky\","), "{tasks}");
+}

@@ -29,12 +29,12 @@ fn a_dry_run_previews_and_a_second_import_adds_nothing() {
     app-3  open     P2    app-2     Remember me
 
     3 new, 0 already imported. Nothing was changed.
-      app-3 waits on gone, which is not there; dependency skipped
+      app-3 depends on gone, which does not exist; dependency skipped
     ");
     assert_eq!(repo.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 0);
     insta::assert_snapshot!(repo.stdout(&["import", "beads", "."]), @r"
     Imported 3; 0 already there.
-      app-3 waits on gone, which is not there; dependency skipped
+      app-3 depends on gone, which does not exist; dependency skipped
     List them: baton task list. Ready to start: baton task ready.
     ");
     let again = repo.json(&["import", "beads", ".beads/issues.jsonl"]);
@@ -61,8 +61,8 @@ fn bad_sources_are_refused_with_their_position() {
     fs::write(repo.folder.join("issues.jsonl"), "{\"id\":\"a\",\"title\":\"ok\"}\nnot json\n").unwrap();
     for (arguments, code, expected) in [
         (vec!["import", "beads", "issues.jsonl"], 2, "issues.jsonl:2: expected"),
-        (vec!["import", "backlog", "."], 2, "there is nothing to import"),
-        (vec!["import", "task-master", "nowhere"], 2, "nowhere cannot be read"),
+        (vec!["import", "backlog", "."], 2, "nothing to import"),
+        (vec!["import", "task-master", "nowhere"], 2, "cannot read "),
         (vec!["import", "jira", "."], 2, "invalid value 'jira'"),
         (vec!["import", "beads", ".", "--project", "PROJ-00000000"], 2, "issues.jsonl:2"),
     ] {

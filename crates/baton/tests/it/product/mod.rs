@@ -4,3 +4,4 @@ mod editing;
 mod home;
 mod importing;
 mod projects;
+mod repositories;

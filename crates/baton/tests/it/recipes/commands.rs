@@ -20,24 +20,24 @@ fn recipes_are_listed_drawn_and_described() {
     insta::assert_snapshot!(transcript(&fixture, &["recipe", "list"]), @"
     exit 0
     ID                        LABEL                    FROM      DESCRIPTION
-    break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
+    break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks, and check the tasks against it
     document-design           Document Design          built in  Write a design document, review it, and commit it
     implement-and-review      Implement & Review       built in  Implement task, review code, fix issues, and commit
     implement-and-review-all  Implement & Review All   built in  Implement, review and commit one ready task after another, until none is left
-    plan-execute-review       Plan → Execute → Review  built in  Plan the next task with the human, execute it, review it, and go round again while they say so
-    rebase                    Rebase                   built in  Bring this branch up to date with the one it is to be merged into
-    refine-design             Refine Design            built in  Criticise a design document and rework it until nothing important is left
-    retrospective             Retrospective            built in  Look back at finished work and write down what to do differently
-    review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
-    work                      Work                     built in  Do the task in one go; Baton looks at what came of it
+    plan-execute-review       Plan → Execute → Review  built in  Plan the next task with you, execute it, review it, and repeat until you stop
+    rebase                    Rebase                   built in  Rebase this branch onto the branch it will be merged into
+    refine-design             Refine Design            built in  Review a design document and improve it until no important issue is left
+    retrospective             Retrospective            built in  Review finished work and propose what to improve
+    review-and-commit         Review & Commit          built in  Review the changes on this branch, fix issues, and commit
+    work                      Work                     built in  Do the task in one step; Baton verifies the result
     ");
     insta::assert_snapshot!(transcript(&fixture, &["recipe", "show", "implement-and-review"]), @"
     exit 0
     implement-and-review  Implement & Review
     Implement task, review code, fix issues, and commit
 
-    At most 3 visits of a step and 100 steps in all.
-    It works on the next task that is ready.
+    At most 3 visits per step and 100 steps in total.
+    Works on the next ready task.
 
     implement (first)
       complete → code-review
@@ -153,10 +153,10 @@ fn recipe_check_finds_the_position_in_every_kind_of_file() {
     insta::assert_snapshot!(transcript(&fixture, &["recipe", "check"]), @r#"
     exit 1
     .agent/recipes/alias.yml:1:5: anchors (&name) are not supported here; write it out
-    .agent/recipes/empty.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps
-    .agent/recipes/latin.yml:2:11: this is not UTF-8; save the file in that encoding
-    .agent/recipes/link.yml:1:1: it cannot be read: No such file or directory (os error 2)
-    .agent/recipes/list.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps
+    .agent/recipes/empty.yml:1:1: a recipe must be a mapping with id, label, description, initial_step and steps
+    .agent/recipes/latin.yml:2:11: not UTF-8; save the file in that encoding
+    .agent/recipes/link.yml:1:1: cannot read the file: No such file or directory (os error 2)
+    .agent/recipes/list.yml:1:1: a recipe must be a mapping with id, label, description, initial_step and steps
     .agent/recipes/tabs.yml:3:2: tabs disallowed within this context (block indentation)
     .agent/recipes/two.yml:2:1: a second document begins here; one file holds one
     .agent/recipes/words.yml:8:34: step one, outcomes.4: it must be an outcome's name, and is a true or false

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_engine::StoredEvent;
 use baton_engine::base::ids::Ids;
-use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::tasks::service::TaskService;
 use baton_server::live::wire;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl RecipeFixture {
     }
 
     pub fn history(&self) -> Vec<StoredEvent> {
-        let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
+        let place = StateLocation::find(&self.folder, &LocationOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let tasks = TaskService::new(place.open_store().await.unwrap(), Ids::random());
@@ -210,6 +210,7 @@ fn is_about_runs(value: &Value) -> bool {
 
 fn baton(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.env("BATON_FENCE", "off");
     command
         .current_dir(folder)
         .env("BATON_USER", "mia")

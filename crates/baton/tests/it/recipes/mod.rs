@@ -7,3 +7,4 @@ mod no_tasks;
 mod people;
 mod questions;
 mod reports;
+mod stopping;

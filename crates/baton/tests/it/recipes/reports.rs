@@ -73,7 +73,7 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
 #[test]
 fn reporting_no_tasks_while_there_is_one_gets_a_retry() {
     let mut scenes = vec![
-        json!({ "step": "implement", "when": "the queue has ready work", "steps": [
+        json!({ "step": "implement", "when": "this run works on TASK-", "steps": [
             { "write": { "path": "login.txt", "text": "fixed\n" } }, outcome("complete") ] }),
         json!({ "step": "implement", "steps": [outcome("no-tasks")] }),
     ];
@@ -85,6 +85,7 @@ fn reporting_no_tasks_while_there_is_one_gets_a_retry() {
     fixture.wait_for_queue(&task, "provisional");
     let summary = fixture.summary();
     assert!(summary.contains("retry: you reported \"no-tasks\""), "{summary}");
+    assert!(summary.contains(&format!("but this run works on {task} Fix the login")), "{summary}");
     assert!(
         summary.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
     );

@@ -1,5 +1,6 @@
 //! A merge target that is checked out or locked delays only the task that needs it.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -83,12 +84,21 @@ fn i23_a_locked_branch_is_a_refusal_that_says_what_to_do() {
     let lock = repo.folder.join(".git/refs/heads/baton/next.lock");
     std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
     std::fs::write(&lock, "").unwrap();
+    // The lock counts while a git runs in the repository.
+    let mut git = Command::new("git")
+        .args(["cat-file", "--batch"])
+        .current_dir(&repo.folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let refused = repo.output(&["accept", &task]);
     let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(4), "{printed}");
     assert!(printed.contains("another git is at work"), "{printed}");
     assert_eq!(repo.queue(&task), "provisional");
-    std::fs::remove_file(lock).unwrap();
+    drop(git.stdin.take());
+    git.wait().unwrap();
     repo.stdout(&["accept", &task]);
     assert_eq!(repo.queue(&task), "done");
 }

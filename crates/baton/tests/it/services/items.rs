@@ -23,7 +23,7 @@ fn repo() -> TestRepo {
         { "commit": "Work on {{task}}" },
         { "result": { "status": "COMPLETE", "output": "Written." } },
     ] });
-    let settings = "lease_seconds = 1\nmax_unaccepted = 1000\n[asking]\nexpires_after = 1\n\
+    let settings = "lease_seconds = 1\nmax_unaccepted = 1000\n[checks]\nquick = [\"true\"]\n[asking]\nexpires_after = 1\n\
                     [notify]\ncommand = [\"sh\", \"-c\", \"cat >> notices; echo >> notices\"]\n";
     TestRepo::scripted(&script, settings)
 }
@@ -53,6 +53,14 @@ fn row(kind: ItemKind) -> Option<Row> {
                 for expected in ["Ready to execute?", "Execute: First part?", "Done: First part?"] {
                     answer(server, "landing", expected);
                 }
+            })
+        },
+        ItemKind::Lane => Row {
+            recovered: |server| all_in(server, "Land", "done"),
+            ..row(ServiceName::Landing, |server| {
+                let task = server.repo.add("Land", &[]);
+                server.repo.until_queue(&task, "provisional");
+                server.repo.stdout(&["accept", &task, "--no-wait"]);
             })
         },
         ItemKind::Lease => Row {

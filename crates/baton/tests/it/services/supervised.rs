@@ -23,6 +23,7 @@ const fn runs(service: ServiceName) -> Runs {
         | ServiceName::Changes
         | ServiceName::Dispatcher
         | ServiceName::Follower
+        | ServiceName::Landing
         | ServiceName::Leases
         | ServiceName::Loops
         | ServiceName::Notifier

@@ -18,6 +18,8 @@ pub struct ExecuteWork {
     pub subtasks: Vec<Subtask>,
     /// Who called each subtask done, and so accepts its work.
     pub done_by: BTreeMap<TaskId, Actor>,
+    /// The human is not finished although every subtask is.
+    pub wants_more: bool,
 }
 
 impl ExecuteWork {
@@ -35,7 +37,10 @@ impl ExecuteWork {
     }
 
     pub(super) fn next(&self) -> NextAction {
-        let Some(current) = self.current() else { return NextAction::Ask { topic: QuestionTopic::Gate } };
+        let Some(current) = self.current() else {
+            let topic = if self.wants_more { QuestionTopic::MoreWork } else { QuestionTopic::Gate };
+            return NextAction::Ask { topic };
+        };
         match current.state() {
             SubtaskState::AskingToRun | SubtaskState::AskingWithHelp => {
                 NextAction::Ask { topic: QuestionTopic::MayRun }
@@ -51,6 +56,18 @@ impl ExecuteWork {
     pub fn skip_blocked(&mut self, waits_on: Vec<NamedTask>) {
         if let Some(current) = self.current_mut() {
             *current = current.passed_over(waits_on);
+        }
+    }
+
+    /// Another subtask, at the end.
+    pub fn add(&mut self, task: NamedTask, description: String) {
+        self.subtasks.push(Subtask::begin(task, description).0);
+    }
+
+    /// The current subtask has run, and the human wants an agent to work on it again.
+    pub fn run_again(&mut self) {
+        if let Some(current) = self.current_mut() {
+            *current = current.running_again();
         }
     }
 
@@ -71,6 +88,7 @@ impl ExecuteWork {
         let task = self.current().map(|subtask| subtask.task.id);
         self.step(event)?;
         Ok(match (task, event) {
+            (Some(task), SubtaskEvent::MayRun(YesNoHelp::Yes)) => FollowUp::Run { task },
             (Some(task), SubtaskEvent::IsDone(YesNoFailed::Yes)) => FollowUp::Accept { task },
             (Some(task), SubtaskEvent::IsDone(YesNoFailed::Failed)) => FollowUp::Fail { task },
             _ => FollowUp::Nothing,
@@ -84,14 +102,19 @@ impl ExecuteWork {
         Ok(())
     }
 
-    /// The human is not finished: subtasks that were skipped or left open are asked about once more.
-    pub(super) fn again(&mut self) {
+    /// The human is not finished: subtasks that are not completed are asked about once more. If all are, the human is
+    /// asked what else is to be done.
+    pub fn again(&mut self) {
+        self.wants_more = true;
         for subtask in &mut self.subtasks {
             match subtask.state() {
-                SubtaskState::Finished(SubtaskResult::Skipped | SubtaskResult::LeftOpen) => {
+                SubtaskState::Finished(
+                    SubtaskResult::Skipped | SubtaskResult::LeftOpen | SubtaskResult::Failed,
+                ) => {
                     *subtask = Subtask::begin(subtask.task.clone(), subtask.description.clone()).0;
+                    self.wants_more = false;
                 }
-                SubtaskState::Finished(SubtaskResult::Completed | SubtaskResult::Failed)
+                SubtaskState::Finished(SubtaskResult::Completed)
                 | SubtaskState::AskingToRun
                 | SubtaskState::AskingWithHelp
                 | SubtaskState::Running
@@ -120,11 +143,14 @@ struct StoredExecuteWork {
     wants_help: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     done_by: BTreeMap<TaskId, Actor>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    wants_more: bool,
 }
 
 impl From<StoredExecuteWork> for ExecuteWork {
     fn from(stored: StoredExecuteWork) -> Self {
-        let mut work = Self { subtasks: stored.subtasks, done_by: stored.done_by };
+        let StoredExecuteWork { subtasks, done_by, wants_more, .. } = stored;
+        let mut work = Self { subtasks, done_by, wants_more };
         if stored.wants_help
             && let Some(current) = work.current_mut()
             && current.state() == SubtaskState::AskingToRun
@@ -139,6 +165,7 @@ impl From<ExecuteWork> for StoredExecuteWork {
     fn from(work: ExecuteWork) -> Self {
         let wants_help =
             work.current().is_some_and(|subtask| subtask.state() == SubtaskState::AskingWithHelp);
-        Self { subtasks: work.subtasks, wants_help, done_by: work.done_by }
+        let ExecuteWork { subtasks, done_by, wants_more } = work;
+        Self { subtasks, wants_help, done_by, wants_more }
     }
 }

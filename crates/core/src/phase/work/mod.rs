@@ -9,13 +9,13 @@ mod review;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::choice::{UnreadableAnswer, YesNoEdit};
+use crate::ask::choice::{UnreadableAnswer, YesNo, YesNoEdit, is_one_of};
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
 use crate::explained;
 use crate::phase::Phase;
-use crate::phase::discovered::ApprovedTasks;
+use crate::phase::discovered::{ApprovedTasks, InvalidProposal};
 use crate::phase::handoff::PhaseResults;
 use crate::phase::subtask::UnexpectedSubtaskEvent;
 
@@ -40,6 +40,10 @@ pub enum QuestionTopic {
     Discovered,
     /// The human edits the list of discovered tasks.
     List,
+    /// Everything was executed and the human wants more; what?
+    MoreWork,
+    /// No review could be made; try again?
+    ReviewFailed,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +72,7 @@ pub enum NextAction {
     },
     /// The phase cannot continue; the loop returns to the hub.
     GiveUp {
-        why: &'static str,
+        why: String,
     },
     /// Nothing to do.
     Rest,
@@ -80,6 +84,14 @@ pub enum FollowUp {
     Nothing,
     /// I9: create these approved tasks.
     Create(ApprovedTasks),
+    /// The human lets an agent work on the subtask.
+    Run {
+        task: TaskId,
+    },
+    /// The human wants another subtask.
+    AddSubtask {
+        text: NonBlank,
+    },
     /// The human says the subtask is done.
     Accept {
         task: TaskId,
@@ -99,6 +111,8 @@ pub enum WorkRefusal {
     OutOfTurn(#[from] UnexpectedSubtaskEvent),
     #[error("nothing of that kind was asked in the {0} phase")]
     NotAsked(Phase),
+    #[error("that is no list of tasks: {0}")]
+    NoList(#[from] InvalidProposal),
 }
 
 explained! { WorkRefusal {
@@ -115,12 +129,20 @@ explained! { WorkRefusal {
         cause: "The answer is for a question of another phase.",
         next: "See the current question.",
     },
+    Self::NoList(_) => Explanation {
+        code: "no_list",
+        means: "The answer has no task in it, or too many.",
+        cause: "Each task needs a title: one task on each line, or separated by semicolons; its description follows a colon.",
+        next: "Write the list again, or NONE to add no task.",
+    },
 } else {
     Self::Unreadable(unreadable) => unreadable.explained(),
 } }
 
-/// The answer that skips the clarification.
+/// The answer that skips the clarification, or wants nothing more.
 pub const SKIP: &str = "SKIP";
+/// Answers that want nothing more.
+const NOTHING: [&str; 4] = [SKIP, "NONE", "NO", "NOTHING"];
 
 impl PhaseWork {
     /// The initial work of a phase.
@@ -198,7 +220,23 @@ impl PhaseWork {
             (Self::Review(work), QuestionTopic::Discovered) => {
                 return work.decide(YesNoEdit::read(answer.as_str())?);
             }
-            (Self::Review(work), QuestionTopic::List) => work.rewrite_list(answer),
+            (Self::Execute(work), QuestionTopic::MoreWork) => {
+                work.wants_more = false;
+                if !is_one_of(answer.as_str(), &NOTHING) {
+                    return Ok(FollowUp::AddSubtask { text: answer.clone() });
+                }
+            }
+            (Self::Review(work), QuestionTopic::List) => {
+                if is_one_of(answer.as_str(), &NOTHING) {
+                    work.drop_list();
+                } else {
+                    work.rewrite_list(answer)?;
+                }
+            }
+            (Self::Review(work), QuestionTopic::ReviewFailed) => match YesNo::read(answer.as_str())? {
+                YesNo::Yes => work.review_again(None),
+                YesNo::No => work.go_on_without(),
+            },
             (work, _) => return Err(WorkRefusal::NotAsked(work.phase())),
         }
         Ok(FollowUp::Nothing)

@@ -18,6 +18,8 @@ pub struct PlanWork {
     faults: String,
     /// What the human said in this phase, for the next planning agent.
     said: Vec<NonBlank>,
+    /// The tasks of all planning agents of this phase. What they were answered holds for the next one too.
+    agents: Vec<TaskId>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +49,17 @@ enum PlanStep {
 struct PlanParts {
     rubric: Option<Rubric>,
     plan: Option<Plan>,
+}
+
+impl PlanParts {
+    fn missing(&self) -> Option<&'static str> {
+        match (&self.rubric, &self.plan) {
+            (Some(_), Some(_)) => None,
+            (None, Some(_)) => Some("the line {\"baton\":\"vagueness\",…} was missing or could not be read"),
+            (Some(_), None) => Some("the line {\"baton\":\"plan\",…} was missing or could not be read"),
+            (None, None) => Some("neither a vagueness line nor a plan line was handed in"),
+        }
+    }
 }
 
 /// What happens if the task turns out to be vague.
@@ -129,7 +142,13 @@ impl PlanWork {
         &self.said
     }
 
+    /// The tasks of the planning agents so far.
+    pub fn agents(&self) -> &[TaskId] {
+        &self.agents
+    }
+
     pub fn start_agent(&mut self, agent: TaskId) {
+        self.agents.push(agent);
         if let PlanStage::Chosen { step, .. } = &mut self.stage
             && let PlanStep::ToPlan { tries, draft } = step
         {
@@ -137,11 +156,18 @@ impl PlanWork {
         }
     }
 
-    /// If it submitted less than both parts, another agent tries.
-    pub fn end_agent(&mut self) {
+    /// If it submitted less than both parts, another agent tries, and is told why. `failure` says how the agent failed,
+    /// if it did.
+    pub fn end_agent(&mut self, failure: Option<&str>) {
         if let PlanStage::Chosen { step, .. } = &mut self.stage
             && let PlanStep::Planning { tries, draft, .. } = step
         {
+            let missing = draft.missing();
+            if let Some(failure) = failure.filter(|_| missing.is_some()) {
+                failure.clone_into(&mut self.faults);
+            } else if let Some(missing) = missing.filter(|_| self.faults.is_empty()) {
+                missing.clone_into(&mut self.faults);
+            }
             *step = PlanStep::after_agent(*tries, std::mem::take(draft));
         }
     }
@@ -165,7 +191,11 @@ impl PlanWork {
         let Some(step) = self.step() else { return NextAction::Choose };
         match step {
             PlanStep::ToPlan { tries, .. } if *tries >= PHASE_TRIES_MAX => {
-                NextAction::GiveUp { why: "the planning agents submitted no rubric or no plan" }
+                let why = match self.faults.trim() {
+                    "" => String::new(),
+                    faults => format!(": {faults}"),
+                };
+                NextAction::GiveUp { why: format!("the planning agents submitted no rubric or no plan{why}") }
             }
             PlanStep::ToPlan { .. } => NextAction::StartAgent,
             PlanStep::Planning { agent, .. } => NextAction::WatchFor { task: *agent },
@@ -195,7 +225,7 @@ impl PlanWork {
     }
 
     /// Recorded for the next planning agent, which starts over.
-    pub(super) fn plan_again(&mut self, answer: &NonBlank) {
+    pub fn plan_again(&mut self, answer: &NonBlank) {
         self.add_remark(answer);
         if let PlanStage::Chosen { step, .. } = &mut self.stage {
             *step = PlanStep::begin();
@@ -220,13 +250,15 @@ struct StoredPlanWork {
     faults: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     said: Vec<NonBlank>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<TaskId>,
     may_be_vague: bool,
     is_declined: bool,
 }
 
 impl From<StoredPlanWork> for PlanWork {
     fn from(stored: StoredPlanWork) -> Self {
-        let StoredPlanWork { subject, agent, tries, rubric, plan, faults, said, .. } = stored;
+        let StoredPlanWork { subject, agent, tries, rubric, plan, faults, said, agents, .. } = stored;
         let draft = PlanParts { rubric, plan };
         let step = match (agent, draft) {
             (Some(agent), draft) => PlanStep::Planning { agent, tries, draft },
@@ -237,14 +269,15 @@ impl From<StoredPlanWork> for PlanWork {
         };
         let stage = subject.map_or(PlanStage::Choosing, |subject| PlanStage::Chosen { subject, step });
         let vague = if stored.may_be_vague { VagueTasks::PlanAnyway } else { VagueTasks::AskFirst };
-        Self { stage, vague, faults, said }
+        Self { stage, vague, faults, said, agents }
     }
 }
 
 impl From<PlanWork> for StoredPlanWork {
     fn from(work: PlanWork) -> Self {
-        let PlanWork { stage, vague, faults, said } = work;
-        let stored = Self { faults, said, may_be_vague: vague == VagueTasks::PlanAnyway, ..Self::default() };
+        let PlanWork { stage, vague, faults, said, agents } = work;
+        let may_be_vague = vague == VagueTasks::PlanAnyway;
+        let stored = Self { faults, said, agents, may_be_vague, ..Self::default() };
         let PlanStage::Chosen { subject, step } = stage else { return stored };
         let stored = Self { subject: Some(subject), ..stored };
         match step {

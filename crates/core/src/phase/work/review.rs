@@ -6,7 +6,7 @@ use crate::ask::choice::YesNoEdit;
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
 use crate::phase::Phase;
-use crate::phase::discovered::{Proposal, ProposalDecision};
+use crate::phase::discovered::{DISCOVERED_MAX, DiscoveredTask, Proposal, ProposalDecision};
 use crate::phase::handoff::PhaseResults;
 use crate::phase::work::{FollowUp, NextAction, PHASE_TRIES_MAX, QuestionTopic, WorkRefusal};
 
@@ -19,6 +19,10 @@ pub struct ReviewWork {
     /// Tasks created after the human's YES.
     discovered: u32,
     duplicates_skipped: u32,
+    /// How the last agent failed.
+    failure: String,
+    /// What the agent discovered and the list has no room for.
+    left_out: Vec<NonBlank>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,22 +115,59 @@ impl ReviewWork {
         }
     }
 
-    /// Without findings, another agent tries.
-    pub fn end_agent(&mut self, findings: &str) {
-        let ReviewStage::Reviewing { tries, proposal, .. } = &mut self.stage else { return };
-        let proposal = proposal.take();
-        self.stage = match findings.trim() {
-            "" => ReviewStage::ToReview { tries: *tries, proposal },
-            findings => {
-                ReviewStage::Reviewed { findings: findings.to_owned(), list: DiscoveredList::new(proposal) }
-            }
-        };
+    /// How the last agent failed; empty if it did not.
+    pub fn failure(&self) -> &str {
+        &self.failure
     }
 
-    /// Records the tasks the running agent discovered.
-    pub fn submit(&mut self, discovered: Option<Proposal>) {
+    /// Without findings, another agent tries. `failure` says why there are none.
+    pub fn end_agent(&mut self, findings: &str, failure: &str) {
+        let ReviewStage::Reviewing { tries, proposal, .. } = &mut self.stage else { return };
+        let proposal = proposal.take();
+        let findings = findings.trim();
+        if findings.is_empty() {
+            failure.clone_into(&mut self.failure);
+            self.stage = ReviewStage::ToReview { tries: *tries, proposal };
+            return;
+        }
+        self.failure.clear();
+        let mut findings = findings.to_owned();
+        if !self.left_out.is_empty() {
+            let titles: Vec<&str> = self.left_out.iter().map(NonBlank::as_str).collect();
+            findings = format!(
+                "{findings}\n\nDiscovered too, beyond the {DISCOVERED_MAX} below: {}",
+                titles.join("; ")
+            );
+        }
+        self.stage = ReviewStage::Reviewed { findings, list: DiscoveredList::new(proposal) };
+    }
+
+    /// Records the tasks the running agent discovered. The first ones are proposed, the rest is named to the human.
+    pub fn submit(&mut self, mut discovered: Vec<DiscoveredTask>) {
         if let ReviewStage::Reviewing { proposal, .. } = &mut self.stage {
-            *proposal = discovered;
+            let left_out = discovered.split_off(discovered.len().min(DISCOVERED_MAX));
+            self.left_out = left_out.into_iter().map(|task| task.title).collect();
+            *proposal = Proposal::new(discovered).ok();
+        }
+    }
+
+    /// The human sends the review back. The next agent is told what the last one found, and the remark.
+    pub fn review_again(&mut self, remark: Option<&NonBlank>) {
+        if let ReviewStage::Reviewed { findings, .. } = &self.stage {
+            let wanted = remark.map_or("Review once more.", NonBlank::as_str);
+            let said = format!("The review was sent back. It had found:\n{findings}\n\n{wanted}");
+            self.said.extend(NonBlank::new(said).ok());
+        }
+        self.left_out.clear();
+        self.stage = ReviewStage::default();
+    }
+
+    /// The human continues without a review.
+    pub(super) fn go_on_without(&mut self) {
+        let findings = format!("No review was made: {}", self.failure);
+        if let ReviewStage::ToReview { proposal, .. } = &mut self.stage {
+            let list = DiscoveredList::new(proposal.take());
+            self.stage = ReviewStage::Reviewed { findings, list };
         }
     }
 
@@ -140,6 +181,15 @@ impl ReviewWork {
     pub fn skip_proposal(&mut self) {
         let skipped = self.proposal().map_or(0, |proposal| proposal.tasks().len());
         self.count(0, u32::try_from(skipped).unwrap_or(u32::MAX));
+        let titles: Vec<String> = self
+            .proposal()
+            .into_iter()
+            .flat_map(Proposal::tasks)
+            .map(|task| task.title.to_string())
+            .collect();
+        if let ReviewStage::Reviewed { findings, .. } = &mut self.stage {
+            *findings = format!("{findings}\n\nProposed, and open already: {}", titles.join("; "));
+        }
         self.set_list(DiscoveredList::Settled);
     }
 
@@ -150,7 +200,7 @@ impl ReviewWork {
     pub(super) fn next(&self) -> NextAction {
         match &self.stage {
             ReviewStage::ToReview { tries, .. } if *tries >= PHASE_TRIES_MAX => {
-                NextAction::GiveUp { why: "the review agents reported no findings" }
+                NextAction::Ask { topic: QuestionTopic::ReviewFailed }
             }
             ReviewStage::ToReview { .. } => NextAction::StartAgent,
             ReviewStage::Reviewing { agent, .. } => NextAction::WatchFor { task: *agent },
@@ -188,9 +238,14 @@ impl ReviewWork {
         Ok(follow_up)
     }
 
-    /// One task per line: its title and, after a colon, its description. Only blank lines adds none.
-    pub(super) fn rewrite_list(&mut self, answer: &NonBlank) {
-        self.set_list(DiscoveredList::new(Proposal::from_lines(answer.as_str()).ok()));
+    /// One task per line, or separated by semicolons: its title and, after a colon, its description.
+    pub(super) fn rewrite_list(&mut self, answer: &NonBlank) -> Result<(), WorkRefusal> {
+        self.set_list(DiscoveredList::new(Some(Proposal::from_lines(answer.as_str())?)));
+        Ok(())
+    }
+
+    pub(super) fn drop_list(&mut self) {
+        self.set_list(DiscoveredList::Settled);
     }
 
     fn set_list(&mut self, next: DiscoveredList) {
@@ -216,13 +271,16 @@ struct StoredReviewWork {
     is_editing: bool,
     discovered: u32,
     duplicates_skipped: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    failure: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<NonBlank>,
 }
 
 impl From<StoredReviewWork> for ReviewWork {
     fn from(stored: StoredReviewWork) -> Self {
-        let StoredReviewWork {
-            agent, tries, findings, proposal, said, discovered, duplicates_skipped, ..
-        } = stored;
+        let StoredReviewWork { agent, tries, findings, proposal, said, .. } = stored;
+        let StoredReviewWork { discovered, duplicates_skipped, failure, left_out, .. } = stored;
         let stage = match (agent, findings.is_empty()) {
             (_, false) => {
                 let list = match proposal {
@@ -234,14 +292,14 @@ impl From<StoredReviewWork> for ReviewWork {
             (Some(agent), true) => ReviewStage::Reviewing { agent, tries, proposal },
             (None, true) => ReviewStage::ToReview { tries, proposal },
         };
-        Self { stage, said, discovered, duplicates_skipped }
+        Self { stage, said, discovered, duplicates_skipped, failure, left_out }
     }
 }
 
 impl From<ReviewWork> for StoredReviewWork {
     fn from(work: ReviewWork) -> Self {
-        let ReviewWork { stage, said, discovered, duplicates_skipped } = work;
-        let stored = Self { said, discovered, duplicates_skipped, ..Self::default() };
+        let ReviewWork { stage, said, discovered, duplicates_skipped, failure, left_out } = work;
+        let stored = Self { said, discovered, duplicates_skipped, failure, left_out, ..Self::default() };
         match stage {
             ReviewStage::ToReview { tries, proposal } => Self { tries, proposal, ..stored },
             ReviewStage::Reviewing { agent, tries, proposal } => {

@@ -19,6 +19,8 @@ const ERROR: &str = "error";
 const INTERNAL_ERROR: &str = "internal-error";
 const NO_PROMPT: &str = "no-prompt";
 const USER_REQUESTED: &str = "user-requested";
+const UNANSWERED: &str = "unanswered";
+const NO_TASKS_AVAILABLE: &str = "no-tasks-available";
 
 /// Why a run ended: one line, not blank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -121,6 +123,15 @@ impl ExitReason {
         Self(USER_REQUESTED.to_owned())
     }
 
+    /// Nobody answered a question, and the policy is to stop then.
+    pub fn unanswered() -> Self {
+        Self(UNANSWERED.to_owned())
+    }
+
+    pub fn no_tasks_available() -> Self {
+        Self(NO_TASKS_AVAILABLE.to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -157,7 +168,7 @@ fn sentence(reason: &str) -> Option<&'static str> {
         "clarification-needed" => "Needs clarification before continuing",
         "implementation-blocked" => "Implementation blocked - cannot proceed",
         "no-design-document-found" => "Design document not found",
-        "no-tasks-available" => "No tasks available to implement",
+        NO_TASKS_AVAILABLE => "No tasks available to implement",
         "user-provided-other" => "Recipe exited by user choice",
 
         "work-complete" => "Work completed",
@@ -171,6 +182,7 @@ fn sentence(reason: &str) -> Option<&'static str> {
         "retrospective-complete" => "Retrospective written",
         "loop-complete" => "Plan, execute and review loop ended",
         USER_REQUESTED => "Recipe stopped on request",
+        UNANSWERED => "Stopped: nobody answered a question",
 
         MAX_TOTAL_STEPS => "Stopped: the run took too many steps",
 

@@ -25,6 +25,7 @@ pub use report::{Contradiction, GitObservation, RunObservation, StepReport};
 use crate::base::id::{RunId, SessionId, TaskId};
 use crate::base::text::{NonBlank, OutcomeName, RecipeId, StepName};
 use crate::base::time::Timestamp;
+use crate::phase::summary::LoopSummary;
 use crate::recipe::exit_reason::ExitReason;
 use crate::recipe::outcome::Outcome;
 use crate::recipe::outcome::OutcomeMistake;
@@ -43,6 +44,9 @@ pub struct Run {
     step: StepName,
     visits: BTreeMap<StepName, u32>,
     total_steps: u32,
+    /// Prompts of the iterations before this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    earlier_steps: u32,
     iteration: u32,
     restarts: u32,
     /// The one reminder for this stay in the step is used up.
@@ -52,6 +56,22 @@ pub struct Run {
     #[serde(default)]
     memory: RunMemory,
     state: RunState,
+    /// `None` for runs stored before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    /// What went wrong, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<NonBlank>,
+    /// The totals of a loop that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<LoopSummary>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Who started a run.
@@ -95,13 +115,42 @@ impl Run {
             visits: BTreeMap::from([(step.clone(), 1)]),
             step,
             total_steps: 1,
+            earlier_steps: 0,
             iteration: 1,
             restarts: 0,
             reminded: false,
             doubted: false,
             memory: RunMemory::default(),
             state: RunState::Working,
+            started_at: None,
+            ended_at: None,
+            error: None,
+            summary: None,
         }
+    }
+
+    /// The same run, started at this time.
+    pub fn begin_at(self, now: Timestamp) -> Self {
+        Self { started_at: Some(now), ..self }
+    }
+
+    /// Records when a run ended, and what went wrong. A run that has not ended stays as it is.
+    pub fn end_at(self, now: Timestamp, error: Option<NonBlank>) -> Self {
+        if !self.has_exited() {
+            return self;
+        }
+        Self { ended_at: Some(now), error, ..self }
+    }
+
+    /// Records the totals of the loop this run stands for.
+    pub fn with_summary(self, summary: LoopSummary) -> Self {
+        Self { summary: Some(summary), ..self }
+    }
+
+    /// Records the outcome that ended the current step.
+    pub fn record_outcome(mut self, outcome: &Outcome) -> Self {
+        self.memory.hand_over(&self.step, outcome.name.clone(), outcome);
+        self
     }
 
     /// The same run, started by something other than a person in a session.
@@ -214,6 +263,7 @@ impl Run {
         if answer == GateAnswer::Yes && run.leads_back(recipe, transition) {
             run.iteration = run.iteration.saturating_add(1);
             run.visits.clear();
+            run.earlier_steps = run.step_count();
             run.total_steps = 0;
         }
         // I7: the next phase gets the result, and nothing of the conversation that led to it.

@@ -17,8 +17,10 @@ pub enum StepReport {
 /// What Baton observed, to compare with the report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunObservation {
-    /// Tasks in the queue that could start now.
+    /// Other tasks in the queue that could start now.
     pub ready_count: u32,
+    /// The task of the queue that the run works on, by its id and title.
+    pub own_task: Option<NonBlank>,
     /// Whether the work made progress since the last restart.
     pub progress: bool,
     /// A claim that did not hold.
@@ -38,8 +40,13 @@ impl RunObservation {
     /// What contradicts the outcome. Raised once; an agent that repeats itself is believed, and the evidence decides
     /// what happens to the task.
     pub(crate) fn contradicts(&self, outcome: &Outcome) -> Option<Contradiction> {
-        if outcome.name.as_str() == NO_TASKS && self.ready_count > 0 {
-            return Some(Contradiction::ready_work(self.ready_count));
+        if outcome.name.as_str() == NO_TASKS {
+            if let Some(own) = &self.own_task {
+                return Some(Contradiction::own_task(own));
+            }
+            if self.ready_count > 0 {
+                return Some(Contradiction::ready_work(self.ready_count));
+            }
         }
         self.contradiction.clone()
     }
@@ -77,6 +84,13 @@ impl Contradiction {
                 ),
             }),
             _ => None,
+        }
+    }
+
+    fn own_task(own: &NonBlank) -> Self {
+        Self {
+            claimed: NonBlank::fixed("there is no task to work on"),
+            seen: NonBlank::led_by("this run works on ", &format!("{own}, as `get_next_task` says")),
         }
     }
 

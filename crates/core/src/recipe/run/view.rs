@@ -1,7 +1,10 @@
 //! Read access to a run. Only its own transitions change it.
 
 use crate::base::id::{RunId, SessionId, TaskId};
-use crate::base::text::{RecipeId, StepName};
+use crate::base::text::{NonBlank, RecipeId, StepName};
+use crate::base::time::Timestamp;
+use crate::phase::summary::LoopSummary;
+use crate::recipe::exit_reason::ExitReason;
 use crate::recipe::run::{Run, RunMemory, RunOrigin, RunState};
 
 impl Run {
@@ -43,6 +46,11 @@ impl Run {
         self.total_steps
     }
 
+    /// How often the agent was prompted in the whole run.
+    pub fn step_count(&self) -> u32 {
+        self.earlier_steps.saturating_add(self.total_steps)
+    }
+
     /// 1, plus one for every time the human sent the run back.
     pub fn iteration(&self) -> u32 {
         self.iteration
@@ -63,5 +71,29 @@ impl Run {
 
     pub fn state(&self) -> &RunState {
         &self.state
+    }
+
+    /// Why the run ended, or is about to.
+    pub fn exit_reason(&self) -> Option<&ExitReason> {
+        match &self.state {
+            RunState::Leaving { reason } | RunState::Exited { reason } => Some(reason),
+            RunState::Working | RunState::AtGate { .. } => None,
+        }
+    }
+
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.started_at
+    }
+
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+
+    pub fn summary(&self) -> Option<LoopSummary> {
+        self.summary
+    }
+
+    pub fn error(&self) -> Option<&NonBlank> {
+        self.error.as_ref()
     }
 }

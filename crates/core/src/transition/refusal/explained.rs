@@ -10,8 +10,8 @@ explained! { CommandRefusal {
         code: "wrong_state",
         means: "The task is in a state from which this is not possible.",
         cause: "It changed before your command arrived (an agent finished, somebody else decided), or the command is \
-                for another state: only provisional work can be accepted, only a failed task can be retried. Done is \
-                final.",
+                for another state: only provisional work can be accepted, only a failed or cancelled task can be \
+                retried. Done is final.",
         next: "See its state, and what each state allows.",
     },
     Self::Stale { .. } => Explanation {
@@ -73,6 +73,13 @@ explained! { CommandRefusal {
         means: "The task used up its turns or its attempts with too little to show, so it is not accepted automatically.",
         cause: "It burned out (four fifths of its turns without a commit), or three attempts were not accepted.",
         next: "Recycle it, which breaks it down into smaller tasks, or accept it as it is with force.",
+    },
+    Self::NeedsReview { .. } => Explanation {
+        code: "needs_review",
+        means: "Something about this work is odd, so it is not merged without a person's look.",
+        cause: "It contains conflict markers, a file that is very large, a link out of the repository or a changed submodule, or \
+                the agent left a merge unfinished, rewrote the history it started from or broke its repository.",
+        next: "Look at the diff, then send the work back or accept it as it is.",
     },
     Self::NeedsHuman { .. } => Explanation {
         code: "needs_human",

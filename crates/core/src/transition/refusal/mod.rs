@@ -39,6 +39,8 @@ pub enum CommandRefusal {
         "{task} used up its attempts or turns with too little to show; it is not accepted unless a human forces it"
     )]
     TooLarge { task: TaskId },
+    #[error("{task} needs a closer look: {reasons}")]
+    NeedsReview { task: TaskId, reasons: String },
     #[error("a human has to look at {task} before it is accepted")]
     NeedsHuman { task: TaskId },
     #[error("only a human or a policy they set may do this to {task}")]
@@ -70,6 +72,7 @@ impl CommandRefusal {
             Self::MayNotAsk { refusal, .. } => return refusal.next(),
             Self::UnreadableChoice { choices, .. } => return format!("answer it with one of {choices}"),
             Self::TooLarge { .. } => "recycle it, or accept it with force",
+            Self::NeedsReview { .. } => "look at it, then reject it or accept it with force",
             Self::NeedsHuman { .. } => "look at it and accept it yourself",
             Self::NotYours { .. } => "leave it to a person",
             Self::IsPlan { .. } => "approve or reject the plan",

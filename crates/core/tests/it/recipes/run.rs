@@ -166,7 +166,7 @@ fn an_approved_iteration_resets_the_counters() {
         assert_eq!((run.iteration(), run.total_steps(), run.visits(&step("plan"))), (iteration, 1, 1));
         (run, _) = phase(&recipe, run, "planned", GateAnswer::Yes);
         (run, _) = phase(&recipe, run, "executed", GateAnswer::Yes);
-        assert_eq!((run.iteration(), run.total_steps()), (iteration, 3));
+        assert_eq!((run.iteration(), run.total_steps(), run.step_count()), (iteration, 3, 3 * iteration));
         // Whichever of its two outcomes the agent reports, the answer decides.
         (run, _) = phase(&recipe, run, "stop", GateAnswer::Yes);
     }

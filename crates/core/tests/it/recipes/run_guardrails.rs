@@ -117,6 +117,7 @@ fn moves() -> impl Strategy<Value = Vec<(Move, RunObservation)>> {
     ];
     let observed = (0..2u32, any::<bool>()).prop_map(|(ready_count, progress)| RunObservation {
         ready_count,
+        own_task: None,
         progress,
         contradiction: None,
     });

@@ -1,4 +1,4 @@
-//! Why a service or one of its items failed: one line for people.
+//! Why a service or one of its items failed, in one line.
 
 use std::any::Any;
 use std::error::Error;
@@ -8,7 +8,7 @@ use baton_core::base::redact::redact;
 
 use crate::base::error::EngineError;
 
-/// Characters of an error that are kept. It goes into events, pages and logs.
+/// The longest error, because it is stored in events.
 const CHARS_MAX: usize = 1_000;
 
 /// The message of an error with its causes. Any error turns into one by `?`.
@@ -21,14 +21,14 @@ impl ServiceError {
         Self(if message.is_empty() { "no reason given".to_owned() } else { message })
     }
 
-    /// What a panic said before it was caught.
+    /// The message of a caught panic.
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
-        let said = payload
+        let message = payload
             .downcast_ref::<&str>()
             .map(ToString::to_string)
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no reason given".to_owned());
-        Self::new(&format!("panicked: {said}"))
+        Self::new(&format!("panicked: {message}"))
     }
 }
 

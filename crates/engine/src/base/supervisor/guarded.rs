@@ -1,4 +1,4 @@
-//! Runs a future so that neither its error nor its panic gets any further.
+//! Turns the panic of a future into an error.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,8 +6,8 @@ use std::task::Poll;
 
 use super::error::ServiceError;
 
-/// Awaits `work`, on the heap. After a panic nothing of it is touched again but its destructor.
-pub fn guarded<T, E>(
+/// Awaits `work`. After a panic, `work` is only dropped.
+pub fn catch_panic<T, E>(
     work: impl Future<Output = Result<T, E>> + Send,
 ) -> impl Future<Output = Result<T, ServiceError>> + Send
 where

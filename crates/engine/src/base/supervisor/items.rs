@@ -1,4 +1,4 @@
-//! One item's failure stays with that item: it is recorded, retried with back-off, and the round goes on.
+//! Isolates the failure of one item: it is recorded and retried with back-off, and the round continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,46 +14,45 @@ use tokio::time::Instant;
 
 use super::error::ServiceError;
 use super::failpoint;
-use super::guarded::guarded;
+use super::guarded::catch_panic;
 use super::name::{ItemKind, ServiceName};
 use super::service::Round;
 
-/// The pause after an item's first failure; it doubles with each one after that.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// And never grows beyond this.
-const LONGEST_PAUSE: Duration = Duration::from_mins(2);
+/// The pause after an item's first failure; doubled after each further one.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_mins(2);
 
 /// One thing a service works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     pub kind: ItemKind,
-    /// Which one it is, among its kind.
+    /// Unique within its kind.
     pub key: String,
-    /// Whose history tells of its failure.
+    /// The task in whose history the failure is recorded.
     pub task: Option<TaskId>,
     pub session: Option<SessionId>,
-    /// A failure that is likely to end any moment is retried at least this often.
+    /// The longest pause between retries.
     pub pause_max: Duration,
 }
 
 impl Item {
     pub fn new(kind: ItemKind, key: &(impl ToString + ?Sized)) -> Self {
-        Self { kind, key: key.to_string(), task: None, session: None, pause_max: LONGEST_PAUSE }
+        Self { kind, key: key.to_string(), task: None, session: None, pause_max: PAUSE_MAX }
     }
 
     #[must_use]
-    pub fn of_task(self, task: TaskId) -> Self {
+    pub fn for_task(self, task: TaskId) -> Self {
         Self { task: Some(task), ..self }
     }
 
     #[must_use]
-    pub fn of_session(self, session: SessionId) -> Self {
+    pub fn for_session(self, session: SessionId) -> Self {
         Self { session: Some(session), ..self }
     }
 
-    /// Retried at least this often, however often it failed.
+    /// Limits the pause between retries, for failures that are likely to end soon.
     #[must_use]
-    pub const fn retried_every(mut self, pause_max: Duration) -> Self {
+    pub const fn with_pause_max(mut self, pause_max: Duration) -> Self {
         self.pause_max = pause_max;
         self
     }
@@ -63,20 +62,20 @@ impl Item {
     }
 }
 
-/// What became of an item in this round.
+/// The result of working on an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Attempted<T> {
+pub enum ItemResult<T> {
     Done(T),
-    /// It failed now, for the `tries`th time in a row.
+    /// It failed for the `tries`th time in a row.
     Failed {
         tries: u32,
         error: ServiceError,
     },
-    /// It failed before, and its pause is not over.
+    /// It failed before and waits for its next retry.
     Waiting,
 }
 
-impl<T> Attempted<T> {
+impl<T> ItemResult<T> {
     pub fn done(self) -> Option<T> {
         match self {
             Self::Done(done) => Some(done),
@@ -85,16 +84,16 @@ impl<T> Attempted<T> {
     }
 }
 
-/// The failing items of one service. They outlive its restarts, so that one error is not told at each of them.
+/// The failing items of one service. They survive its restarts, so that an error is reported once.
 #[derive(Default)]
-pub(super) struct Failures(Mutex<Known>);
+pub(super) struct Failures(Mutex<ItemFailures>);
 
 #[derive(Default)]
-struct Known {
+struct ItemFailures {
     failing: BTreeMap<String, Failing>,
     seen: BTreeSet<String>,
     round: Round,
-    /// When the first of the items that wait or failed in this round is due again.
+    /// When the next retry is due.
     next: Option<Instant>,
 }
 
@@ -104,23 +103,23 @@ struct Failing {
     not_before: Instant,
 }
 
-impl Known {
-    fn look_at(&mut self, at: Instant) {
+impl ItemFailures {
+    fn retry_at(&mut self, at: Instant) {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 }
 
 impl Failures {
     pub(super) fn count(&self) -> u64 {
-        self.known().failing.len() as u64
+        self.lock().failing.len() as u64
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, ItemFailures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The items of one service. Cheap to clone; clones share what they know.
+/// The items of one service. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct Items {
     service: ServiceName,
@@ -133,83 +132,83 @@ impl Items {
         Self { service, store, failures }
     }
 
-    /// Does `work` for one item, unless its pause is not over. Its error or panic is recorded on the item. Fails only when
-    /// that cannot be written down, which means that the store is away for everyone.
+    /// Runs `work` for one item, unless it waits for a retry. An error or panic is recorded on the item. Fails only if the
+    /// store cannot record it.
     pub fn attempt<T, E>(
         &self,
         item: &Item,
         work: impl Future<Output = Result<T, E>> + Send,
-    ) -> impl Future<Output = Result<Attempted<T>, ServiceError>> + Send
+    ) -> impl Future<Output = Result<ItemResult<T>, ServiceError>> + Send
     where
         T: Send,
         E: Into<ServiceError>,
     {
-        let work = Self::isolated(item, work);
+        let work = Self::isolate(item, work);
         async move {
             if !self.is_due(item) {
-                return Ok(Attempted::Waiting);
+                return Ok(ItemResult::Waiting);
             }
             match work.await {
                 Ok(done) => {
                     self.succeeded(item);
-                    Ok(Attempted::Done(done))
+                    Ok(ItemResult::Done(done))
                 }
                 Err(error) => {
                     let tries = self.failed(item, &error).await?;
-                    Ok(Attempted::Failed { tries, error })
+                    Ok(ItemResult::Failed { tries, error })
                 }
             }
         }
     }
 
-    /// Only runs it, for work whose result is noted later.
-    pub fn isolated<T, E>(
+    /// Runs `work` and catches panics, for work whose result is recorded later.
+    pub fn isolate<T, E>(
         item: &Item,
         work: impl Future<Output = Result<T, E>> + Send,
     ) -> impl Future<Output = Result<T, ServiceError>> + Send
     where
         E: Into<ServiceError>,
     {
-        guarded(async {
+        catch_panic(async {
             failpoint::item(item.kind, &item.key)?;
             work.await.map_err(Into::<ServiceError>::into)
         })
     }
 
-    /// Whether the pause after its last failure is over.
+    /// Whether the item does not wait for a retry.
     pub fn is_due(&self, item: &Item) -> bool {
-        let mut known = self.failures.known();
-        known.seen.insert(item.name());
-        let Some(not_before) = known.failing.get(&item.name()).map(|failing| failing.not_before) else {
+        let mut state = self.failures.lock();
+        state.seen.insert(item.name());
+        let Some(not_before) = state.failing.get(&item.name()).map(|failing| failing.not_before) else {
             return true;
         };
         let is_due = not_before <= Instant::now();
         if !is_due {
-            known.look_at(not_before);
+            state.retry_at(not_before);
         }
         is_due
     }
 
     pub fn succeeded(&self, item: &Item) {
-        let mut known = self.failures.known();
-        known.round.items_done += 1;
-        if known.failing.remove(&item.name()).is_some() {
+        let mut state = self.failures.lock();
+        state.round.items_done += 1;
+        if state.failing.remove(&item.name()).is_some() {
             tracing::info!(service = %self.service, item = item.name(), "item recovered");
         }
     }
 
-    /// Notes a failure and says so on the item, once for each distinct error. Returns how often it failed in a row.
+    /// Records a failure: on the item once for each distinct error. Returns the number of failures in a row.
     pub async fn failed(&self, item: &Item, error: &ServiceError) -> Result<u32, ServiceError> {
         let (tries, is_new) = {
-            let mut known = self.failures.known();
-            known.round.items_failed += 1;
-            let before = known.failing.get(&item.name());
+            let mut state = self.failures.lock();
+            state.round.items_failed += 1;
+            let before = state.failing.get(&item.name());
             let tries = before.map_or(0, |failing| failing.tries).saturating_add(1);
             let is_new = before.is_none_or(|failing| failing.error != *error);
             let not_before = Instant::now() + pause_after(tries).min(item.pause_max);
-            known.seen.insert(item.name());
-            known.look_at(not_before);
-            known.failing.insert(item.name(), Failing { tries, error: error.clone(), not_before });
+            state.seen.insert(item.name());
+            state.retry_at(not_before);
+            state.failing.insert(item.name(), Failing { tries, error: error.clone(), not_before });
             (tries, is_new)
         };
         if is_new {
@@ -219,18 +218,18 @@ impl Items {
         Ok(tries)
     }
 
-    /// It is over, one way or the other.
+    /// Drops the item's failure; the item is finished.
     pub fn forget(&self, item: &Item) {
-        self.failures.known().failing.remove(&item.name());
+        self.failures.lock().failing.remove(&item.name());
     }
 
-    /// The end of a round. Failing items that it did not come upon are gone.
+    /// Ends a round. Failing items that were not seen in it are dropped.
     pub fn end_round(&self) -> Round {
-        let mut known = self.failures.known();
-        let seen = std::mem::take(&mut known.seen);
-        known.failing.retain(|name, _| seen.contains(name));
-        let next = known.next.take();
-        std::mem::take(&mut known.round).again_at(next)
+        let mut state = self.failures.lock();
+        let seen = std::mem::take(&mut state.seen);
+        state.failing.retain(|name, _| seen.contains(name));
+        let next = state.next.take();
+        std::mem::take(&mut state.round).again_at(next)
     }
 
     async fn record(&self, item: &Item, error: &ServiceError, tries: u32) -> Result<(), ServiceError> {
@@ -250,7 +249,7 @@ impl Items {
 }
 
 fn pause_after(tries: u32) -> Duration {
-    FIRST_PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
+    PAUSE_MIN.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(PAUSE_MAX)
 }
 
 #[cfg(test)]

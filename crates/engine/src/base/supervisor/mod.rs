@@ -1,7 +1,7 @@
-//! Runs background services: in a task of its own each, restarted with back-off, never stopped by an error or a panic.
+//! Runs background services, each in its own task, restarted with back-off after an error or a panic.
 //!
-//! Here is how services run, what they report and how one item's failure stays with that item. What a service does is in
-//! the folder that owns it; `services` lists them. Nothing here knows git, agents or settings.
+//! Contains how services run, what they report and how failures of single items are isolated. What a service does is in
+//! the folder that owns it; `services` starts them. Nothing here depends on git, agents or settings.
 
 mod error;
 mod failpoint;
@@ -15,10 +15,10 @@ mod wake;
 
 pub use error::ServiceError;
 pub use failpoint::FAIL_VARIABLE;
-pub use guarded::guarded;
-pub use items::{Attempted, Item, Items};
+pub use guarded::catch_panic;
+pub use items::{Item, ItemResult, Items};
 pub use name::{ItemKind, ServiceName};
-pub use registry::{Monitor, ServiceReport, ServiceState, Services};
+pub use registry::{Monitor, ServiceState, ServiceStatus, Services};
 pub use service::{Round, Service};
 pub use supervise::{AtEnd, Supervisor};
 pub use wake::Wake;

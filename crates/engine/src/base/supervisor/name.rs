@@ -1,4 +1,4 @@
-//! The services there are, and the kinds of items they work on. Both lists are complete: a test injects a failure into each.
+//! All services and all kinds of items. A test injects a failure into each.
 
 use std::fmt;
 
@@ -37,13 +37,14 @@ macro_rules! names {
 }
 
 names! {
-    /// A background service, by the name that health, events and logs give it.
+    /// The name of a background service in health reports, events and logs.
     ServiceName {
         AutoResponder => "auto_responder",
         Changes => "changes",
         Dispatcher => "dispatcher",
         Follower => "follower",
         Heartbeat => "heartbeat",
+        Landing => "landing",
         Leader => "leader",
         Leases => "leases",
         LogRelay => "log_relay",
@@ -60,12 +61,14 @@ names! {
 }
 
 names! {
-    /// What one round of a service consists of.
+    /// What a service works on.
     ItemKind {
         Attempt => "attempt",
         Effect => "effect",
-        /// A subtask of a loop that a person called done, on its way into its branch.
+        /// A finished task that is being accepted, for a loop or by a policy.
         Landing => "landing",
+        /// The tasks that wait to land on one branch.
+        Lane => "lane",
         Lease => "lease",
         Log => "log",
         Loop => "loop",

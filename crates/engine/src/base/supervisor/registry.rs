@@ -1,4 +1,4 @@
-//! How every service of this process is, for health, pages, metrics and people.
+//! The state of every service of this process, for health, pages and metrics.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,21 +9,21 @@ use tokio::sync::watch;
 
 use super::error::ServiceError;
 use super::failpoint;
-use super::guarded::guarded;
+use super::guarded::catch_panic;
 use super::items::{Failures, Items};
 use super::name::ServiceName;
 use super::service::Round;
 
-/// Failures in a row after which a service counts as failing. Before that a restart may well have been enough.
+/// Failures in a row after which a service counts as failing. A restart may fix fewer.
 const FAILING_AFTER: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceState {
     Running,
-    /// The last round failed; the next one has not ended yet.
+    /// The last round failed, and the next has not ended yet.
     Restarting,
-    /// Several rounds in a row failed. It is tried again all the same.
+    /// Several rounds in a row failed. It is still retried.
     Failing,
 }
 
@@ -37,41 +37,40 @@ impl ServiceState {
     }
 }
 
-/// One service as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ServiceReport {
+pub struct ServiceStatus {
     pub name: ServiceName,
     pub state: ServiceState,
-    /// Of its last failure, also after it recovered.
+    /// Of its last failure, even after it recovered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     pub restarts: u64,
     pub rounds: u64,
     pub items_done: u64,
     pub items_failed: u64,
-    /// Items that fail now and are tried again later.
+    /// Items that wait for a retry.
     pub items_failing: u64,
 }
 
-/// All services of this process. Cheap to clone; clones share what they know.
+/// All services of this process. Cheap to clone; clones share their state.
 #[derive(Clone, Default)]
-pub struct Services(Arc<Inner>);
+pub struct Services(Arc<ServicesState>);
 
 #[derive(Default)]
-struct Inner {
-    entries: Mutex<BTreeMap<ServiceName, Arc<Entry>>>,
-    /// Counts up whenever a service changes its state.
+struct ServicesState {
+    entries: Mutex<BTreeMap<ServiceName, Arc<ServiceEntry>>>,
+    /// Incremented whenever a service changes its state.
     changed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Entry {
-    counts: Mutex<Counts>,
+struct ServiceEntry {
+    counts: Mutex<ServiceCounts>,
     failures: Arc<Failures>,
 }
 
 #[derive(Default)]
-struct Counts {
+struct ServiceCounts {
     is_started: bool,
     failures_in_a_row: u32,
     last_error: Option<String>,
@@ -81,7 +80,7 @@ struct Counts {
     items_failed: u64,
 }
 
-impl Counts {
+impl ServiceCounts {
     const fn state(&self) -> ServiceState {
         match self.failures_in_a_row {
             0 => ServiceState::Running,
@@ -92,12 +91,12 @@ impl Counts {
 }
 
 impl Services {
-    /// Every service that runs here, by name.
-    pub fn snapshot(&self) -> Vec<ServiceReport> {
+    /// Every service that was started, sorted by name.
+    pub fn snapshot(&self) -> Vec<ServiceStatus> {
         let entries = self.0.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let report = |(name, entry): (ServiceName, Arc<Entry>)| {
+        let report = |(name, entry): (ServiceName, Arc<ServiceEntry>)| {
             let counts = entry.counts();
-            counts.is_started.then(|| ServiceReport {
+            counts.is_started.then(|| ServiceStatus {
                 name,
                 state: counts.state(),
                 last_error: counts.last_error.clone(),
@@ -111,47 +110,47 @@ impl Services {
         entries.into_iter().filter_map(report).collect()
     }
 
-    /// The services that fail now.
-    pub fn failing(&self) -> Vec<ServiceReport> {
+    /// The services that are failing.
+    pub fn failing(&self) -> Vec<ServiceStatus> {
         let mut failing = self.snapshot();
         failing.retain(|report| report.state == ServiceState::Failing);
         failing
     }
 
-    /// Changes whenever a service changes its state.
+    /// A signal whenever a service changes its state.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.changed.subscribe()
     }
 
-    /// Lists a service that is driven from elsewhere; whoever drives it reports here.
+    /// Registers a service and returns its monitor.
     pub fn monitor(&self, name: ServiceName) -> Monitor {
         let entry = self.entry(name);
         entry.counts().is_started = true;
         Monitor { name, entry, changed: self.0.changed.clone() }
     }
 
-    /// The items of a service, with what is known of those that fail.
+    /// The items of a service, including its failing ones.
     pub fn items(&self, name: ServiceName, store: &Store) -> Items {
         Items::new(name, store.clone(), Arc::clone(&self.entry(name).failures))
     }
 
-    fn entry(&self, name: ServiceName) -> Arc<Entry> {
+    fn entry(&self, name: ServiceName) -> Arc<ServiceEntry> {
         let mut entries = self.0.entries.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(entries.entry(name).or_default())
     }
 }
 
-impl Entry {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+impl ServiceEntry {
+    fn counts(&self) -> MutexGuard<'_, ServiceCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Where one service reports how its rounds end.
+/// Records the results of one service's rounds.
 #[derive(Clone)]
 pub struct Monitor {
     name: ServiceName,
-    entry: Arc<Entry>,
+    entry: Arc<ServiceEntry>,
     changed: watch::Sender<u64>,
 }
 
@@ -160,7 +159,7 @@ impl Monitor {
         self.name
     }
 
-    /// Does `work` and reports how it ended, for a service that others drive. Neither its error nor its panic gets further.
+    /// Runs `work` as one round and records its result. Catches panics.
     pub async fn observe<T, E>(
         &self,
         work: impl Future<Output = Result<T, E>> + Send,
@@ -168,7 +167,7 @@ impl Monitor {
     where
         E: Into<ServiceError>,
     {
-        let done = guarded(async {
+        let done = catch_panic(async {
             failpoint::service(self.name)?;
             work.await.map_err(Into::<ServiceError>::into)
         })
@@ -184,7 +183,7 @@ impl Monitor {
         done
     }
 
-    /// A round went well. Returns the state before it.
+    /// Records a successful round. Returns the state before it.
     pub fn succeeded(&self, round: &Round) -> ServiceState {
         let before = {
             let mut counts = self.entry.counts();
@@ -202,7 +201,7 @@ impl Monitor {
         before
     }
 
-    /// A round failed, and the service is restarted. Returns the state before and after it.
+    /// Records a failed round. Returns the state before and after it.
     pub fn failed(&self, error: &ServiceError) -> (ServiceState, ServiceState) {
         let (before, after, is_new) = {
             let mut counts = self.entry.counts();
@@ -215,9 +214,9 @@ impl Monitor {
             counts.rounds += 1;
             (before, counts.state(), is_new)
         };
-        // The same error round after round is one line, not hundreds.
+        // A repeated error is one line in the log, not hundreds.
         if is_new {
-            tracing::warn!(service = %self.name, %error, "service failed, it is restarted");
+            tracing::warn!(service = %self.name, %error, "service failed; restarting");
         } else {
             tracing::debug!(service = %self.name, %error, "service failed again");
         }
@@ -233,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_fails_after_several_failures_in_a_row_and_recovers_with_one_good_round() {
+    fn a_service_fails_after_several_failures_in_a_row_and_recovers_with_one_success() {
         let services = Services::default();
         let monitor = services.monitor(ServiceName::Outbox);
         let state = || services.snapshot()[0].state;

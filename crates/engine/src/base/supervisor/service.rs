@@ -1,32 +1,31 @@
-//! The shape of a background service.
+//! The trait of background services.
 
 use tokio::time::Instant;
 
 use super::error::ServiceError;
 
-/// A background service: one round after the other, woken by its [`Wake`](super::Wake).
+/// A background service, which runs in rounds started by its [`Wake`](super::Wake).
 ///
-/// Everything that has to survive a failure is in the store or shared by all instances: after an error or a panic the
-/// instance is dropped and a new one made, as after a restart of the process.
+/// After an error or a panic the instance is replaced by a new one, so state that must survive is in the store or shared.
 pub trait Service: Send {
-    /// Does everything that is due now. An item's failure is the item's (see [`Items`](super::Items)); an error here means
-    /// that the service itself could not work.
+    /// Does everything that is due. Failures of items are isolated by [`Items`](super::Items); an error means that the
+    /// service itself failed.
     fn run_once(&mut self) -> impl Future<Output = Result<Round, ServiceError>> + Send;
 
-    /// After the last round.
+    /// Called after the last round.
     fn close(&mut self) -> impl Future<Output = Result<(), ServiceError>> + Send {
         async { Ok(()) }
     }
 }
 
-/// What a round did, and when there is more to do.
+/// The result of a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round {
     pub items_done: u64,
     pub items_failed: u64,
-    /// When to look again at the latest, if sooner than the period.
+    /// The latest time of the next round, if sooner than the period.
     pub again_at: Option<Instant>,
-    /// When to look again at the earliest, whatever happens.
+    /// The earliest time of the next round.
     pub not_before: Option<Instant>,
 }
 

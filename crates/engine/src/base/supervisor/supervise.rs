@@ -1,4 +1,4 @@
-//! The supervisor: runs each service in a task of its own until the end is called.
+//! The supervisor: runs each service in its own task until shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use tracing::{Instrument, debug_span};
 
 use super::error::ServiceError;
 use super::failpoint;
-use super::guarded::guarded;
+use super::guarded::catch_panic;
 use super::name::ServiceName;
 use super::registry::{Monitor, ServiceState, Services};
 use super::service::{Round, Service};
 use super::wake::Wake;
 use crate::base::announce::Announce;
 
-/// The pause after a first failure; it doubles with each one after that.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// And grows up to the service's period, or to this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A service that wakes more often than this still pauses this long when it keeps failing.
-const SHORTEST_LONG_PAUSE: Duration = Duration::from_secs(1);
+/// The pause after a first failure; doubled after each further one.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// The pause grows to the service's period, or to this.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// The longest pause of a service with a shorter period.
+const PAUSE_MAX_MIN: Duration = Duration::from_secs(1);
 
-/// What happens to a service when the end is called.
+/// What happens to a service at shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtEnd {
-    /// It runs one more round, for what others left.
+    /// It runs one more round, for what other services left.
     LastRound,
-    /// A round under way is dropped after this long.
+    /// A running round is dropped after this time.
     Cancel(Duration),
 }
 
-/// Dropped, it takes all its services with it.
+/// Aborts its services when dropped.
 pub struct Supervisor {
     services: Services,
     announce: Announce,
@@ -42,12 +42,12 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Its services end when `end` turns true.
+    /// The services shut down when `end` becomes true.
     pub fn new(services: Services, announce: Announce, end: watch::Receiver<bool>) -> Self {
         Self { services, announce, end, running: JoinSet::new() }
     }
 
-    /// Starts a service. `make` makes an instance, now and after every failure.
+    /// Starts a service. `make` creates an instance, now and after every failure.
     pub fn start<S, F>(&mut self, name: ServiceName, wake: Wake, at_end: AtEnd, make: F)
     where
         S: Service + 'static,
@@ -59,9 +59,9 @@ impl Supervisor {
         self.running.spawn(supervised.run(wake, make));
     }
 
-    /// Waits until the end was called and every service has come to its own.
+    /// Waits for shutdown and for every service to end.
     pub async fn join(mut self) {
-        // A supervised task itself neither fails nor panics; if one did, the others still end in order.
+        // Supervised tasks do not panic; if one did, the others would still be joined.
         while self.running.join_next().await.is_some() {}
     }
 }
@@ -75,11 +75,11 @@ struct Supervised {
 
 impl Supervised {
     async fn run<S: Service>(mut self, mut wake: Wake, make: impl Fn() -> S + Send) {
-        let longest = wake.period().clamp(SHORTEST_LONG_PAUSE, LONGEST_PAUSE);
+        let longest = wake.period().clamp(PAUSE_MAX_MIN, PAUSE_MAX);
         let mut service = make();
         let mut failures = 0;
         loop {
-            // Whoever could call the end is gone: that is one.
+            // A dropped sender counts as shutdown.
             let is_last = *self.end.borrow_and_update() || self.end.has_changed().is_err();
             if is_last && self.at_end != AtEnd::LastRound {
                 break;
@@ -90,12 +90,12 @@ impl Supervised {
             let failed = match &outcome {
                 Ok(round) => {
                     failures = 0;
-                    self.note_success(round);
+                    self.record_success(round);
                     None
                 }
                 Err(error) => {
                     failures += 1;
-                    self.note_failure(error);
+                    self.record_failure(error);
                     service = make();
                     Some(pause_after(failures, longest))
                 }
@@ -103,7 +103,7 @@ impl Supervised {
             if is_last {
                 break;
             }
-            // The round may have seen the end already; waiting for it to change again would wait in vain.
+            // The round may have consumed the change; waiting for another would wait forever.
             if *self.end.borrow() {
                 continue;
             }
@@ -119,15 +119,15 @@ impl Supervised {
                 _ = self.end.changed() => {}
             }
         }
-        if let Err(error) = guarded(service.close()).await {
-            tracing::warn!(service = %self.monitor.name(), %error, "service did not end cleanly");
+        if let Err(error) = catch_panic(service.close()).await {
+            tracing::warn!(service = %self.monitor.name(), %error, "service did not shut down cleanly");
         }
     }
 
-    /// One round; none when the end cut it off.
+    /// Runs one round. None if shutdown interrupted it.
     async fn round<S: Service>(&mut self, service: &mut S) -> Option<Result<Round, ServiceError>> {
         let name = self.monitor.name();
-        let round = guarded(async {
+        let round = catch_panic(async {
             failpoint::service(name)?;
             service.run_once().await
         })
@@ -142,7 +142,7 @@ impl Supervised {
         timeout(grace, round).await.ok()
     }
 
-    fn note_success(&self, round: &Round) {
+    fn record_success(&self, round: &Round) {
         let name = self.monitor.name();
         tracing::trace!(service = %name, done = round.items_done, failed = round.items_failed, "round");
         if self.monitor.succeeded(round) == ServiceState::Failing {
@@ -150,7 +150,7 @@ impl Supervised {
         }
     }
 
-    fn note_failure(&self, error: &ServiceError) {
+    fn record_failure(&self, error: &ServiceError) {
         let name = self.monitor.name();
         let (before, after) = self.monitor.failed(error);
         if before != ServiceState::Failing && after == ServiceState::Failing {
@@ -160,7 +160,7 @@ impl Supervised {
 }
 
 fn pause_after(failures: u32, longest: Duration) -> Duration {
-    FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(longest)
+    PAUSE_MIN.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(longest)
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn i23_a_service_survives_its_errors_and_panics_with_a_fresh_instance() {
+    async fn i23_a_service_survives_errors_and_panics_with_a_new_instance() {
         let (end, ending) = watch::channel(false);
         let services = Services::default();
         let mut supervisor = Supervisor::new(services.clone(), Arc::new(|_: &str| {}), ending);
@@ -213,10 +213,10 @@ mod tests {
         supervisor.join().await;
     }
 
-    /// Its round ends in the moment the end is called.
-    struct EndsWithTheEnd(watch::Receiver<bool>);
+    /// Its round ends at shutdown.
+    struct EndsAtShutdown(watch::Receiver<bool>);
 
-    impl Service for EndsWithTheEnd {
+    impl Service for EndsAtShutdown {
         async fn run_once(&mut self) -> Result<Round, ServiceError> {
             let _ = self.0.wait_for(|end| *end).await;
             Ok(Round::default())
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_round_that_ends_with_the_end_is_the_last_one() {
+    async fn a_round_ending_during_shutdown_is_the_last_one() {
         let (end, ending) = watch::channel(false);
         for at_end in [AtEnd::Cancel(Duration::from_mins(1)), AtEnd::LastRound] {
             end.send_replace(false);
             let mut supervisor = Supervisor::new(Services::default(), Arc::new(|_: &str| {}), ending.clone());
             let own = ending.clone();
             let wake = Wake::every(Duration::from_hours(24));
-            supervisor.start(ServiceName::Pruner, wake, at_end, move || EndsWithTheEnd(own.clone()));
+            supervisor.start(ServiceName::Pruner, wake, at_end, move || EndsAtShutdown(own.clone()));
             tokio::task::yield_now().await;
             end.send_replace(true);
             supervisor.join().await;

@@ -1,4 +1,4 @@
-//! What wakes a service: signals, a period, and a pause it keeps whatever happens.
+//! What wakes a service: signals and a period, limited by a minimum pause.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,11 +8,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// A change somewhere: of the store, of a queue, of who leads.
 trait Signal: Send {
-    /// Forgets what happened so far.
+    /// Ignores changes so far.
     fn arm(&mut self);
-    /// Waits for the next change. Never returns once nobody can cause one.
+    /// Waits for the next change. Never returns after the sender is gone.
     fn changed(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
@@ -30,7 +29,7 @@ impl<T: Send + Sync> Signal for watch::Receiver<T> {
     }
 }
 
-/// When a service runs its next round: after its period at the latest, sooner when one of its signals changes.
+/// When a service runs its next round: when one of its signals changes, or after its period.
 pub struct Wake {
     period: Duration,
     signals: Vec<Box<dyn Signal>>,
@@ -51,14 +50,14 @@ impl Wake {
         self.period
     }
 
-    /// To be called before a round: what changes from then on wakes the wait after it, so nothing is missed in between.
+    /// Called before a round: changes from then on end the next wait.
     pub(super) fn arm(&mut self) {
         for signal in &mut self.signals {
             signal.arm();
         }
     }
 
-    /// Waits for a signal, the period or `again_at`; and in any case until `not_before`.
+    /// Waits for a signal, the period or `again_at`, but at least until `not_before`.
     pub(super) async fn wait(&mut self, again_at: Option<Instant>, not_before: Option<Instant>) {
         let latest = Instant::now() + self.period;
         let latest = again_at.map_or(latest, |at| at.min(latest));

@@ -1,17 +1,16 @@
-//! Which of the agents Baton knows are installed here: their program is on PATH. Whether one also answers is
-//! `baton doctor`'s to find out.
+//! The known agents whose program is on PATH. `baton doctor` checks whether they work.
 
 use std::path::Path;
 
 use baton_agents::presets::known::PRESETS;
 
-pub fn installed() -> Vec<&'static str> {
+pub fn find_installed() -> Vec<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
-    let is_there = |program: &str| folders.iter().any(|folder| is_program(&folder.join(program)));
+    let is_installed = |program: &str| folders.iter().any(|folder| is_program(&folder.join(program)));
     PRESETS
         .iter()
-        .filter(|preset| preset.command.first().is_some_and(|program| is_there(program)))
+        .filter(|preset| preset.command.first().is_some_and(|program| is_installed(program)))
         .map(|preset| preset.name)
         .collect()
 }

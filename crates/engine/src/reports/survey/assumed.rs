@@ -1,14 +1,14 @@
-//! What is assumed in a repository nobody has set up: the agent that is installed, and the defaults for the rest.
+//! The agent to use in a repository without settings.
 
 use crate::reports::survey::agents;
 use crate::settings::{AgentSettings, Settings};
 
-/// Takes the likeliest of the installed agents where the settings name none. Nothing else is changed.
-pub fn take_installed_agent(settings: &mut Settings) {
-    take_first(settings, &agents::installed());
+/// Uses the first installed agent if the settings name none.
+pub fn use_installed_agent(settings: &mut Settings) {
+    use_first(settings, &agents::find_installed());
 }
 
-fn take_first(settings: &mut Settings, installed: &[&str]) {
+fn use_first(settings: &mut Settings, installed: &[&str]) {
     if !settings.agents.is_empty() {
         return;
     }
@@ -26,20 +26,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_known_agent_is_taken_where_none_is_named() {
+    fn the_first_known_agent_is_used_if_none_is_named() {
         let mut settings = Settings::default();
-        take_first(&mut settings, &["nobody-knows-it", "codex", "claude"]);
+        use_first(&mut settings, &["unknown-agent", "codex", "claude"]);
         assert_eq!(settings.default_agent.as_str(), "codex");
         assert_eq!(settings.agents.len(), 1);
     }
 
     #[test]
-    fn what_somebody_chose_stays() {
-        let mut settings = Settings::read("default_agent = \"goose\"", Path::new("baton.toml")).unwrap();
-        take_first(&mut settings, &["codex"]);
+    fn a_configured_agent_stays() {
+        let mut settings = Settings::parse("default_agent = \"goose\"", Path::new("baton.toml")).unwrap();
+        use_first(&mut settings, &["codex"]);
         assert_eq!(settings.default_agent.as_str(), "goose");
         let mut none = Settings::default();
-        take_first(&mut none, &[]);
+        use_first(&mut none, &[]);
         assert!(none.agents.is_empty());
     }
 }

@@ -1,5 +1,4 @@
-//! A look at a repository that has no set-up yet: which commands its own tools offer, which agents are installed,
-//! and the two files that make them Baton's. It reads; the caller writes.
+//! Finds the commands of a repository and the installed agents, and proposes the files of `baton init`. Writes nothing.
 
 pub mod agents;
 pub mod assumed;
@@ -11,40 +10,41 @@ mod python;
 mod set_up;
 #[cfg(test)]
 mod tests;
+
 use std::path::Path;
 
-pub use set_up::SetUp;
+pub use set_up::InitFiles;
 
-/// A command the repository has already, under a name of its own.
+/// A command that the repository's own tools offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
     pub name: String,
     pub description: String,
     pub command: String,
-    /// The file that says so.
+    /// The file in which it was found.
     pub from: &'static str,
 }
 
-/// What kind of repository it is.
+/// The commands of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Survey {
     pub suggestions: Vec<Suggestion>,
 }
 
-/// More would be a list nobody reads; the file says where the rest is.
+/// A longer list would not be read.
 const SUGGESTIONS_MAX: usize = 40;
-/// Largest file that is looked into.
+/// Larger files are ignored.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 impl Survey {
-    /// A file that cannot be read or understood is the same as none: its owner will hear of it from its own tool.
-    pub fn of(root: &Path) -> Self {
+    /// Ignores files that cannot be read or parsed; their own tools report that.
+    pub fn scan(root: &Path) -> Self {
         let mut suggestions: Vec<Suggestion> = Vec::new();
-        let found = [cargo::look, go::look, python::look, package_json::look, makefile::look];
-        for mut suggestion in found.iter().flat_map(|look| look(root)) {
+        let finders = [cargo::find, go::find, python::find, package_json::find, makefile::find];
+        for mut suggestion in finders.iter().flat_map(|find| find(root)) {
             let is_taken = |name: &str| suggestions.iter().any(|known| known.name == name);
             if is_taken(&suggestion.name) {
-                // Two tools have a `test`; the second one's says whose it is.
+                // For example, two tools have a `test`; the second gets a prefix.
                 suggestion.name = format!("{}-{}", prefix(suggestion.from), suggestion.name);
             }
             if !is_taken(&suggestion.name) && suggestions.len() < SUGGESTIONS_MAX {
@@ -58,7 +58,7 @@ impl Survey {
         self.suggestions.iter().any(|suggestion| suggestion.name == name)
     }
 
-    /// The files that were understood, each once.
+    /// The files in which commands were found.
     pub fn sources(&self) -> Vec<&'static str> {
         let mut sources: Vec<&'static str> = self.suggestions.iter().map(|each| each.from).collect();
         sources.dedup();
@@ -92,7 +92,7 @@ fn read(root: &Path, name: &str) -> Option<String> {
     if is_small { std::fs::read_to_string(path).ok() } else { None }
 }
 
-/// A name that is safe in a command line and in a Taskfile as it stands.
+/// Whether a name needs no quotes in a command line and in a Taskfile.
 fn is_plain(name: &str) -> bool {
     let first = name.chars().next();
     first.is_some_and(|c| c.is_ascii_alphanumeric())

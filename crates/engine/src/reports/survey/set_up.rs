@@ -1,32 +1,31 @@
-//! The two files `baton init` writes, made of what was found. Both explain themselves to whoever opens them.
+//! The files that `baton init` writes, with comments.
 
 use std::fmt::Write;
 
 use crate::reports::survey::Survey;
 
-/// What the settings are made of.
 #[derive(Debug, Clone)]
-pub struct SetUp {
+pub struct InitFiles {
     pub survey: Survey,
-    /// Agents that are installed, the likeliest first.
+    /// The installed agents, in order of preference.
     pub agents: Vec<&'static str>,
 }
 
-/// Names of commands that show whether work is good, where the repository has them.
+/// Names of commands to use as checks, if the repository has them.
 const CHECKS: [&str; 2] = ["test", "lint"];
 
-impl SetUp {
+impl InitFiles {
     pub fn checks(&self) -> Vec<&'static str> {
         CHECKS.into_iter().filter(|name| self.survey.has(name)).collect()
     }
 
-    /// `.agent/baton.toml`. What was found is set; what was not is shown, commented out.
+    /// `.agent/baton.toml`. Sets what was found; the rest is commented out.
     pub fn settings(&self) -> String {
         let mut text = String::from(
-            "# How Baton works on this repository. Every key has a default; `baton config` shows them all,\n\
-             # and where each value comes from.\n\n",
+            "# Settings of Baton for this repository. Every key has a default; `baton config` shows all values\n\
+             # and where they come from.\n\n",
         );
-        text.push_str("# Which agent does the work. `baton doctor` tells which are installed and answer.\n");
+        text.push_str("# The agent that does the work. `baton doctor` shows which are installed and work.\n");
         match self.agents.split_first() {
             Some((first, others)) => {
                 // Writing to a String cannot fail.
@@ -37,15 +36,15 @@ impl SetUp {
             }
             None => text.push_str(
                 "# None was found. Install one (claude, codex, gemini, opencode, goose, …) and name it here,\n\
-                 # or write down any program of your own below.\n# default_agent = \"claude\"\n",
+                 # or define your own below.\n# default_agent = \"claude\"\n",
             ),
         }
         text.push_str(
-            "\n# Any program can be an agent: it finds its prompt on standard input and works where it is started.\n\
+            "\n# Any program can be an agent: it reads its prompt from standard input and works in its current directory.\n\
              # [agents.mine]\n# kind = \"command\"\n# command = [\"my-agent\", \"--some-flag\"]\n# max_turns = 50\n\
-             \n# How many agents work at once.\n# max_agents = 4\n\n",
+             \n# How many agents may run at once.\n# max_agents = 4\n\n",
         );
-        text.push_str("# Commands of .agent/Taskfile.yml that are run over finished work; a failing one sends it back.\n");
+        text.push_str("# Commands of .agent/Taskfile.yml to run on finished work; if one fails, the task is sent back.\n");
         let checks = self.checks();
         if checks.is_empty() {
             text.push_str("# checks = [\"test\", \"lint\"]\n");
@@ -53,20 +52,19 @@ impl SetUp {
             let _ = writeln!(text, "checks = [\"{}\"]", checks.join("\", \""));
         }
         text.push_str(
-            "\n# What git does not carry and an agent needs in its worktree.\n# [worktree]\n# copy = [\".env\"]\n\
-             \n# How you are told when you are not looking: a program that gets the notice as JSON, or an address.\n\
+            "\n# Untracked files that agents need in their worktrees.\n# [worktree]\n# copy = [\".env\"]\n\
+             \n# How you are notified: a program that gets the notice as JSON, or a URL.\n\
              # [notify]\n# command = [\"notify-send\", \"Baton\"]\n# webhook = \"http://localhost:9000/baton\"\n",
         );
-        // A table header ends the top level, so the plain keys must all stand before any.
         text
     }
 
     /// `.agent/Taskfile.yml`.
     pub fn taskfile(&self) -> String {
         let mut text = String::from(
-            "# Commands of this repository that people and agents may run by name: `baton tasks` lists them,\n\
-             # `baton do NAME -- ARGS` runs one, agents have them as tools. They run with your rights.\n\
-             # The format is that of Taskfile (version 3).\nversion: '3'\n\ntasks:\n",
+            "# Commands of this repository that people and agents can run by name: `baton tasks` lists them,\n\
+             # `baton do NAME -- ARGS` runs one, and agents get them as tools. They run with your permissions.\n\
+             # The format is Taskfile, version 3.\nversion: '3'\n\ntasks:\n",
         );
         if self.survey.suggestions.is_empty() {
             text.push_str(
@@ -83,16 +81,16 @@ impl SetUp {
                 text,
                 "  {}:\n    desc: {}\n    cmds:\n      - {}",
                 suggestion.name,
-                quoted(&suggestion.description),
-                quoted(&suggestion.command)
+                quote(&suggestion.description),
+                quote(&suggestion.command)
             );
         }
         text
     }
 }
 
-/// A YAML text on one line, whatever is in it. Templates in a description would be carried out.
-fn quoted(text: &str) -> String {
+/// Quotes a YAML scalar on one line.
+fn quote(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("'{}'", line.replace('\'', "''"))
 }

@@ -13,7 +13,7 @@ fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn names(files: &[(&str, &str)]) -> Vec<String> {
-    Survey::of(repository(files).path())
+    Survey::scan(repository(files).path())
         .suggestions
         .iter()
         .map(|each| format!("{}: {}", each.name, each.command))
@@ -60,7 +60,7 @@ fn what_is_written_is_read_back_by_the_parts_that_use_it() {
     {
         for agents in [vec![], vec!["claude"], vec!["claude", "goose"]] {
             let folder = repository(files);
-            let set_up = SetUp { survey: Survey::of(folder.path()), agents };
+            let set_up = InitFiles { survey: Survey::scan(folder.path()), agents };
             fs::create_dir(folder.path().join(".agent")).unwrap();
             fs::write(folder.path().join(TASKFILE), set_up.taskfile()).unwrap();
             let path = folder.path().join(".agent/baton.toml");

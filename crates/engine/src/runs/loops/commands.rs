@@ -5,9 +5,11 @@ use crate::runs::error::RunError;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::handoff::{HandoffDecision, NamedTask};
 use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
+use baton_core::phase::subtask::SubtaskState;
 use baton_core::phase::work::PhaseWork;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
@@ -16,7 +18,6 @@ use baton_core::recipe::{LOOP_RECIPE, Recipe};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::session::Message;
 use baton_core::task::Task;
-use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 
@@ -24,7 +25,7 @@ use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::Result;
 use crate::runs::loops::Loops;
 use crate::runs::loops::rows::{closed, handed_off, over, put};
-use crate::runs::{goes_on, message, moved, posted, stamp};
+use crate::runs::{STOPPED_BY_PERSON, goes_on, message, moved, posted, stamp};
 
 impl Loops {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
@@ -32,7 +33,8 @@ impl Loops {
         self.leave_loop(session, ExitReason::user_requested(), None, actor).await
     }
 
-    /// `error` says what went wrong, where something did.
+    /// Back to the hub for `reason`; `error` says what went wrong, where something did. I22: the loop's agents are
+    /// stopped, and what it planned or worked on is held until somebody releases it.
     pub(crate) async fn leave_loop(
         &self,
         session: &SessionId,
@@ -45,52 +47,73 @@ impl Loops {
             let now = self.tasks.store.now().await?;
             let missing = || NotFound::new(Entity::Loop, session);
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
-            let so_far = stored.value.work().results();
-            let handed = stored.value.break_off(so_far.as_ref())?;
-            let (mut change, mut events) =
-                over(self.run_of_loop(session).await?, reason.clone(), error.clone())?;
-            change = put(&handed.next, Some(stored.version)).and(change);
-            if let Some(pending) = stored.value.pending()
-                && let Some(record) = self.tasks.question(pending.id).await?
-            {
-                let reason = NonBlank::new("the loop was broken off")?;
-                let withdrawn = QuestionState::Withdrawn { at: now, reason };
-                change = change.and(closed(&record, withdrawn, &actor, now));
-            }
-            change = change.and(self.let_go_of_subject(&stored.value).await?);
-            events.push(handed_off(&handed));
-            stamp(&mut change, events, now, &actor);
+            let (next, change) = self.left(&stored, reason.clone(), error.clone(), &actor, None, now).await?;
             if decision.commit(change).await? {
                 self.dismiss(&stored.value, actor).await?;
-                return Ok(handed.next);
+                return Ok(next);
             }
         }
     }
 
-    /// The task that was to be planned goes back to the queue as it was.
-    async fn let_go_of_subject(&self, left: &PhaseLoop) -> Result<Change> {
-        let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
-        let Some(subject) = work.subject() else { return Ok(Change::new()) };
-        let held = self
-            .tasks
-            .store
-            .task(subject.id)
-            .await?
-            .filter(|stored| *stored.value.state() == TaskState::Held);
-        let Some(held) = held else { return Ok(Change::new()) };
-        let context = self.tasks.context(Actor::policy("the loop")).await?;
-        let let_go = held.value.apply(Command::Release, &context)?;
-        Ok(Change::transition(held.version, let_go))
+    /// The loop in the hub, and the change that brings it there. `answer` closes the pending question where a person
+    /// left with it; otherwise it is withdrawn.
+    pub(crate) async fn left(
+        &self,
+        stored: &Versioned<PhaseLoop>,
+        reason: ExitReason,
+        error: Option<NonBlank>,
+        actor: &Actor,
+        answer: Option<Change>,
+        now: Timestamp,
+    ) -> Result<(PhaseLoop, Change)> {
+        let session = stored.value.session();
+        let so_far = stored.value.work().results();
+        let handed = stored.value.leave(so_far.as_ref(), decision_for(&reason))?;
+        let run = self.run_of_loop(session).await?;
+        let (mut change, mut events) = over(run, &handed.next, reason.clone(), error.clone(), now)?;
+        change = put(&handed.next, Some(stored.version)).and(change);
+        match (answer, stored.value.pending()) {
+            (Some(answer), _) => change = change.and(answer),
+            (None, Some(pending)) => {
+                if let Some(record) = self.tasks.question(pending.id).await? {
+                    let reason = NonBlank::new("the loop was stopped")?;
+                    let withdrawn = QuestionState::Withdrawn { at: now, reason };
+                    change = change.and(closed(&record, withdrawn, actor, now));
+                }
+            }
+            (None, None) => {}
+        }
+        let why = hold_reason(&reason, error.as_ref())?;
+        change = change.and(self.hold_work(&stored.value, &why, actor).await?);
+        events.push(handed_off(&handed));
+        stamp(&mut change, events, now, actor);
+        Ok((handed.next, change))
     }
 
-    /// The agent of a phase that is over has nothing more to do. Subtasks stay: their work is the human's.
-    async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Result<()> {
+    /// The task that was being planned, or the subtask that was running.
+    async fn hold_work(&self, left: &PhaseLoop, why: &NonBlank, actor: &Actor) -> Result<Change> {
+        let task = match left.work() {
+            PhaseWork::Plan(work) => work.subject().map(|subject| subject.id),
+            PhaseWork::Execute(work) => work
+                .current()
+                .filter(|current| current.state() == SubtaskState::Running)
+                .map(|current| current.task.id),
+            PhaseWork::Hub | PhaseWork::Review(_) => None,
+        };
+        match task {
+            Some(task) => self.runs.stopped(task, why, actor).await,
+            None => Ok(Change::new()),
+        }
+    }
+
+    /// The agent of a plan or review that is over has nothing more to do.
+    pub(crate) async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Result<()> {
         let agent = match left.work() {
             PhaseWork::Plan(_) | PhaseWork::Review(_) => left.work().at_work(),
             PhaseWork::Hub | PhaseWork::Execute(_) => None,
         };
         let Some(task) = agent else { return Ok(()) };
-        let reason = NonBlank::new("the loop was broken off").ok();
+        let reason = NonBlank::new("the loop was stopped").ok();
         match self.tasks.apply(task, Command::Cancel { reason }, actor).await {
             // It is over by itself.
             Ok(_) => Ok(()),
@@ -154,6 +177,27 @@ impl Loops {
             owner: AttemptSecret::draw(self.tasks.ids.attempt()).owner(),
         }
     }
+}
+
+fn decision_for(reason: &ExitReason) -> HandoffDecision {
+    if *reason == ExitReason::user_requested() {
+        HandoffDecision::BrokenOff
+    } else if *reason == ExitReason::unanswered() {
+        HandoffDecision::Unanswered
+    } else if *reason == ExitReason::no_tasks_available() {
+        HandoffDecision::NoTasks
+    } else {
+        HandoffDecision::GaveUp
+    }
+}
+
+/// Why the loop's task is held from now on, for people.
+fn hold_reason(reason: &ExitReason, error: Option<&NonBlank>) -> Result<NonBlank> {
+    if *reason == ExitReason::user_requested() {
+        return Ok(NonBlank::new(STOPPED_BY_PERSON)?);
+    }
+    let what = error.map_or_else(|| reason.message(), ToString::to_string);
+    Ok(NonBlank::new(format!("the loop ended: {what}"))?)
 }
 
 fn first_line(text: &NonBlank) -> NonBlank {

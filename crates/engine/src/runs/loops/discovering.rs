@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::base::title::normalize_title;
 use baton_core::graph::Standing;
@@ -52,6 +53,7 @@ impl Loops {
         let asker = self.tasks.asker_of(current.session()).await?;
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         let mut counts = Counts { created: 0, skipped: count(selection.skipped.len()) };
+        let why = NonBlank::new("the loop discovered it")?;
         let mut change = Change::new();
         for DiscoveredTask { title, description } in selection.create {
             let (id, session) = (self.tasks.ids.task(), current.session().clone());
@@ -60,7 +62,8 @@ impl Loops {
                 description,
                 ..TaskSpec::new(id, session, TaskType::Implementation, title, now)
             };
-            let task = Task::create(spec).with_requester(asker.clone());
+            // The loop owns what it discovered until somebody releases it (I22).
+            let task = Task::create_held_for(spec, why.clone()).with_requester(asker.clone());
             let Some(receipt) = self.receipt_for(&task, now).await? else {
                 counts.skipped += 1;
                 continue;

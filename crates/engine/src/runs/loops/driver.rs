@@ -1,7 +1,7 @@
-//! The conductor: moves every open loop on by one step at a time, until each waits for its human or for an agent.
+//! Advances every open loop step by step, until each waits for its human or for an agent.
 //!
-//! It keeps nothing between two rounds: what a loop is at stands in its row. So it can be killed at any moment, and the
-//! next one goes on from there.
+//! The driver keeps no state between rounds: a loop is one row. It can be killed at any moment, and the next driver
+//! continues from the row.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
+use baton_core::landing::lane::waits_for_branch;
 use baton_core::people::actor::Actor;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
@@ -24,11 +25,12 @@ use baton_core::transition::refusal::CommandRefusal;
 
 use crate::base::announce::Announce;
 use crate::base::error::EngineError;
-use crate::base::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError};
+use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service, ServiceError};
 use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
 use crate::runs::loops::commands::named;
+use crate::runs::loops::messages;
 use crate::runs::loops::rows::{asked, put};
 use crate::runs::loops::text;
 use crate::runs::{goes_on, stamp};
@@ -128,22 +130,26 @@ impl LoopDriver {
         let project = session.and_then(|stored| stored.value.project_id);
         let fits = |task: &Task| {
             let spec = task.spec();
-            matches!(task.state(), TaskState::Incoming)
-                && spec.purpose == Purpose::Work
+            spec.purpose == Purpose::Work
                 && spec.recipe.is_none()
                 && project.is_none_or(|project| spec.project_id == Some(project))
                 && !of_loop.contains(&spec.role)
         };
-        let ready = tasks.store.ready(READY_MAX).await?;
+        let mut ready = tasks.store.ready(READY_MAX).await?;
+        ready.retain(|ready| *ready.value.state() == TaskState::Incoming);
+        // What the session's loops discovered or were stopped at is kept for them.
+        ready.extend(self.loops.held_for(stored.value.session()).await?);
         let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
-            let reason =
-                ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
+            let reason = ExitReason::no_tasks_available();
             self.loops.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
             return Ok(false);
         };
         let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
         work.choose(named(&task.value));
-        let held = task.value.apply(Command::Hold, &tasks.context(Actor::policy("the loop")).await?)?;
+        let held = task.value.apply(
+            Command::Hold { reason: NonBlank::new("the loop plans it")? },
+            &tasks.context(Actor::policy("the loop")).await?,
+        )?;
         let next = stored.value.at_work(PhaseWork::Plan(work), None);
         let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
         // Somebody may have claimed it meanwhile; then another one is chosen.
@@ -161,7 +167,8 @@ impl LoopDriver {
             PhaseWork::Plan(planning) => {
                 let Some(subject) = planning.subject().cloned() else { return Ok(true) };
                 let planned = tasks.task(subject.id).await?.value;
-                let told = text::plan_prompt(stored.value.brief(), planning, &planned);
+                let answered = self.loops.answered(planning.agents()).await?;
+                let told = text::plan_prompt(stored.value.brief(), planning, &planned, &answered);
                 planning.start_agent(id);
                 (plan, format!("Plan: {}", subject.title), told, planned.spec().project_id)
             }
@@ -199,20 +206,25 @@ impl LoopDriver {
 
     async fn watch_for(&self, stored: &Versioned<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
         let watched = self.tasks.task(task).await?.value;
-        if *watched.state() == TaskState::Held {
+        // Held for no reason of its own: a subtask that waits for its turn. One that somebody stopped stays with them
+        // (I22), and they are asked what became of it.
+        let is_stopped = watched.ledger().held_because.is_some();
+        if *watched.state() == TaskState::Held && !is_stopped {
             return self.release(task).await;
         }
-        if goes_on(watched.state()) {
+        if goes_on(watched.state()) && *watched.state() != TaskState::Held {
             return Ok(false);
         }
         let mut work = stored.value.work().clone();
         match &mut work {
             // It is through. Where it handed in less than is wanted, another one tries.
-            PhaseWork::Plan(planning) => planning.end_agent(),
+            PhaseWork::Plan(planning) => planning.end_agent(messages::failure_of(&watched).as_deref()),
             PhaseWork::Review(reviewing) => {
                 let is_done = matches!(watched.state(), TaskState::Done { .. });
                 let said = watched.ledger().output.as_deref().filter(|_| is_done);
-                reviewing.end_agent(said.unwrap_or_default());
+                let failure = messages::failure_of(&watched);
+                let failure = failure.unwrap_or_else(|| "the agent reported no findings".to_owned());
+                reviewing.end_agent(said.unwrap_or_default(), &failure);
             }
             PhaseWork::Execute(executing) => {
                 // Nothing else can have happened to a subtask that runs.
@@ -235,12 +247,18 @@ impl LoopDriver {
         let mut landing = LandingResult::Nothing;
         for subtask in completed {
             let task = self.tasks.task(subtask.task.id).await?.value;
-            if !matches!(task.state(), TaskState::Provisional(_)) {
+            if matches!(task.state(), TaskState::Landing(_)) {
+                // The checks decide; the end of that wakes the loop.
+                landing = LandingResult::Blocked;
+                continue;
+            }
+            if !matches!(task.state(), TaskState::Provisional(_)) || waits_for_branch(&task) {
                 continue;
             }
             let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
-            let item =
-                Item::new(ItemKind::Landing, &task.id()).of_task(task.id()).retried_every(LANDING_PAUSE_MAX);
+            let item = Item::new(ItemKind::Landing, &task.id())
+                .for_task(task.id())
+                .with_pause_max(LANDING_PAUSE_MAX);
             let accepted = async {
                 match self.acceptor.accept(task.id(), false, by).await {
                     Ok(_) => Ok(None),
@@ -249,17 +267,17 @@ impl LoopDriver {
                 }
             };
             match self.items.attempt(&item, accepted).await? {
-                Attempted::Done(None) => return Ok(LandingResult::Merged),
-                Attempted::Done(Some(refused)) => {
+                ItemResult::Done(None) => return Ok(LandingResult::Merged),
+                ItemResult::Done(Some(refused)) => {
                     (self.announce)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
                 }
-                Attempted::Failed { tries, error } => {
+                ItemResult::Failed { tries, error } => {
                     if tries == 1 {
                         (self.announce)(&format!("{} is not merged yet: {error}", task.id()));
                     }
                     landing = LandingResult::Blocked;
                 }
-                Attempted::Waiting => landing = LandingResult::Blocked,
+                ItemResult::Waiting => landing = LandingResult::Blocked,
             }
         }
         Ok(landing)
@@ -274,6 +292,8 @@ impl LoopDriver {
             (PhaseWork::Execute(work), QuestionTopic::Gate) => {
                 Some(text::execute_gate(work, &self.not_merged(work).await?)?)
             }
+            (PhaseWork::Execute(_), QuestionTopic::MoreWork) => Some(text::more_work()?),
+            (PhaseWork::Review(work), QuestionTopic::ReviewFailed) => Some(text::review_failed(work)?),
             (PhaseWork::Execute(work), QuestionTopic::MayRun) if self.pass_over(stored, work).await? => {
                 return Ok(true);
             }
@@ -358,7 +378,7 @@ impl Service for LoopDriver {
         }
         for open in self.loops.open_loops().await? {
             let session = open.value.session();
-            let item = Item::new(ItemKind::Loop, session).of_session(session.clone());
+            let item = Item::new(ItemKind::Loop, session).for_session(session.clone());
             self.items.attempt(&item, self.move_far(session)).await?;
         }
         Ok(self.items.end_round())

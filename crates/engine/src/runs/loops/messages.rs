@@ -2,14 +2,18 @@
 
 use baton_agents::driver::run_result::RunResult;
 use baton_agents::report::{AgentReport, ParsedLine, read};
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
-use baton_core::phase::discovered::{DiscoveredTask, Proposal};
+use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::phase::work::PhaseWork;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
 use baton_core::task::Task;
+use baton_core::task::state::TaskState;
 
 use crate::base::error::Result;
+use crate::base::fenced::fenced;
 use crate::runs::loops::Loops;
 use crate::runs::loops::commands::loop_recipe;
 use crate::runs::loops::rows::put;
@@ -57,6 +61,44 @@ impl Loops {
         Ok(step.map(|step| step.prompt().clone()))
     }
 
+    /// The same with what an execute agent needs of the plan: the goal, and the hand-off with all subtasks.
+    pub(crate) async fn phase_prompt_in_context(&self, task: &Task) -> Result<Option<NonBlank>> {
+        let Some(prompt) = self.phase_prompt(task)? else { return Ok(None) };
+        let [_, execute, _] = Role::loop_phases();
+        if task.spec().role != execute {
+            return Ok(Some(prompt));
+        }
+        let mut text = prompt.to_string();
+        if let Some(parent) = task.spec().planned_in
+            && let Some(parent) = self.tasks.store.task(parent).await?
+        {
+            let spec = parent.value.spec();
+            text = format!("{text}\n\nThe goal it is a part of: {} {}\n", spec.id, spec.title);
+            if !spec.description.trim().is_empty() {
+                text.push_str(&fenced(&spec.description));
+            }
+        }
+        if let Some(stored) = self.phase_loop(&task.spec().session_id).await?
+            && matches!(stored.value.work(), PhaseWork::Execute(_))
+        {
+            text = format!("{text}\n\n{}", stored.value.brief());
+        }
+        Ok(Some(NonBlank::or(&text, prompt)))
+    }
+
+    /// What the human answered to the agents of these tasks.
+    pub(crate) async fn answered(&self, agents: &[TaskId]) -> Result<Vec<(NonBlank, NonBlank)>> {
+        let mut all = Vec::new();
+        for agent in agents {
+            for record in self.tasks.questions_of(*agent).await? {
+                if let QuestionState::Answered { answer, .. } = record.state {
+                    all.push((record.question.text().clone(), answer));
+                }
+            }
+        }
+        Ok(all)
+    }
+
     pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Result<()> {
         if !Role::loop_phases().contains(&task.spec().role) {
             return Ok(());
@@ -78,7 +120,7 @@ impl Loops {
                 }
                 PhaseWork::Review(review) if review.agent() == Some(task.id()) => {
                     let found = handed.discovered.clone().unwrap_or_default();
-                    review.submit(Proposal::new(found).ok());
+                    review.submit(found);
                 }
                 // The phase went on without this agent; what it brings is not wanted any more.
                 PhaseWork::Hub | PhaseWork::Plan(_) | PhaseWork::Execute(_) | PhaseWork::Review(_) => {
@@ -90,5 +132,14 @@ impl Loops {
                 return Ok(());
             }
         }
+    }
+}
+
+/// How the agent of a phase failed, if it did.
+pub(crate) fn failure_of(task: &Task) -> Option<String> {
+    match task.state() {
+        TaskState::Failed { error, .. } => Some(format!("the agent failed: {error}")),
+        TaskState::Cancelled { .. } => Some("the agent's task was cancelled".to_owned()),
+        _ => None,
     }
 }

@@ -11,6 +11,7 @@ mod discovering;
 mod driver;
 mod messages;
 mod planning;
+mod replies;
 mod rows;
 mod start;
 mod text;

@@ -52,17 +52,19 @@ pub(crate) fn handed_off(handed: &LoopHandoff) -> EventBody {
     }
 }
 
-/// The end of the run that stood for the loop.
+/// The end of the run that stood for the loop, which is in the hub now.
 pub(crate) fn over(
     run: Option<Versioned<Run>>,
+    ended: &PhaseLoop,
     reason: ExitReason,
     error: Option<NonBlank>,
+    now: Timestamp,
 ) -> Result<(Change, Vec<EventBody>)> {
     let Some(open) = run else { return Ok((Change::new(), Vec::new())) };
-    let (run, _) = open.value.exit(reason)?;
+    let run = open.value.exit(reason)?.0.end_at(now, error).with_summary(ended.summary());
     let mut change = Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
     change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
-    Ok((change, exited(&run, error)))
+    Ok((change, exited(&run)))
 }
 
 /// A question of the loop's, in the inbox.

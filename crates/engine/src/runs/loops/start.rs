@@ -12,7 +12,7 @@ use baton_core::phase::work::{ExecuteWork, PhaseWork, PlanWork};
 use baton_core::phase::{Phase, PhaseStart};
 use baton_core::recipe::Recipe;
 use baton_core::recipe::run::{GateAnswer, Run, RunOrigin};
-use baton_core::records::change::{Change, Record, WriteGuard};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Task, TaskSpec};
@@ -22,7 +22,7 @@ use crate::base::error::Result;
 use crate::runs::loops::Loops;
 use crate::runs::loops::commands::{loop_recipe, named, passed_gate};
 use crate::runs::loops::rows::{handed_off, put};
-use crate::runs::{stamp, started};
+use crate::runs::{message as message_row, posted, stamp, started};
 
 /// Open subtasks an execute phase takes up from earlier plans.
 const LEFT_OVER_MAX: u32 = 50;
@@ -70,14 +70,17 @@ impl Loops {
         let version = stored.as_ref().map(|stored| stored.version);
         let current = stored.map_or_else(|| PhaseLoop::new(start.session.clone()), |stored| stored.value);
         let handed = current.start(start.at, self.fresh_cycle())?;
-        let (session, guard, mut events) = self.runs.opened(start.session, start.project, now).await?;
+        let (mut session, guard, mut events) = self.runs.opened(start.session, start.project, now).await?;
         let mut change = Change::new();
         let mut next = handed.next.clone();
         match (start.at, start.message) {
             (PhaseStart::Plan, Some(message)) => {
                 let project = start.project.or(session.project_id);
                 let (subject, made) = self.subject(start.session, project, message, now, actor)?;
-                change = made;
+                session.message_count += 1;
+                let said = message_row(&session, message, actor, Some(subject.id), now);
+                events.push(posted(start.session, message, Some(subject.id)));
+                change = made.put(Record::Message(said), WriteGuard::New);
                 next = next.at_work(PhaseWork::Plan(PlanWork::on(subject)), None);
             }
             (PhaseStart::Execute, _) => {
@@ -86,8 +89,8 @@ impl Loops {
             }
             (PhaseStart::Plan | PhaseStart::Review, _) => {}
         }
-        let run =
-            entered(Run::start(self.tasks.ids.run(), recipe, start.session.clone(), None), recipe, start.at)?;
+        let run = Run::start(self.tasks.ids.run(), recipe, start.session.clone(), None).begin_at(now);
+        let run = entered(run, recipe, start.at)?;
         events.push(handed_off(&handed));
         events.extend(started(&run, recipe));
         change = put(&next, version)
@@ -107,23 +110,33 @@ impl Loops {
         now: Timestamp,
         actor: &Actor,
     ) -> Result<(NamedTask, Change)> {
-        let line = message.as_str().trim().lines().next().unwrap_or_default();
-        let title: String = line.chars().take(TITLE_CHARS_MAX).collect();
+        let title = title_of(message)?;
         let task = Task::create_held(TaskSpec {
             project_id: project,
             description: message.to_string(),
-            ..TaskSpec::new(
-                self.tasks.ids.task(),
-                session.clone(),
-                TaskType::Implementation,
-                NonBlank::new(title)?,
-                now,
-            )
+            ..TaskSpec::new(self.tasks.ids.task(), session.clone(), TaskType::Implementation, title, now)
         })
         .with_requester(actor.person());
         let subject = named(&task);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
         Ok((subject, Change::create(task, &[], Event { at: now, by: actor.clone(), body })))
+    }
+
+    /// Tasks of the session that are held and could start: what its loops discovered, or a person stopped.
+    pub(crate) async fn held_for(&self, session: &SessionId) -> Result<Vec<Versioned<Task>>> {
+        let filter = TaskFilter {
+            queue: Some(QueueName::Incoming),
+            session: Some(session.clone()),
+            ..TaskFilter::default()
+        };
+        let mut held = Vec::new();
+        for task in self.tasks.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items {
+            let edges = self.tasks.store.dependencies(task.value.id()).await?;
+            if *task.value.state() == TaskState::Held && edges.iter().all(|edge| edge.is_met) {
+                held.push(task);
+            }
+        }
+        Ok(held)
     }
 
     /// Subtasks of earlier plans that nobody has let run yet.
@@ -139,6 +152,12 @@ impl Loops {
         let open = tasks.into_iter().map(|stored| stored.value).filter(is_left);
         Ok(open.map(|task| (named(&task), task.spec().description.clone())).collect())
     }
+}
+
+/// The first line of a text, as a title.
+pub(crate) fn title_of(text: &NonBlank) -> Result<NonBlank> {
+    let line = text.as_str().trim().lines().next().unwrap_or_default();
+    Ok(NonBlank::new(line.chars().take(TITLE_CHARS_MAX).collect::<String>())?)
 }
 
 /// The run as it is when its loop starts at this phase.

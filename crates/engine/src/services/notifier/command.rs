@@ -1,4 +1,4 @@
-//! A notice by command: the program gets it on standard input as JSON, and the few words of it as variables.
+//! Sends a notice to a command: as JSON on standard input, with its ids as environment variables.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use tokio::sync::watch;
 
 use crate::services::notifier::NoticeText;
 
-/// A program that tells somebody something is quick, or it hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Of what the program wrote, when it has to be quoted.
+/// A notify command is fast, or it hangs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of the command's output an error quotes.
 const QUOTED_BYTES_MAX: usize = 1_000;
 
 pub async fn run(
@@ -38,29 +38,28 @@ pub async fn run(
             environment.set(name, value.as_str());
         }
     }
-    let errand = OneShot {
-        // Its tree is found by an id of its own; no attempt has this one.
+    let command = OneShot {
+        // Identifies its process tree; no attempt has this id.
         attempt: AttemptId::from_bits(crate::base::ids::random_bits()),
         command: command.to_vec(),
         folder: folder.to_owned(),
         environment,
+        fence: None,
         input: body,
-        timeout: PATIENCE,
+        timeout: TIMEOUT,
         output_bytes_max: QUOTED_BYTES_MAX,
     };
-    // A notice is told to its end.
+    // Never stopped.
     let (_stop, mut never) = watch::channel(false);
-    let returned = one_shot::run(&errand, &mut never).await;
-    let said = returned.output.trim();
-    match returned.end {
+    let result = one_shot::run(&command, &mut never).await;
+    let output = result.output.trim();
+    match result.end {
         OneShotEnd::Exited(ProcessExit::Code(0)) => Ok(()),
-        OneShotEnd::Exited(exit) => Err(format!("the notify command {exit}: {said}")),
+        OneShotEnd::Exited(exit) => Err(format!("the notify command {exit}: {output}")),
         OneShotEnd::TimedOut => {
-            Err(format!("the notify command did not end within {} s: {said}", PATIENCE.as_secs()))
+            Err(format!("the notify command did not end within {} s: {output}", TIMEOUT.as_secs()))
         }
         OneShotEnd::NotStarted(why) => Err(format!("the notify command: {why}")),
-        OneShotEnd::Unseen | OneShotEnd::Stopped => {
-            Err("the notify command hangs inside the system".to_owned())
-        }
+        OneShotEnd::Unseen | OneShotEnd::Stopped => Err("the notify command could not be ended".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! What a notice says: enough to act on without looking anything up.
+//! The text of a notice: complete enough to act on.
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::EffectId;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
-/// A notice as it is sent, but for its id.
+/// A notice without its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoticeText {
     /// question, `task_failed` or `run_exited`.
     pub kind: &'static str,
-    /// For a person, whole.
+    /// For people.
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
@@ -33,7 +33,7 @@ pub struct NoticeText {
 }
 
 impl NoticeText {
-    /// None when what it was about is gone.
+    /// None if its subject no longer exists.
     pub async fn of(tasks: &TaskService, about: &Notification) -> Result<Option<Self>, EngineError> {
         Ok(match about {
             Notification::Question(id) => match tasks.store.question(*id).await? {
@@ -50,8 +50,7 @@ impl NoticeText {
                 let spec = stored.value.spec();
                 let why = match stored.value.state() {
                     TaskState::Failed { error, .. } => error.to_string(),
-                    // Somebody has done something about it since.
-                    _ => format!("it is in {} by now", stored.value.state().queue().as_str()),
+                    _ => format!("It is now in {}.", stored.value.state().queue().as_str()),
                 };
                 Self {
                     session_id: Some(spec.session_id.to_string()),
@@ -70,14 +69,22 @@ impl NoticeText {
                 let how = match run.state() {
                     RunState::Exited { reason } => reason.message(),
                     RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => {
-                        "It goes on.".to_owned()
+                        "It is still running.".to_owned()
                     }
+                };
+                let how = match run.summary() {
+                    Some(summary) => format!(
+                        "{how}\n\n{summary}\n\nNew session: baton loop --session {session}. View results: baton task list. \
+                         Edit tasks: baton task add",
+                        session = run.session()
+                    ),
+                    None => how,
                 };
                 Self {
                     session_id: Some(run.session().to_string()),
                     task_id: run.task().map(|task| task.to_string()),
                     run_id: Some(run.id().to_string()),
-                    ..Self::new("run_exited", format!("The recipe {} has ended. {how}", run.recipe()))
+                    ..Self::new("run_exited", format!("The recipe {} ended. {how}", run.recipe()))
                 }
             }),
         })
@@ -95,7 +102,7 @@ impl NoticeText {
         }
     }
 
-    /// One JSON object, with the id a receiver drops repeats by.
+    /// One JSON object with the id, by which receivers drop duplicates.
     pub fn json(&self, id: EffectId) -> String {
         let mut object = json!(self);
         if let Value::Object(fields) = &mut object {
@@ -107,14 +114,13 @@ impl NoticeText {
 
 fn question(record: &QuestionRecord, of: Option<&Task>) -> NoticeText {
     let asked = &record.question;
-    let about =
-        of.map(|task| format!("\n\nIt is about {}: {}", task.id(), task.spec().title)).unwrap_or_default();
+    let about = of.map(|task| format!("\n\nTask {}: {}", task.id(), task.spec().title)).unwrap_or_default();
     let next = match &record.state {
         QuestionState::Pending => format!("Answer: baton answer {} TEXT", asked.id),
         QuestionState::Answered { answer, answered_by, .. } => {
-            format!("It was answered by {answered_by}: {answer}")
+            format!("Answered by {answered_by}: {answer}")
         }
-        QuestionState::Withdrawn { reason, .. } => format!("It needs no answer any more: {reason}"),
+        QuestionState::Withdrawn { reason, .. } => format!("No longer needs an answer: {reason}"),
     };
     NoticeText {
         session_id: Some(record.session_id.to_string()),

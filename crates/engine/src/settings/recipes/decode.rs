@@ -1,4 +1,4 @@
-//! The tree of a YAML document, for serde to read: in its order, with what is written twice still there twice.
+//! Deserializes from a YAML tree. Keeps the order and duplicate keys.
 
 use baton_taskfile::Value;
 use baton_taskfile::yaml::{YamlKind, YamlNode};
@@ -6,19 +6,21 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Said where a value does not fit; drafts take anything, so nobody hears it from a recipe.
+/// Does not occur for recipes, because drafts accept any value.
 type Error = serde::de::value::Error;
 
-pub struct Decoded<'a>(pub &'a YamlNode);
+pub struct YamlDeserializer<'a>(pub &'a YamlNode);
 
-impl<'de> Deserializer<'de> for Decoded<'_> {
+impl<'de> Deserializer<'de> for YamlDeserializer<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match (&self.0.kind, self.0.value()) {
-            (YamlKind::List(items), _) => visitor.visit_seq(SeqDeserializer::new(items.iter().map(Decoded))),
+            (YamlKind::List(items), _) => {
+                visitor.visit_seq(SeqDeserializer::new(items.iter().map(YamlDeserializer)))
+            }
             (YamlKind::Map(pairs), _) => visitor.visit_map(MapDeserializer::new(
-                pairs.iter().map(|(key, value)| (key.key(), Decoded(value))),
+                pairs.iter().map(|(key, value)| (key.key(), YamlDeserializer(value))),
             )),
             (YamlKind::Scalar { .. }, Value::Nil) => visitor.visit_unit(),
             (YamlKind::Scalar { .. }, Value::Bool(value)) => visitor.visit_bool(value),
@@ -38,7 +40,7 @@ impl<'de> Deserializer<'de> for Decoded<'_> {
     }
 }
 
-impl IntoDeserializer<'_, Error> for Decoded<'_> {
+impl IntoDeserializer<'_, Error> for YamlDeserializer<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

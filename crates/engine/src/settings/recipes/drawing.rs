@@ -1,14 +1,14 @@
-//! A recipe drawn as the machine it is: for a terminal, and for Mermaid.
+//! A recipe as a state machine: as text for a terminal, and as a Mermaid diagram.
 
 use std::fmt::Write;
 
 use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 
-/// The machine as text, steps in the file's order.
-pub fn text(recipe: &Recipe) -> String {
+/// Steps in the file's order.
+pub fn render_text(recipe: &Recipe) -> String {
     let guardrails = recipe.guardrails();
     let mut text = format!(
-        "{}  {}\n{}\n\nAt most {} visits of a step and {} steps in all.\n",
+        "{}  {}\n{}\n\nAt most {} visits per step and {} steps in total.\n",
         recipe.id(),
         recipe.label(),
         recipe.description(),
@@ -16,18 +16,18 @@ pub fn text(recipe: &Recipe) -> String {
         guardrails.max_total_steps()
     );
     if recipe.takes_task() {
-        text.push_str("It works on the next task that is ready.\n");
+        text.push_str("Works on the next ready task.\n");
     }
     for step in recipe.steps() {
         let _ = write!(text, "\n{}{}\n", step.name(), traits(recipe, step));
         let width = step.outcomes().iter().map(|name| name.as_str().len()).max().unwrap_or(0);
         for (outcome, transition) in step.transitions() {
             let name = outcome.as_str();
-            let _ = writeln!(text, "  {name:width$} → {}", leads_to(recipe, transition));
+            let _ = writeln!(text, "  {name:width$} → {}", describe_target(recipe, transition));
         }
         if let Some(gate) = step.gate() {
-            let no = gate.no().map_or("stays here".to_owned(), |no| format!("is {no}"));
-            let _ = writeln!(text, "  gate \"{}\": YES is {}, NO {no}", gate.question(), gate.yes());
+            let no = gate.no().map_or("repeats the step".to_owned(), |no| format!("→ {no}"));
+            let _ = writeln!(text, "  gate \"{}\": YES → {}, NO {no}", gate.question(), gate.yes());
         }
     }
     text
@@ -43,20 +43,20 @@ fn traits(recipe: &Recipe, step: &RecipeStep) -> String {
     }
     traits.extend(step.role().map(|role| format!("role {role}")));
     traits.extend(step.model().map(|model| format!("model {model}")));
-    traits.extend(step.default_outcome().map(|name| format!("{name} when nothing is reported")));
+    traits.extend(step.default_outcome().map(|name| format!("{name} if nothing is reported")));
     if traits.is_empty() { String::new() } else { format!(" ({})", traits.join(", ")) }
 }
 
-fn leads_to(recipe: &Recipe, transition: &StepTransition) -> String {
+fn describe_target(recipe: &Recipe, transition: &StepTransition) -> String {
     match transition {
         StepTransition::NextStep { step } => step.to_string(),
         StepTransition::Exit { reason } => format!("exit {reason}: {}", reason.message()),
-        StepTransition::RestartNewSession => format!("{}, with a new agent session", recipe.initial_step()),
+        StepTransition::RestartNewSession => format!("{}, in a new agent session", recipe.initial_step()),
     }
 }
 
-/// The machine as a Mermaid state diagram.
-pub fn mermaid(recipe: &Recipe) -> String {
+/// As a Mermaid state diagram.
+pub fn render_mermaid(recipe: &Recipe) -> String {
     let id = |name: &str| name.replace('-', "_");
     let mut text = format!("stateDiagram-v2\n    [*] --> {}\n", id(recipe.initial_step().as_str()));
     for step in recipe.steps() {

@@ -1,7 +1,7 @@
-//! The recipes there are: the built-in ones, and over them those of the repository.
+//! Recipes: the built-in ones, and those in the repository's `.agent/recipes`, which take precedence.
 //!
-//! A file is looked at again whenever it is needed and has changed. One that has become faulty does not take the
-//! recipe away: the version before stays in use, and a person is told.
+//! A file is read again when it is needed and has changed. If the new version has errors, the previous one stays in use,
+//! and a warning is issued.
 
 mod builtin;
 mod decode;
@@ -10,7 +10,7 @@ mod file;
 #[cfg(test)]
 mod reference;
 mod schema;
-use crate::base::error::{Entity, NotFound};
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -20,91 +20,104 @@ use std::time::SystemTime;
 
 use baton_core::base::text::{RecipeId, nearest};
 use baton_core::recipe::Recipe;
+use baton_taskfile::read_regular_file;
 
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, Entity, NotFound};
 
 pub use builtin::BUILT_IN;
-pub use drawing::{mermaid, text};
-pub use file::{FILE_BYTES_MAX, FileFault, read};
+pub use drawing::{render_mermaid, render_text};
+pub use file::{FILE_BYTES_MAX, RecipeFileError, parse};
 pub use schema::schema;
 
-/// Files looked at in the folder. Nobody chooses among more recipes than this.
+/// Files read from the folder: more than a person can choose from.
 const FILES_MAX: usize = 200;
 
-/// Cheap to clone; clones share what was read.
+/// All recipes. Cheap to clone; clones share the files read so far.
 #[derive(Clone)]
-pub struct RecipeLibrary(Arc<Shelf>);
+pub struct RecipeLibrary(Arc<LibraryState>);
 
-struct Shelf {
+struct LibraryState {
     folder: Option<PathBuf>,
-    read: Mutex<BTreeMap<PathBuf, Kept>>,
-    news: Mutex<Vec<String>>,
+    files: Mutex<BTreeMap<PathBuf, CachedFile>>,
+    warnings: Mutex<Vec<String>>,
 }
 
-/// A file as it was found last.
+/// A file as it was last read.
 #[derive(Clone)]
-struct Kept {
-    stamp: Stamp,
-    /// The newest version without faults, seen here.
-    good: Option<Arc<Recipe>>,
-    /// What is wrong with the newest version.
-    faults: Vec<FileFault>,
+struct CachedFile {
+    stamp: RecipeFileStamp,
+    /// The newest valid version that this process read.
+    recipe: Option<Arc<Recipe>>,
+    /// The errors of the newest version.
+    errors: Vec<RecipeFileError>,
+    /// The id that a file with errors seems to have.
+    broken_id: Option<String>,
 }
 
-type Stamp = (Option<SystemTime>, u64);
+/// Time of the last change, and size.
+type RecipeFileStamp = (Option<SystemTime>, u64);
 
-/// A recipe as the list shows it.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedRecipe {
     pub recipe: Arc<Recipe>,
-    pub source: Source,
-    /// Why the newest version of the file is not the one that is used. Empty when it is.
-    pub faults: Vec<FileFault>,
+    pub source: RecipeSource,
+    /// Why the newest version of the file is not used. Empty if it is.
+    pub errors: Vec<RecipeFileError>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum RecipeSource {
     BuiltIn,
     File(PathBuf),
 }
 
-/// A file that was looked at.
+/// The result of checking a file.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct CheckedRecipe {
     pub file: PathBuf,
-    /// None when it has faults.
+    /// None if it has errors.
     pub recipe: Option<Arc<Recipe>>,
-    pub faults: Vec<FileFault>,
+    pub errors: Vec<RecipeFileError>,
 }
 
 impl RecipeLibrary {
-    /// The built-in recipes alone.
+    /// Only the built-in recipes.
     pub fn built_in() -> Self {
-        Self::over(None)
+        Self::in_folder(None)
     }
 
-    /// The recipes of the repository at `root`, over the built-in ones.
-    pub fn of(root: &Path) -> Self {
-        Self::over(Some(root.join(".agent").join("recipes")))
+    /// The built-in recipes and those of the repository at `root`.
+    pub fn for_repository(root: &Path) -> Self {
+        Self::in_folder(Some(root.join(".agent").join("recipes")))
     }
 
-    fn over(folder: Option<PathBuf>) -> Self {
-        Self(Arc::new(Shelf { folder, read: Mutex::default(), news: Mutex::default() }))
+    fn in_folder(folder: Option<PathBuf>) -> Self {
+        Self(Arc::new(LibraryState { folder, files: Mutex::default(), warnings: Mutex::default() }))
     }
 
-    /// Every recipe, in the order of their ids.
-    pub fn list(&self) -> Vec<Listed> {
-        let mut all: BTreeMap<RecipeId, Listed> = builtin::all()
+    /// Every recipe, sorted by id.
+    pub fn list(&self) -> Vec<ListedRecipe> {
+        let mut all: BTreeMap<RecipeId, ListedRecipe> = builtin::all()
             .iter()
             .map(|recipe| {
-                let listed = Listed { recipe: recipe.clone(), source: Source::BuiltIn, faults: Vec::new() };
+                let listed = ListedRecipe {
+                    recipe: recipe.clone(),
+                    source: RecipeSource::BuiltIn,
+                    errors: Vec::new(),
+                };
                 (recipe.id().clone(), listed)
             })
             .collect();
-        for (file, kept) in self.files() {
-            if let Some(recipe) = kept.good {
-                let listed =
-                    Listed { recipe: recipe.clone(), source: Source::File(file), faults: kept.faults };
+        for (path, file) in self.files() {
+            // A broken override: the built-in recipe is used, and says so.
+            if file.recipe.is_none()
+                && let Some(overridden) = all.values_mut().find(|listed| file.is_about(listed.recipe.id()))
+            {
+                overridden.errors.extend(file.errors.iter().cloned());
+            }
+            if let Some(recipe) = file.recipe {
+                let source = RecipeSource::File(path);
+                let listed = ListedRecipe { recipe: recipe.clone(), source, errors: file.errors };
                 all.insert(recipe.id().clone(), listed);
             }
         }
@@ -115,9 +128,13 @@ impl RecipeLibrary {
         self.list().into_iter().find(|listed| listed.recipe.id() == id).map(|listed| listed.recipe)
     }
 
-    /// The same, or an error that names the nearest.
+    /// The recipe, or an error that suggests the nearest id.
     pub fn find(&self, id: &RecipeId) -> Result<Arc<Recipe>, EngineError> {
         Ok(self.get(id).ok_or_else(|| {
+            let broken = self.files().into_values().find(|file| file.recipe.is_none() && file.is_about(id));
+            if let Some(error) = broken.as_ref().and_then(|file| file.errors.first()) {
+                return NotFound::new(Entity::Recipe, format!("{id}: its file has an error: {error}"));
+            }
             let near = self.nearest(id.as_str());
             let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
             NotFound::new(Entity::Recipe, format!("{id}{hint}"))
@@ -130,82 +147,109 @@ impl RecipeLibrary {
         nearest(mistyped, ids.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// Every file of the repository, with everything that is wrong with it.
-    pub fn check(&self) -> Vec<Checked> {
-        let checked = |(file, kept): (PathBuf, Kept)| Checked {
-            file,
-            recipe: kept.good.filter(|_| kept.faults.is_empty()),
-            faults: kept.faults,
+    /// Every file of the repository with its errors.
+    pub fn check(&self) -> Vec<CheckedRecipe> {
+        let checked = |(path, file): (PathBuf, CachedFile)| CheckedRecipe {
+            file: path,
+            recipe: file.recipe.filter(|_| file.errors.is_empty()),
+            errors: file.errors,
         };
         self.files().into_iter().map(checked).collect()
     }
 
-    /// What a person should hear of since this was asked last.
-    pub fn news(&self) -> Vec<String> {
-        std::mem::take(&mut *lock(&self.0.news))
+    /// The errors of all files whose newest version is not used.
+    pub fn errors(&self) -> Vec<RecipeFileError> {
+        self.files().into_values().flat_map(|file| file.errors).collect()
     }
 
-    /// The files as they are now, each read again only if it changed.
-    fn files(&self) -> BTreeMap<PathBuf, Kept> {
+    /// The warnings since the last call.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.0.warnings))
+    }
+
+    /// The current files. Only those that changed are read again.
+    fn files(&self) -> BTreeMap<PathBuf, CachedFile> {
         let Some(folder) = &self.0.folder else { return BTreeMap::new() };
         let found = recipe_files(folder);
-        let mut read = lock(&self.0.read);
-        read.retain(|file, _| found.contains_key(file));
-        for (file, stamp) in found {
-            if read.get(&file).is_none_or(|kept| kept.stamp != stamp) {
-                let kept = self.look_at(&file, stamp, read.get(&file));
-                read.insert(file, kept);
+        let mut cached = lock(&self.0.files);
+        cached.retain(|path, _| found.contains_key(path));
+        for (path, stamp) in found {
+            if cached.get(&path).is_none_or(|file| file.stamp != stamp) {
+                let file = self.read_file(&path, stamp, cached.get(&path));
+                cached.insert(path, file);
             }
         }
-        let mut files = read.clone();
-        refuse_same_ids(&mut files);
+        let mut files = cached.clone();
+        refuse_duplicate_ids(&mut files);
         files
     }
 
-    fn look_at(&self, file: &Path, stamp: Stamp, before: Option<&Kept>) -> Kept {
-        let last_good = before.and_then(|kept| kept.good.clone());
-        match load(file) {
-            Ok(recipe) => Kept { stamp, good: Some(Arc::new(recipe)), faults: Vec::new() },
-            Err(faults) => {
+    fn read_file(&self, path: &Path, stamp: RecipeFileStamp, before: Option<&CachedFile>) -> CachedFile {
+        let last_valid = before.and_then(|file| file.recipe.clone());
+        match load(path) {
+            Ok(recipe) => {
+                CachedFile { stamp, recipe: Some(Arc::new(recipe)), errors: Vec::new(), broken_id: None }
+            }
+            Err(errors) => {
                 let used =
-                    if last_good.is_some() { "the version before stays in use" } else { "it is not used" };
-                let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                let news = format!("{} has faults; {used}:\n{}", file.display(), lines.join("\n"));
-                lock(&self.0.news).push(news);
-                Kept { stamp, good: last_good, faults }
+                    if last_valid.is_some() { "the previous version stays in use" } else { "it is not used" };
+                let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                let warning = format!("{} has errors; {used}:\n{}", path.display(), lines.join("\n"));
+                lock(&self.0.warnings).push(warning);
+                CachedFile { stamp, recipe: last_valid, errors, broken_id: guess_id(path) }
             }
         }
     }
 }
 
-/// The recipe in a file, or everything that is wrong with it.
-pub fn load(file: &Path) -> Result<Recipe, Vec<FileFault>> {
-    let fault =
-        |line, column, message| vec![FileFault { file: file.to_owned(), line, column, message, kind: None }];
-    let unreadable = |error: io::Error| fault(1, 1, format!("it cannot be read: {error}"));
-    let bytes = fs::read(file).map_err(unreadable)?;
+impl CachedFile {
+    /// Whether a file without a usable recipe is meant to be this one: by its `id:`, or else by its name.
+    fn is_about(&self, id: &RecipeId) -> bool {
+        self.broken_id.as_deref() == Some(id.as_str())
+    }
+}
+
+/// The id of a file that cannot be parsed: what stands behind `id:`, or else the file's name.
+fn guess_id(path: &Path) -> Option<String> {
+    let bytes = read_regular_file(path, READ_BYTES_MAX).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let named = text.lines().find_map(|line| line.strip_prefix("id:"));
+    let named = named.map(|id| id.trim().trim_matches(['"', '\'']).to_owned()).filter(|id| !id.is_empty());
+    named.or_else(|| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
+}
+
+/// The size limit of a recipe's file, above what a recipe may have, so that the recipe's own limit is named first.
+const READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// The recipe in a file, or all its errors.
+pub fn load(file: &Path) -> Result<Recipe, Vec<RecipeFileError>> {
+    let fail = |line, column, message| {
+        vec![RecipeFileError { file: file.to_owned(), line, column, message, kind: None }]
+    };
+    let unreadable = |error: io::Error| fail(1, 1, format!("cannot read the file: {error}"));
+    let bytes = read_regular_file(file, READ_BYTES_MAX).map_err(unreadable)?;
     match std::str::from_utf8(&bytes) {
-        Ok(text) => read(text, file),
+        Ok(text) => parse(text, file),
         Err(error) => {
             let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
             let (line, column) = (
                 before.matches('\n').count() + 1,
                 before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
             );
-            Err(fault(line, column, "this is not UTF-8; save the file in that encoding".to_owned()))
+            Err(fail(line, column, "not UTF-8; save the file in that encoding".to_owned()))
         }
     }
 }
 
-/// A folder that is not there has no recipes, and that is how most repositories are.
-fn recipe_files(folder: &Path) -> BTreeMap<PathBuf, Stamp> {
+/// Most repositories do not have the folder; that is not an error.
+fn recipe_files(folder: &Path) -> BTreeMap<PathBuf, RecipeFileStamp> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path()).filter(|path| {
-        // A link that leads nowhere was meant to be a recipe.
+        // A broken link counts, so that its error is reported.
         let is_file = path.is_file() || (path.is_symlink() && !path.is_dir());
         path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") && is_file
     });
-    let stamped: BTreeMap<PathBuf, Stamp> = files
+    let stamped: BTreeMap<PathBuf, RecipeFileStamp> = files
         .map(|path| {
             let stamp =
                 fs::metadata(&path).map_or((None, 0), |metadata| (metadata.modified().ok(), metadata.len()));
@@ -215,17 +259,17 @@ fn recipe_files(folder: &Path) -> BTreeMap<PathBuf, Stamp> {
     stamped.into_iter().take(FILES_MAX).collect()
 }
 
-/// Of two files with one id the first counts; which one that is must not depend on who reads them.
-fn refuse_same_ids(files: &mut BTreeMap<PathBuf, Kept>) {
+/// Of two files with the same id, the first by path counts.
+fn refuse_duplicate_ids(files: &mut BTreeMap<PathBuf, CachedFile>) {
     let mut owners: BTreeMap<RecipeId, PathBuf> = BTreeMap::new();
-    for (file, kept) in files.iter_mut() {
-        let Some(recipe) = &kept.good else { continue };
+    for (path, file) in files.iter_mut() {
+        let Some(recipe) = &file.recipe else { continue };
         if let Some(owner) = owners.get(recipe.id()) {
-            let message = format!("the id \"{}\" is taken by {} already", recipe.id(), owner.display());
-            kept.faults.push(FileFault { file: file.clone(), line: 1, column: 1, message, kind: None });
-            kept.good = None;
+            let message = format!("{} already has the id \"{}\"", owner.display(), recipe.id());
+            file.errors.push(RecipeFileError { file: path.clone(), line: 1, column: 1, message, kind: None });
+            file.recipe = None;
         } else {
-            owners.insert(recipe.id().clone(), file.clone());
+            owners.insert(recipe.id().clone(), path.clone());
         }
     }
 }

@@ -31,10 +31,10 @@ fn fields() -> String {
         let of = schema.pointer(at).unwrap();
         let required: Vec<&str> =
             of["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let _ = writeln!(text, "## {title}\n\n| field | needed | form |\n| --- | --- | --- |");
+        let _ = writeln!(text, "## {title}\n\n| field | required | form |\n| --- | --- | --- |");
         for (name, form) in of["properties"].as_object().unwrap() {
-            let needed = if required.contains(&name.as_str()) { "yes" } else { "" };
-            let _ = writeln!(text, "| `{name}` | {needed} | {} |", form_of(name, form));
+            let required_text = if required.contains(&name.as_str()) { "yes" } else { "" };
+            let _ = writeln!(text, "| `{name}` | {required_text} | {} |", describe_field(name, form));
         }
         text.push('\n');
     }
@@ -44,19 +44,17 @@ fn fields() -> String {
     text
 }
 
-fn form_of(name: &str, form: &Value) -> String {
-    let told = match (name, form["type"].as_str()) {
-        ("steps", _) => "a table: the step's name and the step".to_owned(),
-        ("on_outcome", _) => "a table: each outcome and its transition".to_owned(),
-        ("guardrails", _) => {
-            "`max_step_visits` (3 unless you say otherwise) and `max_total_steps` (100)".to_owned()
-        }
+fn describe_field(name: &str, form: &Value) -> String {
+    let kind = match (name, form["type"].as_str()) {
+        ("steps", _) => "mapping from names to steps".to_owned(),
+        ("on_outcome", _) => "mapping from outcomes to transitions".to_owned(),
+        ("guardrails", _) => "`max_step_visits` (default 3) and `max_total_steps` (default 100)".to_owned(),
         ("gate", _) => "see below".to_owned(),
-        (_, Some("array")) => "a list of names".to_owned(),
-        (_, Some("boolean")) => "true or false".to_owned(),
-        (_, Some("string")) if form.get("pattern").is_some() => "a name".to_owned(),
-        (_, Some("string")) => format!("a text, {} bytes at most", form["maxLength"]),
-        _ => "a name".to_owned(),
+        (_, Some("array")) => "list of names".to_owned(),
+        (_, Some("boolean")) => "boolean".to_owned(),
+        (_, Some("string")) if form.get("pattern").is_some() => "name".to_owned(),
+        (_, Some("string")) => format!("text, at most {} bytes", form["maxLength"]),
+        _ => "name".to_owned(),
     };
-    form["description"].as_str().map_or_else(|| told.clone(), |said| format!("{told}. {said}"))
+    form["description"].as_str().map_or_else(|| kind.clone(), |text| format!("{kind}. {text}"))
 }

@@ -1,9 +1,9 @@
-//! The JSON Schema of a recipe file, for editors. The check itself is core's; a test holds the two together.
+//! The JSON Schema of recipe files, for editors. It is written by hand because core reads recipes as drafts that accept
+//! any value, in order to report every error with its position. A test checks that it accepts what core accepts.
 
 use baton_core::recipe::{GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 use serde_json::{Value, json};
 
-/// What a name may look like.
 const NAME: &str = "^[a-z0-9][a-z0-9_-]{0,63}$";
 
 pub fn schema() -> Value {
@@ -13,7 +13,7 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Baton recipe",
-        "description": "A workflow of steps: what the agent is told, what it may report, and where that leads.",
+        "description": "A workflow of steps: the prompt of each, the outcomes an agent may report, and the transition for each outcome.",
         "type": "object",
         "additionalProperties": false,
         "required": ["id", "label", "description", "initial_step", "steps"],
@@ -23,7 +23,7 @@ pub fn schema() -> Value {
             "description": text,
             "initial_step": name,
             "takes_task": { "type": "boolean", "default": false,
-                "description": "Work on the next ready task of the queue, where there is one." },
+                "description": "Work on the next ready task of the queue, if there is one." },
             "guardrails": {
                 "type": "object",
                 "additionalProperties": false,
@@ -53,9 +53,9 @@ fn step(text: &Value, name: &Value) -> Value {
             "on_outcome": { "type": "object", "propertyNames": { "pattern": NAME }, "minProperties": 1,
                 "maxProperties": OUTCOMES_PER_STEP_MAX, "additionalProperties": { "$ref": "#/$defs/transition" } },
             "default_outcome": { "$ref": "#/properties/id",
-                "description": "Counts as reported when the agent reports nothing." },
+                "description": "Used if the agent reports no outcome." },
             "fresh": { "type": "boolean", "default": false,
-                "description": "An agent session of its own, without what was said before." },
+                "description": "Start a new agent session, without the conversation so far." },
             "role": name,
             "model": text,
             "gate": {

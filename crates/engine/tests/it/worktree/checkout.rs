@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use baton_core::task::finding::WorkFinding;
 use baton_engine::git::{GitError, Place, Worktrees};
 
 use crate::repo::{TestRepo, attempt, branch, ready, spec, task_branch, task_place, write};
@@ -22,16 +23,31 @@ async fn a_worktree_stands_on_its_tasks_branch_and_the_humans_checkout_is_untouc
 }
 
 #[tokio::test]
-async fn git_does_not_prune_what_baton_keeps() {
-    let (repo, _, checkout) = ready().await;
-    let aside = repo.root.join("aside");
-    fs::rename(&checkout.folder, &aside).unwrap();
-    repo.git(&repo.main, &["worktree", "prune", "--expire=now"]);
+async fn housekeeping_in_the_persons_repository_does_not_break_a_clone() {
+    let (repo, room, checkout) = ready().await;
+    repo.commit(&checkout.folder, "a", "a");
+    repo.git(&repo.main, &["commit", "--quiet", "--amend", "--allow-empty", "-m", "Rewritten"]);
+    repo.git(&repo.main, &["reflog", "expire", "--expire=now", "--all"]);
     repo.git(&repo.main, &["gc", "--quiet", "--prune=now"]);
-    fs::rename(&aside, &checkout.folder).unwrap();
-    repo.git(&checkout.folder, &["status"]);
-    let listed = repo.git(&repo.main, &["worktree", "list", "--porcelain"]);
-    assert!(listed.contains("locked Baton keeps this worktree for ATT-0000000000000001"), "{listed}");
+    repo.git(&checkout.folder, &["fsck", "--no-dangling", "--no-progress"]);
+    assert_eq!(room.settle(&checkout).await.unwrap().measured.commits, 1);
+}
+
+#[tokio::test]
+async fn i20_nothing_an_attempt_does_in_its_clone_changes_the_persons_repository() {
+    let (repo, room, checkout) = ready().await;
+    let config = fs::read(repo.main.join(".git/config")).unwrap();
+    let refs = repo.git(&repo.main, &["for-each-ref"]);
+    repo.commit(&checkout.folder, "a", "a");
+    repo.git(&checkout.folder, &["update-ref", "refs/heads/main", "HEAD"]);
+    repo.git(&checkout.folder, &["config", "core.fsmonitor", "/bin/false"]);
+    repo.git(&checkout.folder, &["tag", "v1"]);
+    assert_eq!(repo.git(&repo.main, &["for-each-ref"]), refs);
+    let settled = room.settle(&checkout).await.unwrap();
+    assert_eq!(settled.findings, [WorkFinding::BranchMoved { name: "refs/heads/main".to_owned() }]);
+    assert_eq!(repo.tip("refs/heads/main"), Some(checkout.base));
+    assert_eq!(repo.tip("refs/tags/v1"), None);
+    assert_eq!(fs::read(repo.main.join(".git/config")).unwrap(), config);
 }
 
 #[tokio::test]
@@ -52,12 +68,13 @@ async fn a_new_attempt_goes_on_from_the_tasks_branch_while_the_old_worktree_stil
     let done = repo.commit(&first.folder, "a", "a");
     write(&first.folder.join("uncommitted"), "x");
     repo.commit(&repo.main, "meanwhile", "x");
+    room.bring(&first).await.unwrap();
     let second = room.create(&spec(2, 1)).await.unwrap();
     assert_eq!(second.base, done);
     assert_eq!(repo.git(&second.folder, &["branch", "--show-current"]), task_branch(1).as_str());
     assert!(second.folder.join("a").exists() && !second.folder.join("uncommitted").exists());
-    // The old one keeps its files and its commit; only the branch has moved on.
-    assert_eq!(repo.git(&first.folder, &["branch", "--show-current"]), "");
+    // The old one keeps its files and its own branch.
+    assert_eq!(repo.head(&first.folder), done);
     assert_eq!(repo.git(&first.folder, &["status", "--porcelain"]), "?? uncommitted");
 }
 
@@ -75,6 +92,7 @@ async fn an_attempt_that_resumes_keeps_the_folder_and_counts_from_where_the_firs
     let error = room.retire(attempt(1)).await.unwrap_err();
     assert!(matches!(error, GitError::HandedOn { .. }), "{error}");
     assert_eq!(room.measure(&second).await.unwrap().commits, 1);
+    room.settle(&second).await.unwrap();
     room.retire(attempt(2)).await.unwrap();
     // Nothing stands any more: the next one gets a fresh worktree on the branch.
     resumed.attempt = attempt(3);
@@ -84,14 +102,14 @@ async fn an_attempt_that_resumes_keeps_the_folder_and_counts_from_where_the_firs
 }
 
 #[tokio::test]
-async fn a_breakdown_reads_at_the_tip_without_being_on_the_branch() {
+async fn a_breakdown_stands_on_its_branch_and_does_not_move_the_persons() {
     let repo = TestRepo::new();
     let room = repo.room().await;
     let mut reading = spec(1, 1);
     reading.place = Place::Reading { branch: branch("main") };
     let checkout = room.create(&reading).await.unwrap();
     assert_eq!(repo.head(&checkout.folder), checkout.base);
-    assert_eq!(repo.git(&checkout.folder, &["branch", "--show-current"]), "");
+    assert_eq!(repo.git(&checkout.folder, &["status", "-sb"]), "## main");
     repo.commit(&checkout.folder, "note", "x");
     write(&checkout.folder.join("scratch"), "x");
     let settled = room.settle(&checkout).await.unwrap();
@@ -136,7 +154,7 @@ async fn a_vanished_worktree_the_human_locked_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_folder_without_registration_is_kept_and_replaced() {
+async fn a_folder_without_a_record_is_kept_and_replaced() {
     let repo = TestRepo::new();
     let room = repo.room().await;
     write(&repo.folder(1).join("stray"), "precious");
@@ -148,9 +166,10 @@ async fn a_folder_without_registration_is_kept_and_replaced() {
 }
 
 #[tokio::test]
-async fn a_registration_without_folder_is_made_anew_and_its_commits_still_count() {
+async fn a_folder_that_is_gone_is_made_again_and_commits_brought_over_still_count() {
     let (repo, room, first) = ready().await;
     repo.commit(&first.folder, "a", "a");
+    room.bring(&first).await.unwrap();
     fs::remove_dir_all(&first.folder).unwrap();
     let again = room.create(&spec(1, 1)).await.unwrap();
     assert_eq!(again.base, first.base);
@@ -162,9 +181,8 @@ async fn a_registration_without_folder_is_made_anew_and_its_commits_still_count(
 async fn a_half_made_worktree_is_made_anew() {
     let (repo, room, first) = ready().await;
     // Killed before the owner was written, with half of the files and git's lock left behind.
-    let git_dir = repo.main.join(".git/worktrees/ATT-0000000000000001");
-    fs::remove_file(git_dir.join("locked")).unwrap();
-    fs::write(git_dir.join("index.lock"), "").unwrap();
+    fs::remove_file(repo.state.join("checkouts/ATT-0000000000000001/owner")).unwrap();
+    fs::write(first.folder.join(".git/index.lock"), "").unwrap();
     fs::remove_file(first.folder.join("README")).unwrap();
     let again = room.create(&spec(1, 1)).await.unwrap();
     assert!(again.folder.join("README").exists());
@@ -174,7 +192,7 @@ async fn a_half_made_worktree_is_made_anew() {
 #[tokio::test]
 async fn locks_left_behind_do_not_stop_an_adopted_worktree() {
     let (repo, room, first) = ready().await;
-    let git_dir = repo.main.join(".git/worktrees/ATT-0000000000000001");
+    let git_dir = first.folder.join(".git");
     fs::write(git_dir.join("index.lock"), "").unwrap();
     fs::write(git_dir.join("HEAD.lock"), "").unwrap();
     // A leftover lock file that no process holds.
@@ -201,16 +219,20 @@ async fn a_lock_in_the_humans_repository_is_named_and_not_deleted() {
 }
 
 #[tokio::test]
-async fn a_broken_link_to_the_repository_is_mended() {
-    let (repo, room, first) = ready().await;
-    write(&first.folder.join("work"), "x");
-    fs::remove_file(first.folder.join(".git")).unwrap();
-    assert_eq!(room.create(&spec(1, 1)).await.unwrap(), first);
-    assert_eq!(repo.git(&first.folder, &["branch", "--show-current"]), task_branch(1).as_str());
-    fs::write(first.folder.join(".git"), format!("gitdir: {}\n", repo.main.join(".git").display())).unwrap();
-    room.create(&spec(1, 1)).await.unwrap();
-    assert_eq!(repo.git(&first.folder, &["branch", "--show-current"]), task_branch(1).as_str());
-    assert!(first.folder.join("work").exists());
+async fn a_clone_without_its_repository_is_kept_and_made_again() {
+    for replaced in [false, true] {
+        let (repo, room, first) = ready().await;
+        write(&first.folder.join("work"), "x");
+        fs::remove_dir_all(first.folder.join(".git")).unwrap();
+        if replaced {
+            write(&first.folder.join(".git"), format!("gitdir: {}\n", repo.main.join(".git").display()));
+        }
+        assert_eq!(room.create(&spec(1, 1)).await.unwrap(), first);
+        assert_eq!(repo.git(&first.folder, &["status", "-sb"]), format!("## {}", task_branch(1)));
+        assert!(!first.folder.join("work").exists());
+        room.restore(attempt(1), &repo.root.join("back")).await.unwrap();
+        assert!(repo.root.join("back/work").exists());
+    }
 }
 
 #[tokio::test]

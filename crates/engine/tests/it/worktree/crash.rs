@@ -57,7 +57,12 @@ async fn life(repo: &TestRepo, room: &Worktrees) -> Result<u32, GitError> {
 }
 
 async fn merge(room: &Worktrees) -> Result<(), GitError> {
-    let spec = MergeSpec { branch: task_branch(1), into: branch("feature/x"), message: "Merge".to_owned() };
+    let spec = MergeSpec {
+        branch: task_branch(1),
+        head: None,
+        into: branch("feature/x"),
+        message: "Merge".to_owned(),
+    };
     room.merge(&spec).await.map(drop)
 }
 

@@ -1,5 +1,6 @@
 use std::fs;
 
+use baton_core::task::finding::WorkFinding;
 use baton_engine::git::AsideReason;
 
 use crate::repo::{TestRepo, ready, spec, task_branch, write};
@@ -35,6 +36,7 @@ async fn log_stat_and_diff_are_told_and_bounded() {
     repo.commit(&checkout.folder, "a", "text\n");
     repo.commit(&checkout.folder, "wide", "line of some length\n".repeat(300_000).as_str());
     repo.commit(&repo.main, "elsewhere", "x");
+    room.bring(&checkout).await.unwrap();
     let (base, head) = (&checkout.base, &repo.head(&checkout.folder));
     let opened = room.repository();
     let log = opened.log_oneline(base, head).await.unwrap();
@@ -71,7 +73,7 @@ async fn what_was_left_uncommitted_is_committed_by_baton_and_says_so() {
 #[tokio::test]
 async fn a_stale_index_lock_or_a_damaged_index_does_not_stop_settling() {
     let (repo, room, checkout) = ready().await;
-    let git_dir = repo.main.join(".git/worktrees/ATT-0000000000000001");
+    let git_dir = checkout.folder.join(".git");
     write(&checkout.folder.join("one"), "x");
     fs::write(git_dir.join("index.lock"), "").unwrap();
     assert!(room.settle(&checkout).await.unwrap().uncommitted_changes);
@@ -167,7 +169,8 @@ async fn a_rebase_counts_only_the_agents_own_commits() {
     for number in 0..3 {
         repo.commit(&repo.main, &format!("main-{number}"), "x");
     }
-    repo.git(&checkout.folder, &["rebase", "--quiet", "main"]);
+    let onto = repo.head(&repo.main);
+    repo.git(&checkout.folder, &["rebase", "--quiet", onto.as_str()]);
     assert_eq!(room.settle(&checkout).await.unwrap().measured.commits, 1);
 }
 
@@ -175,13 +178,14 @@ async fn a_rebase_counts_only_the_agents_own_commits() {
 async fn others_commits_are_not_counted() {
     let (repo, room, checkout) = ready().await;
     let other = room.create(&spec(2, 2)).await.unwrap();
-    repo.commit(&other.folder, "b", "b");
-    repo.commit(&repo.main, "meanwhile", "x");
+    let others = repo.commit(&other.folder, "b", "b");
+    room.bring(&other).await.unwrap();
+    let trunk = repo.commit(&repo.main, "meanwhile", "x");
     // Reset to where the project has got to: nothing of it is this attempt's.
-    repo.git(&checkout.folder, &["reset", "--quiet", "--hard", "main"]);
+    repo.git(&checkout.folder, &["reset", "--quiet", "--hard", trunk.as_str()]);
     assert_eq!(room.measure(&checkout).await.unwrap().commits, 0);
     // Merged with another task's branch: the merge is its own, what came in is not.
-    repo.git(&checkout.folder, &["merge", "--quiet", "--no-ff", "-m", "Merge", task_branch(2).as_str()]);
+    repo.git(&checkout.folder, &["merge", "--quiet", "--no-ff", "-m", "Merge", others.as_str()]);
     assert_eq!(room.measure(&checkout).await.unwrap().commits, 1);
 }
 
@@ -233,12 +237,11 @@ async fn a_branch_without_history_counts_and_the_old_tip_is_kept() {
 async fn a_worktree_the_agent_deleted_is_measured_at_its_branch() {
     let (repo, room, checkout) = ready().await;
     let head = repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     fs::remove_dir_all(&checkout.folder).unwrap();
     let settled = room.settle(&checkout).await.unwrap();
     assert_eq!((settled.measured.commits, &settled.measured.head), (1, &head));
-    repo.git(&repo.main, &["worktree", "remove", "-f", "-f", checkout.folder.to_str().unwrap()]);
-    let settled = room.settle(&checkout).await.unwrap();
-    assert_eq!((settled.measured.commits, &settled.measured.head), (1, &head));
+    assert_eq!(settled.findings, [WorkFinding::FolderGone]);
 }
 
 #[tokio::test]
@@ -248,7 +251,7 @@ async fn a_worktree_whose_git_link_was_deleted_never_reaches_the_humans_checkout
     let inside = repo.main.join(".agent/state");
     let room = baton_engine::git::Worktrees::new(repo.open().await, &inside).unwrap();
     let checkout = room.create(&spec(1, 1)).await.unwrap();
-    fs::remove_file(checkout.folder.join(".git")).unwrap();
+    fs::remove_dir_all(checkout.folder.join(".git")).unwrap();
     write(&checkout.folder.join("work"), "x");
     write(&repo.main.join("human"), "mine");
     let settled = room.settle(&checkout).await.unwrap();

@@ -7,7 +7,8 @@ use baton_engine::git::{Checkout, GitError, MergeSpec, Merged, Worktrees};
 use crate::repo::{TestRepo, branch, spec, task_branch, write};
 
 fn into_feature() -> MergeSpec {
-    MergeSpec { branch: task_branch(1), into: branch("feature/x"), message: "Merge TASK-00000001".to_owned() }
+    let message = "Merge TASK-00000001".to_owned();
+    MergeSpec { branch: task_branch(1), head: None, into: branch("feature/x"), message }
 }
 
 /// A task's worktree, and a project's branch beside the human's `main`.
@@ -33,6 +34,7 @@ async fn a_branch_ahead_is_merged_by_moving_the_target() {
     let (repo, room, checkout) = project().await;
     let from = checkout.base.clone();
     let tip = repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     assert_eq!(room.merge(&into_feature()).await.unwrap(), Merged::FastForward { from, tip: tip.clone() });
     assert_eq!(repo.tip("refs/heads/feature/x"), Some(tip.clone()));
     assert_eq!(room.merge(&into_feature()).await.unwrap(), Merged::Already { tip });
@@ -42,6 +44,7 @@ async fn a_branch_ahead_is_merged_by_moving_the_target() {
 async fn branches_that_grew_apart_are_joined_by_a_commit_and_no_checkout_changes() {
     let (repo, room, checkout) = project().await;
     let theirs = repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     let ours = commit_on_feature(&repo, "b", "b");
     write(&repo.main.join("README"), "dirty");
     let merged = room.merge(&into_feature()).await.unwrap();
@@ -59,6 +62,7 @@ async fn a_conflict_names_its_files_and_changes_nothing() {
     let (repo, room, checkout) = project().await;
     write(&checkout.folder.join("größe\nx"), "ours");
     let theirs = repo.commit(&checkout.folder, "README", "ours\n");
+    room.bring(&checkout).await.unwrap();
     let folder = repo.root.join("elsewhere");
     repo.git(&repo.main, &["worktree", "add", "--quiet", folder.to_str().unwrap(), "feature/x"]);
     write(&folder.join("größe\nx"), "theirs");
@@ -74,6 +78,7 @@ async fn a_conflict_names_its_files_and_changes_nothing() {
 async fn a_target_the_human_has_checked_out_is_not_touched() {
     let (repo, room, checkout) = project().await;
     repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     let main = repo.head(&repo.main);
     let error = room.merge(&MergeSpec { into: branch("main"), ..into_feature() }).await.unwrap_err();
     assert!(matches!(&error, GitError::CheckedOut { at, .. } if *at == repo.main), "{error}");
@@ -84,9 +89,10 @@ async fn a_target_the_human_has_checked_out_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_target_that_an_agent_strayed_onto_is_taken_back() {
+async fn an_agent_that_checks_out_the_target_in_its_clone_is_in_nobodys_way() {
     let (repo, room, checkout) = project().await;
     let tip = repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     let other = room.create(&spec(2, 2)).await.unwrap();
     repo.git(&other.folder, &["switch", "--quiet", "feature/x"]);
     write(&other.folder.join("work"), "x");
@@ -102,7 +108,8 @@ async fn missing_and_unrelated_branches_are_named() {
     assert!(matches!(&error, GitError::NoBranch { branch } if branch.as_str() == "gone"), "{error}");
     repo.git(&checkout.folder, &["switch", "--quiet", "--orphan", "fresh"]);
     repo.commit(&checkout.folder, "b", "b");
-    let error = room.merge(&MergeSpec { branch: branch("fresh"), ..into_feature() }).await.unwrap_err();
+    room.settle(&checkout).await.unwrap();
+    let error = room.merge(&into_feature()).await.unwrap_err();
     assert!(matches!(error, GitError::Unrelated { .. }), "{error}");
 }
 
@@ -114,6 +121,7 @@ async fn many_merges_at_once_all_arrive() {
     for number in 1..=8_u32 {
         let checkout = room.create(&spec(number.into(), number)).await.unwrap();
         repo.commit(&checkout.folder, &format!("file-{number}"), "x");
+        room.bring(&checkout).await.unwrap();
     }
     let mut merging = tokio::task::JoinSet::new();
     for number in 1..=8 {
@@ -129,6 +137,7 @@ async fn many_merges_at_once_all_arrive() {
 async fn a_human_who_commits_to_the_target_meanwhile_loses_nothing() {
     let (repo, room, checkout) = project().await;
     repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     let tip = commit_on_feature(&repo, "b", "b");
     // A git that lets the human in between the merge and the move, once.
     let script = format!(
@@ -148,4 +157,21 @@ async fn a_human_who_commits_to_the_target_meanwhile_loses_nothing() {
     let log = repo.git(&repo.main, &["log", "--format=%s", joined.as_str()]);
     assert!(log.contains("Human") && log.contains("Write a") && log.contains("Write b"), "{log}");
     drop(room);
+}
+
+#[tokio::test]
+async fn only_the_verified_commit_is_merged() {
+    let (repo, room, checkout) = project().await;
+    let verified = repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
+    let spec = MergeSpec { head: Some(verified.clone()), ..into_feature() };
+    let tip = repo.commit(&checkout.folder, "evil", "x");
+    room.bring(&checkout).await.unwrap();
+    let moved = room.merge(&spec).await.unwrap();
+    assert_eq!(moved, Merged::Moved { verified: verified.clone(), tip });
+    assert_eq!(repo.tip("refs/heads/feature/x"), Some(checkout.base));
+    repo.git(&repo.main, &["update-ref", "refs/heads/baton/TASK-00000001", verified.as_str()]);
+    room.merge(&spec).await.unwrap();
+    assert_eq!(repo.tip("refs/heads/feature/x"), Some(verified));
+    assert!(matches!(room.merge(&spec).await.unwrap(), Merged::Already { .. }));
 }

@@ -53,6 +53,7 @@ async fn a_bare_repository_works() {
     // Its HEAD is the target, but it has no checked-out files.
     let merge = baton_engine::git::MergeSpec {
         branch: task_branch(1),
+        head: None,
         into: branch("main"),
         message: "Merge".to_owned(),
     };
@@ -162,6 +163,7 @@ async fn the_truth_is_the_tasks_branch_only_when_it_has_commits_of_its_own() {
     assert_eq!(opened.truth(&task_branch(9), &main).await.unwrap(), main);
     assert_eq!(opened.truth(&task, &main).await.unwrap(), main);
     repo.commit(&checkout.folder, "a", "a");
+    room.bring(&checkout).await.unwrap();
     assert_eq!(opened.truth(&task, &main).await.unwrap(), task);
 }
 

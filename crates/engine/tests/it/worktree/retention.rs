@@ -55,7 +55,7 @@ async fn only_finished_and_idle_worktrees_are_removed_and_only_after_keeping() {
 }
 
 #[tokio::test]
-async fn records_of_attempts_without_a_worktree_go() {
+async fn records_of_finished_attempts_without_a_worktree_go() {
     let repo = TestRepo::new();
     let room = repo.room().await;
     room.create(&spec(1, 1)).await.unwrap();
@@ -64,13 +64,18 @@ async fn records_of_attempts_without_a_worktree_go() {
     room.create(&resumed).await.unwrap();
     room.create(&spec(3, 3)).await.unwrap();
     room.retire(attempt(3)).await.unwrap();
-    room.prune(&BTreeSet::new(), HOUR, SystemTime::now()).await.unwrap();
+    let all = BTreeSet::from([1, 2].map(attempt));
+    assert_eq!(room.recorded().await.unwrap(), all);
+    // Of an attempt that may be resumed, the base is needed.
+    room.forget(&BTreeSet::from([attempt(1)])).await.unwrap();
+    assert_eq!(room.recorded().await.unwrap(), all);
+    room.forget(&all).await.unwrap();
     let records = repo.git(&repo.main, &["for-each-ref", "--format=%(refname)", "refs/baton"]);
     // The folder is still named after the first.
     let kept = ["base/ATT-0000000000000001", "base/ATT-0000000000000002", "vault/ATT-0000000000000003"];
     assert_eq!(records, kept.map(|name| format!("refs/baton/{name}")).join("\n"));
     room.retire(attempt(2)).await.unwrap();
-    room.prune(&BTreeSet::new(), HOUR, SystemTime::now()).await.unwrap();
+    room.forget(&all).await.unwrap();
     let records = repo.git(&repo.main, &["for-each-ref", "--format=%(refname:strip=2)", "refs/baton"]);
     assert_eq!(records, "vault/ATT-0000000000000002\nvault/ATT-0000000000000003");
 }

@@ -60,15 +60,14 @@ async fn what_a_crash_left_of_a_spare_is_cleared_and_made_anew() {
     // One lost its folder, one was moved and no more, one was never finished.
     fs::remove_dir_all(&spares[0]).unwrap();
     fs::rename(&spares[1], repo.folder(1)).unwrap();
-    let git_dir = repo.git(&spares[2], &["rev-parse", "--absolute-git-dir"]);
-    fs::remove_file(format!("{git_dir}/locked")).unwrap();
+    let record = repo.state.join("checkouts").join(spares[2].file_name().unwrap());
+    fs::remove_file(record.join("spare")).unwrap();
 
     let checkout = room.create(&spec(1, 1)).await.unwrap();
     assert_eq!(repo.git(&checkout.folder, &["status", "--porcelain"]), "");
     assert_eq!(room.stock(&branch("main"), 1).await.unwrap(), 1);
     assert_eq!(names(&repo).len(), 2);
-    let listed = repo.git(&repo.main, &["worktree", "list", "--porcelain"]);
-    assert_eq!(listed.lines().filter(|line| line.starts_with("worktree ")).count(), 3, "{listed}");
+    assert_eq!(fs::read_dir(repo.state.join("checkouts")).unwrap().count(), 2);
     write(&checkout.folder.join("work"), "x");
     room.retire(attempt(1)).await.unwrap();
     room.restore(attempt(1), &repo.root.join("back")).await.unwrap();
@@ -86,4 +85,17 @@ async fn spares_of_two_repositories_in_one_state_folder_do_not_touch_each_other(
     assert_eq!(names(&one).len(), 3);
     let checkout = beside.create(&spec(1, 1)).await.unwrap();
     assert_eq!(other.git(&checkout.folder, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn a_resumed_clone_from_a_spare_sees_where_its_target_leads_now() {
+    let repo = TestRepo::new();
+    let room = repo.room().await;
+    room.stock(&branch("main"), 1).await.unwrap();
+    room.create(&spec(1, 1)).await.unwrap();
+    let later = repo.commit(&repo.main, "later", "later");
+    let mut next = spec(2, 1);
+    next.resumes = Some(attempt(1));
+    let resumed = room.create(&next).await.unwrap();
+    assert_eq!(repo.git(&resumed.folder, &["rev-parse", "main"]), later.as_str());
 }

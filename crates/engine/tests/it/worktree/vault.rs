@@ -18,7 +18,7 @@ async fn i17_everything_is_kept_before_it_is_removed_and_comes_back() {
     write(&checkout.folder.join("crlf.txt"), "a\r\nb\r\n");
     write(&checkout.folder.join(".gitattributes"), "*.txt text eol=lf\n");
     fs::create_dir(checkout.folder.join("empty")).unwrap();
-    let index = repo.main.join(".git/worktrees/ATT-0000000000000001/index");
+    let index = checkout.folder.join(".git/index");
     let before = fs::read(&index).unwrap();
     let vaulted = room.vault(checkout.attempt).await.unwrap();
     assert!(vaulted.faults.is_empty() && vaulted.left_out.is_empty());
@@ -99,8 +99,8 @@ async fn what_was_only_staged_is_kept() {
 async fn a_conflict_in_the_middle_is_kept() {
     let (repo, room, checkout) = ready().await;
     repo.commit(&checkout.folder, "README", "ours\n");
-    repo.commit(&repo.main, "README", "theirs\n");
-    let (merged, _) = repo.try_git(&checkout.folder, &["merge", "main"]);
+    let theirs = repo.commit(&repo.main, "README", "theirs\n");
+    let (merged, _) = repo.try_git(&checkout.folder, &["merge", theirs.as_str()]);
     assert!(!merged);
     room.retire(checkout.attempt).await.unwrap();
     assert!(repo.git(&repo.main, &["show", &format!("{VAULT}:README")]).contains("<<<<<<<"));
@@ -127,12 +127,13 @@ async fn a_nested_repository_keeps_its_files_and_its_history() {
 #[tokio::test]
 async fn a_worktree_turned_into_a_repository_of_its_own_is_kept_with_its_history() {
     let (repo, room, checkout) = ready().await;
-    fs::remove_file(checkout.folder.join(".git")).unwrap();
+    fs::remove_dir_all(checkout.folder.join(".git")).unwrap();
     repo.git(&checkout.folder, &["init", "--quiet"]);
     let commit = repo.commit(&checkout.folder, "a", "a");
     // The next start of the same attempt needs a sound worktree; the strange one goes to the vault.
     let again = room.create(&spec(1, 1)).await.unwrap();
-    assert!(again.folder.join(".git").is_file() && !again.folder.join("a").exists());
+    assert!(!again.folder.join("a").exists());
+    assert_eq!(repo.head(&again.folder), again.base);
     let back = repo.root.join("back");
     room.restore(checkout.attempt, &back).await.unwrap();
     assert_eq!(repo.head(&back), commit);

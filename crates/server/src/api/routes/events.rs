@@ -26,5 +26,5 @@ async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();
-    Ok(sse::stream(&app, after, sse::to_sse, futures_util::stream::pending()))
+    sse::stream(&app, after, sse::to_sse, futures_util::stream::pending())
 }

@@ -1,5 +1,9 @@
 //! `/api/login`: exchanges a token for a cookie.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Instant;
+
+use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::SET_COOKIE;
@@ -9,9 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::Result;
+use crate::http::error::{ApiError, Code, Result};
 use crate::http::input::{JsonBody, NoQuery};
 use crate::http::paths;
+use crate::http::peer::Peer;
 use crate::state::App;
 use crate::state::principal::identify_token;
 
@@ -37,15 +42,27 @@ struct LoggedIn {
 
 async fn log_in(
     State(app): State<App>,
+    peer: Option<Extension<Peer>>,
     _: NoQuery,
     JsonBody(login): JsonBody<Login>,
 ) -> Result<impl IntoResponse> {
-    Ok(answer(true, login_cookie(&app, login.token.trim()).await?))
+    Ok(answer(true, login_cookie(&app, peer.as_deref(), login.token.trim()).await?))
 }
 
-/// The cookie for a valid token; none if the server needs no token.
-pub(crate) async fn login_cookie(app: &App, token: &str) -> Result<Option<String>> {
-    identify_token(app, Some(token)).await?;
+/// The cookie for a valid token; none if the server needs no token. After too many wrong ones an address has to wait.
+pub(crate) async fn login_cookie(app: &App, peer: Option<&Peer>, token: &str) -> Result<Option<String>> {
+    let address = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.address.ip());
+    if app.guess_limit.is_used_up(address, Instant::now()) {
+        return Err(ApiError::new(
+            Code::TooManyRequests,
+            "too many wrong tokens from this address",
+            "wait a minute, then try again",
+        ));
+    }
+    if let Err(refusal) = identify_token(app, Some(token)).await {
+        app.guess_limit.try_take(address, Instant::now());
+        return Err(refusal);
+    }
     let persons = token.parse::<PersonSecret>().ok();
     Ok(persons
         .map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.person_cookie(&secret.for_browser()))))

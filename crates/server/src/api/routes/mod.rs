@@ -7,11 +7,13 @@ pub(crate) mod events;
 pub(crate) mod groups;
 pub(crate) mod health;
 pub(crate) mod holds;
+pub(crate) mod landing;
 pub(crate) mod login;
 pub(crate) mod projects;
 pub(crate) mod questions;
 pub(crate) mod recipes;
 pub(crate) mod sessions;
+pub(crate) mod standstills;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
@@ -28,6 +30,7 @@ pub(crate) fn all() -> Vec<Route> {
         groups::routes(),
         tasks::routes(),
         questions::routes(),
+        standstills::routes(),
         breakdowns::routes(),
         recipes::routes(),
         sessions::routes(),
@@ -36,6 +39,7 @@ pub(crate) fn all() -> Vec<Route> {
         attempts::routes(),
         events::routes(),
         holds::routes(),
+        landing::routes(),
         workers::routes(),
         tokens::routes(),
         health::routes(),

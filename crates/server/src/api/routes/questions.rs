@@ -29,7 +29,7 @@ use crate::state::principal::AuthedApp;
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/questions", "list_questions", list)
-            .query("state", "QuestionState", "pending or closed; by default both")
+            .query("state", "QuestionState", "pending, or closed (also: answered); by default both")
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
@@ -47,6 +47,8 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(rename_all = "snake_case")]
 enum QuestionStateFilter {
     Pending,
+    /// Answered or withdrawn.
+    #[serde(alias = "answered")]
     Closed,
 }
 

@@ -78,9 +78,9 @@ async fn queue(
     if let Some(task) = new.task_id {
         app.tasks().task(task).await?;
     }
-    let attendant = AutoResponder::new(app.tasks().clone(), app.workspace.settings.asking.policy());
+    let responder = AutoResponder::new(app.tasks().clone(), app.workspace.settings.asking.policy());
     let answer = QueuedAnswer { text, task: new.task_id };
-    attendant.queue(&session, answer, app.actor()).await?;
+    responder.queue(&session, answer, app.actor()).await?;
     let queued = app.tasks().queued_answers(&session).await?;
     Ok((StatusCode::CREATED, Json(QueuedAnswers { session_id: session, queued })))
 }

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::base::text::NonBlank;
+use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
+use baton_core::phase::summary::LoopSummary;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::run::Run;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_engine::base::error::EngineError;
-use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_engine::query::{Cursor, Page, QuestionFilter, RunFilter, TaskFilter};
+use baton_engine::reports::run_view::is_told;
 use baton_engine::tasks::service::TaskService;
 use serde::Serialize;
 
@@ -54,6 +58,16 @@ pub(crate) enum EntryContent {
         text: NonBlank,
         answered_by: AnsweredBy,
     },
+    /// A recipe or a loop ended; a loop with its totals.
+    RunEnded {
+        run_id: RunId,
+        recipe_id: RecipeId,
+        reason: ExitReason,
+        category: ExitCategory,
+        text: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<LoopSummary>,
+    },
 }
 
 /// The entries after `cursor`. Reads no more rows than can be in the page: rows of each kind are ordered by time, and an
@@ -68,6 +82,9 @@ pub(crate) async fn load_conversation(
     add_messages(tasks, session, &mut excerpt).await?;
     add_questions(tasks, session, &mut excerpt).await?;
     add_results(tasks, session, &mut excerpt).await?;
+    for entry in ended_runs(tasks, session).await? {
+        excerpt.add(entry);
+    }
     Ok(excerpt.page())
 }
 
@@ -168,6 +185,20 @@ async fn add_questions(
     }
 }
 
+/// The ends of the session's runs. A session has few.
+async fn ended_runs(tasks: &TaskService, session: &SessionId) -> Result<Vec<ConversationEntry>, EngineError> {
+    let filter = RunFilter { session: Some(session.clone()), is_open: Some(false) };
+    let (mut entries, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = tasks.store.runs(&filter, cursor, ROWS_PAGE).await?;
+        entries.extend(page.items.iter().filter_map(|stored| run_entry(&stored.value)));
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(entries);
+        }
+    }
+}
+
 /// Tasks not updated since the cursor have no new results; the store skips them.
 async fn add_results(
     tasks: &TaskService,
@@ -227,6 +258,7 @@ pub(crate) async fn load_recent(
         .map(message_entry)
         .chain(questions.items.iter().flat_map(|stored| question_entries(&stored.value)))
         .chain(attempts.iter().filter_map(result_entry))
+        .chain(ended_runs(tasks, session).await?)
         .collect();
     entries.sort_by(|one, other| (one.at, &one.key).cmp(&(other.at, &other.key)));
     let cut = entries.len().saturating_sub(limit as usize);
@@ -254,6 +286,30 @@ fn result_entry(record: &AttemptRecord) -> Option<ConversationEntry> {
         task_id: Some(record.task_id),
         key: format!("1{attempt_id}"),
         content: EntryContent::Result { attempt_id, text: text.to_owned() },
+    })
+}
+
+fn run_entry(run: &Run) -> Option<ConversationEntry> {
+    let (reason, at) = (run.exit_reason()?, run.ended_at()?);
+    let mut text = reason.message();
+    if let Some(error) = run.error() {
+        text = format!("{text}: {error}");
+    }
+    if let Some(summary) = run.summary() {
+        text = format!("{text}\n\n{}", summary.to_string().replace('\n', "  \n"));
+    }
+    is_told(run).then(|| ConversationEntry {
+        at,
+        task_id: run.task(),
+        key: format!("4{}", run.id()),
+        content: EntryContent::RunEnded {
+            run_id: run.id(),
+            recipe_id: run.recipe().clone(),
+            reason: reason.clone(),
+            category: reason.category(),
+            text,
+            summary: run.summary(),
+        },
     })
 }
 

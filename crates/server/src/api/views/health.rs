@@ -7,7 +7,7 @@ use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
 use baton_core::records::change::Change;
-use baton_engine::base::supervisor::{ServiceReport, ServiceState};
+use baton_engine::base::supervisor::{ServiceState, ServiceStatus};
 use baton_engine::limits::holds::Holds;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::services::workspace::Workspace;
@@ -42,7 +42,7 @@ pub(crate) struct HealthView {
     pub counts: QueueCounts,
     /// The background services of this process.
     #[schemars(with = "Vec<words::ServiceReport>")]
-    pub services: Vec<ServiceReport>,
+    pub services: Vec<ServiceStatus>,
     pub last_seq: u64,
     /// The store's clock; none if it is unreachable.
     #[schemars(with = "Option<words::Timestamp>")]
@@ -83,11 +83,12 @@ pub(crate) struct QueueCounts {
 
 pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
     let store = store_health(workspace).await;
-    let holds = Holds::new(&workspace.tasks).active().await.unwrap_or_default();
+    // The same patience again: a store that hangs must not keep the report from saying so.
+    let readings = timeout(STORE_PATIENCE, StoreReadings::load(workspace)).await.unwrap_or_default();
+    let StoreReadings { holds, counts, now } = readings;
     let agents: Vec<AgentHealth> =
         workspace.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
     let disk = DiskHealth { free_bytes: free_bytes(&workspace.place.state_dir) };
-    let counts = counts(workspace).await.unwrap_or_default();
     let mut problems = Vec::new();
     if let Some(detail) = &store.detail {
         problems.push(format!("cannot write to the store: {detail}"));
@@ -114,7 +115,6 @@ pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the state directory's disk is almost full".to_owned());
     }
-    let now = workspace.tasks.store.now().await.ok();
     HealthView {
         status: if problems.is_empty() { "ok" } else { "degraded" },
         namespace: workspace.place.namespace.clone(),
@@ -131,8 +131,27 @@ pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
     }
 }
 
+/// What the report reads from the store; empty where that failed.
+#[derive(Default)]
+struct StoreReadings {
+    holds: Vec<Hold>,
+    counts: QueueCounts,
+    now: Option<Timestamp>,
+}
+
+impl StoreReadings {
+    async fn load(workspace: &Workspace) -> Self {
+        let (holds, counts, now) = tokio::join!(
+            async { Holds::new(&workspace.tasks).active().await.unwrap_or_default() },
+            async { counts(workspace).await.unwrap_or_default() },
+            async { workspace.tasks.store.now().await.ok() },
+        );
+        Self { holds, counts, now }
+    }
+}
+
 /// One sentence about a failing service.
-pub(crate) fn failing(service: &ServiceReport) -> String {
+pub(crate) fn failing(service: &ServiceStatus) -> String {
     let error = service.last_error.as_deref().unwrap_or("no reason given");
     format!("service {} is failing: {error}", service.name)
 }
@@ -149,7 +168,7 @@ async fn store_health(workspace: &Workspace) -> StoreHealth {
 
 fn agent_health(name: &AgentName, agent: &AgentSettings, holds: &[Hold]) -> AgentHealth {
     let first = agent.command.first().cloned().unwrap_or_default();
-    let is_found = agent.is_found();
+    let is_found = agent.is_installed();
     let paused_until = holds.iter().find(|hold| hold.agent == *name).and_then(|hold| hold.until);
     AgentHealth { name: name.clone(), program: first, is_found, paused_until }
 }

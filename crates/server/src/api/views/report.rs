@@ -1,6 +1,6 @@
 //! A project report as clients see it.
 
-use baton_engine::reports::project_report::{Effort, Progress, ProjectReport, TaskLine};
+use baton_engine::reports::project_report::{Effort, ProjectProgress, ProjectReport, TaskLine};
 use serde::Serialize;
 
 use crate::api::views::project::ProjectView;
@@ -8,7 +8,7 @@ use crate::api::views::project::ProjectView;
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ReportView {
     pub project: ProjectView,
-    pub progress: Progress,
+    pub progress: ProjectProgress,
     pub effort: Effort,
     pub tasks: Vec<TaskLine>,
 }

@@ -37,7 +37,7 @@ impl TransitionView {
 pub(crate) struct AcceptedView {
     #[serde(flatten)]
     transition: TransitionView,
-    /// The branch it was merged into; none if there was nothing to merge.
+    /// The branch it was merged into, or waits to land on; none if there was nothing to merge.
     #[schemars(with = "Option<words::Text>")]
     branch: Option<BranchName>,
     /// The remote of that branch, if the project has one.

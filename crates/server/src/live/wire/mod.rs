@@ -8,12 +8,17 @@ mod tests;
 
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question::Question;
-use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::base::text::{NonBlank, RecipeId, StepName};
+use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, OutcomeName, RecipeId, StepName};
+use baton_core::phase::Phase;
+use baton_core::phase::handoff::{HandoffDecision, PhaseResults};
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
 use serde::Serialize;
+
+/// What the hub offers after a loop.
+const HUB_OPTIONS: [&str; 3] = ["new_session", "view_results", "edit_tasks"];
 
 /// One durable message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,22 +35,30 @@ pub enum WireBody {
     RecipeStarted {
         recipe_id: RecipeId,
         recipe_label: NonBlank,
+        run_id: RunId,
         session_id: SessionId,
+        task_id: Option<TaskId>,
         current_step: StepName,
         step_count: u32,
+        iteration: u32,
     },
     RecipeStepStarted {
+        run_id: RunId,
         session_id: SessionId,
         step: StepName,
         step_count: u32,
+        iteration: u32,
     },
     RecipeStepTransition {
+        run_id: RunId,
         session_id: SessionId,
         from_step: StepName,
         to_step: StepName,
+        outcome: OutcomeName,
     },
     /// The agent's report was invalid; it is asked again.
     OrchestrationRetry {
+        run_id: RunId,
         session_id: SessionId,
         step: StepName,
         error: NonBlank,
@@ -57,6 +70,18 @@ pub enum WireBody {
         message: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<NonBlank>,
+    },
+    /// A loop moved from one phase to another. In the hub it is over, and `results` has its totals.
+    PhaseChanged {
+        session_id: SessionId,
+        from_phase: Phase,
+        to_phase: Phase,
+        iteration: u32,
+        decision: HandoffDecision,
+        results: Box<PhaseResults>,
+        /// What a person can do next, when the loop is over.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        options: Vec<&'static str>,
     },
     QuestionAsked {
         session_id: SessionId,
@@ -93,6 +118,10 @@ pub enum TaskChange {
     Requeued,
     Rejected,
     Conflicted,
+    Landing,
+    Landed,
+    SentBack,
+    Forced,
     Recycled,
     Replaced,
     Failed,
@@ -108,29 +137,49 @@ pub enum TaskChange {
 }
 
 /// The message for an event, if there is one.
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of event")]
 pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
     let changed = |task_id: &TaskId, change| Some(WireBody::TaskChanged { task_id: *task_id, change });
     let body = match &recorded.event.body {
-        EventBody::RunStarted { recipe, label, session, step, step_count, .. } => {
+        EventBody::RunStarted { run, recipe, label, session, task, step, step_count, iteration } => {
             Some(WireBody::RecipeStarted {
                 recipe_id: recipe.clone(),
                 recipe_label: label.clone(),
+                run_id: *run,
                 session_id: session.clone(),
+                task_id: *task,
                 current_step: step.clone(),
                 step_count: *step_count,
+                iteration: *iteration,
             })
         }
-        EventBody::StepStarted { session, step, step_count, .. } => Some(WireBody::RecipeStepStarted {
-            session_id: session.clone(),
-            step: step.clone(),
-            step_count: *step_count,
-        }),
-        EventBody::StepLeft { session, from, to, .. } => Some(WireBody::RecipeStepTransition {
+        EventBody::StepStarted { run, session, step, step_count, iteration } => {
+            Some(WireBody::RecipeStepStarted {
+                run_id: *run,
+                session_id: session.clone(),
+                step: step.clone(),
+                step_count: *step_count,
+                iteration: *iteration,
+            })
+        }
+        EventBody::StepLeft { run, session, from, to, outcome } => Some(WireBody::RecipeStepTransition {
+            run_id: *run,
             session_id: session.clone(),
             from_step: from.clone(),
             to_step: to.clone(),
+            outcome: outcome.clone(),
         }),
-        EventBody::OutcomeRefused { session, step, error, .. } => Some(WireBody::OrchestrationRetry {
+        EventBody::PhaseHandedOff { session, handoff } => Some(WireBody::PhaseChanged {
+            session_id: session.clone(),
+            from_phase: handoff.from,
+            to_phase: handoff.to,
+            iteration: handoff.iteration,
+            decision: handoff.decision,
+            results: Box::new(handoff.results.clone()),
+            options: if handoff.to == Phase::Hub { HUB_OPTIONS.to_vec() } else { Vec::new() },
+        }),
+        EventBody::OutcomeRefused { run, session, step, error } => Some(WireBody::OrchestrationRetry {
+            run_id: *run,
             session_id: session.clone(),
             step: step.clone(),
             error: error.clone(),
@@ -167,6 +216,10 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         EventBody::TaskRequeued { task, .. } => changed(task, TaskChange::Requeued),
         EventBody::TaskRejected { task, .. } => changed(task, TaskChange::Rejected),
         EventBody::TaskConflicted { task, .. } => changed(task, TaskChange::Conflicted),
+        EventBody::TaskLanding { task, .. } => changed(task, TaskChange::Landing),
+        EventBody::TaskLanded { task, .. } => changed(task, TaskChange::Landed),
+        EventBody::TaskSentBack { task, .. } => changed(task, TaskChange::SentBack),
+        EventBody::TaskForced { task, .. } => changed(task, TaskChange::Forced),
         EventBody::TaskRecycled { task, .. } => changed(task, TaskChange::Recycled),
         EventBody::TaskReplaced { task, .. } => changed(task, TaskChange::Replaced),
         EventBody::TaskFailed { task, .. } => changed(task, TaskChange::Failed),
@@ -193,8 +246,10 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::AnswerQueued { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::ItemFailed { .. }
+        | EventBody::AttemptFenced { .. }
+        | EventBody::AttemptRefused { .. }
+        | EventBody::NetworkRefused { .. }
         | EventBody::RunStopping { .. }
-        | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }
         | EventBody::IntakeResumed { .. }
         | EventBody::TokenCreated { .. }

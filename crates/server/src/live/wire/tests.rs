@@ -67,8 +67,15 @@ fn the_messages_of_a_run_have_their_documented_fields() {
             task: Some(TASK),
             step: step("implement"),
             step_count: 1,
+            iteration: 1,
         },
-        EventBody::StepStarted { run: RUN, session: session(), step: step("code-review"), step_count: 2 },
+        EventBody::StepStarted {
+            run: RUN,
+            session: session(),
+            step: step("code-review"),
+            step_count: 2,
+            iteration: 1,
+        },
         EventBody::StepLeft {
             run: RUN,
             session: session(),
@@ -85,10 +92,10 @@ fn the_messages_of_a_run_have_their_documented_fields() {
     ];
     let lines: Vec<String> = run.into_iter().map(|body| sent(body).unwrap().to_string()).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"current_step":"implement","recipe_id":"implement-and-review","recipe_label":"Implement & Review","seq":7,"session_id":"abc123","step_count":1,"type":"recipe_started"}
-    {"seq":7,"session_id":"abc123","step":"code-review","step_count":2,"type":"recipe_step_started"}
-    {"from_step":"implement","seq":7,"session_id":"abc123","to_step":"code-review","type":"recipe_step_transition"}
-    {"error":"no outcome","seq":7,"session_id":"abc123","step":"fix","type":"orchestration_retry"}
+    {"current_step":"implement","iteration":1,"recipe_id":"implement-and-review","recipe_label":"Implement & Review","run_id":"RUN-00000001","seq":7,"session_id":"abc123","step_count":1,"task_id":"TASK-00000002","type":"recipe_started"}
+    {"iteration":1,"run_id":"RUN-00000001","seq":7,"session_id":"abc123","step":"code-review","step_count":2,"type":"recipe_step_started"}
+    {"from_step":"implement","outcome":"complete","run_id":"RUN-00000001","seq":7,"session_id":"abc123","to_step":"code-review","type":"recipe_step_transition"}
+    {"error":"no outcome","run_id":"RUN-00000001","seq":7,"session_id":"abc123","step":"fix","type":"orchestration_retry"}
     "#);
 }
 

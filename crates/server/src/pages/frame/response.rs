@@ -34,7 +34,9 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ];
-    headers.extend(fixed.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 

@@ -42,6 +42,7 @@ pub(super) async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphM
         QueueName::Claimed,
         QueueName::Escalated,
         QueueName::Provisional,
+        QueueName::Landing,
         QueueName::Incoming,
         QueueName::NeedsContinuation,
         QueueName::Breakdown,

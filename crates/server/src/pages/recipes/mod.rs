@@ -1,15 +1,21 @@
 //! `/recipes`: each recipe as a diagram, with running steps highlighted and exits listed.
 
 pub(super) mod exits;
+pub(super) mod hub;
 mod machine;
 
 use axum::extract::State;
 use axum::response::Response;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::base::time::Timestamp;
+use baton_core::phase::PhaseStart;
+use baton_core::recipe::LOOP_RECIPE;
 use baton_core::recipe::run::{Run, RunOrigin, RunState};
-use baton_engine::runs::SessionRuns;
-use baton_engine::settings::recipes::{Listed, Source};
+use baton_engine::query::RunFilter;
+use baton_engine::reports::run_view::is_told;
+use baton_engine::runs::{RunRequest, SessionRuns};
+use baton_engine::settings::recipes::{ListedRecipe, RecipeSource};
 use maud::{Markup, html};
 
 use crate::http::error::ApiError;
@@ -20,13 +26,21 @@ use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::projects;
+use crate::pages::task::about::{describe_run, position};
+use crate::pages::widgets::words::ago;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
+
+/// Ended runs shown on the page; `baton recipe runs` lists all.
+const RECENT_MAX: u32 = 20;
 
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let runs: Vec<Run> =
         app.tasks().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
+    let ended = RunFilter { session: None, is_open: Some(false) };
+    let recent = app.tasks().store.runs(&ended, None, RECENT_MAX).await?.items;
+    let recent: Vec<Run> = recent.into_iter().map(|stored| stored.value).filter(is_told).collect();
     let listed = app.tasks().recipes.list();
     let projects = projects::list_projects(&app).await?;
     let start = |id: &RecipeId| {
@@ -36,6 +50,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
                 form.inline method="post" action={ "/recipes/" (id) "/start" } {
                     label.unseen for={ "message-" (id) } { "Description" }
                     input #{ "message-" (id) } type="text" name="message" placeholder="What should be done? (optional)";
+                    @if id.as_str() == LOOP_RECIPE { (phase_picker()) }
                     @if !projects.is_empty() {
                         label.unseen for={ "project-" (id) } { "Project" }
                         (projects::picker(&format!("project-{id}"), &projects, None, "No project"))
@@ -47,6 +62,8 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
     };
     let body = html! {
         (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } } }))
+        @for fault in app.tasks().recipes.errors() { p.tone-failed { "✗ " (fault) } }
+        (render_recent(&recent, frame.now))
         div data-filter {
             @for each in &listed {
                 @let own: Vec<&Run> = runs.iter().filter(|run| run.recipe() == each.recipe.id()).collect();
@@ -58,7 +75,42 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
     Ok(frame.page(Tab::Recipes, "Recipes", &[], &body))
 }
 
-fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
+/// How the last runs ended.
+fn render_recent(runs: &[Run], now: Timestamp) -> Markup {
+    html! {
+        @if !runs.is_empty() {
+            section #recent-runs aria-labelledby="recent-runs-title" {
+                h2 #recent-runs-title { "Ended runs" }
+                ul.plain {
+                    @for run in runs {
+                        li {
+                            a href={ "/chat/" (run.session()) } { (run.session()) } " "
+                            (describe_run(run))
+                            @if let Some(at) = run.ended_at() { " " (ago(at, now)) }
+                            @if let Some(task) = run.task() { " " a href={ "/tasks/" (task) } { (task) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a loop starts. Execute takes up what is open in the session; a review looks at what is there.
+fn phase_picker() -> Markup {
+    html! {
+        label for="loop-session" { "Session" }
+        input #loop-session type="text" name="session" placeholder="a new one";
+        label for="loop-from" { "Start with" }
+        select #loop-from name="from" {
+            option value="" { "plan" }
+            option value="execute" { "execute" }
+            option value="review" { "review" }
+        }
+    }
+}
+
+fn render_recipe(listed: &ListedRecipe, runs: &[&Run], start: &Markup) -> Markup {
     let recipe = &listed.recipe;
     let guardrails = recipe.guardrails();
     html! {
@@ -66,10 +118,10 @@ fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
             h2 #{ (recipe.id()) "-title" } { (recipe.label()) " " span.id { (recipe.id()) } }
             p { (recipe.description()) }
             p.muted {
-                @match &listed.source { Source::BuiltIn => "built in", Source::File(path) => (path.display()) }
+                @match &listed.source { RecipeSource::BuiltIn => "built in", RecipeSource::File(path) => (path.display()) }
                 " · at most " (guardrails.max_step_visits()) " visits per step, " (guardrails.max_total_steps()) " steps in total"
             }
-            @for fault in &listed.faults { p.tone-failed { "✗ " (fault) } }
+            @for fault in &listed.errors { p.tone-failed { "✗ " (fault) } }
             @for run in runs { (render_run(run)) }
             (machine::render(recipe, runs))
             (exits::render_own(recipe))
@@ -87,7 +139,7 @@ fn render_run(run: &Run) -> Markup {
     };
     html! {
         div.notice.inline {
-            span { "▶ " a href={ "/chat/" (run.session()) } { (run.session()) } " " (word) " at " strong { (run.step()) } ", step " (run.total_steps()) }
+            span { "▶ " a href={ "/chat/" (run.session()) } { (run.session()) } " " (word) " at " strong { (run.step()) } (position(run)) }
             @if run.origin() == RunOrigin::Session {
                 form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop" } }
             }
@@ -95,19 +147,32 @@ fn render_run(run: &Run) -> Markup {
     }
 }
 
-/// Starts a recipe on the project's default session, or on a new one.
+/// Starts a recipe on the session named, on the project's default one, or on a new one.
 pub(super) async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
     let project: Option<ProjectId> = form.parse("project")?;
     if let Some(id) = project {
         crate::api::routes::projects::find_project(&app, id).await?;
     }
-    let session = match project {
-        Some(id) => SessionId::for_project(id),
-        None => new_session_id(&app)?,
+    let session = match (form.parse("session")?, project) {
+        (Some(session), _) => session,
+        (None, Some(id)) => SessionId::for_project(id),
+        (None, None) => new_session_id(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
-    SessionRuns::new(app.tasks()).start(&session, &id, project, message, app.actor()).await?;
+    let from = first_phase(&form)?;
+    let request = RunRequest { recipe: id, project, message, from };
+    SessionRuns::new(app.tasks()).start(&session, &request, app.actor()).await?;
     Ok(redirect_to(&session))
+}
+
+fn first_phase(form: &PageForm) -> Result<Option<PhaseStart>, PageError> {
+    match form.choice("from") {
+        None => Ok(None),
+        Some("plan") => Ok(Some(PhaseStart::Plan)),
+        Some("execute") => Ok(Some(PhaseStart::Execute)),
+        Some("review") => Ok(Some(PhaseStart::Review)),
+        Some(_) => Err(ApiError::invalid("there is no such phase", "choose plan, execute or review").into()),
+    }
 }
 
 fn new_session_id(app: &App) -> Result<SessionId, PageError> {

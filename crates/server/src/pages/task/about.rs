@@ -2,6 +2,7 @@
 
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
+use baton_core::recipe::LOOP_RECIPE;
 use baton_core::recipe::run::{Run, RunOrigin, RunState};
 use baton_core::records::event::EventBody;
 use baton_core::task::Task;
@@ -37,10 +38,22 @@ pub(crate) fn describe_run(run: &Run) -> Markup {
     html! {
         a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " "
         @match run.state() {
-            RunState::Leaving { reason } | RunState::Exited { reason } => (render_exit(reason)),
-            RunState::Working | RunState::AtGate { .. } => { "at " strong { (run.step()) } ", step " (run.total_steps()) },
+            RunState::Leaving { reason } | RunState::Exited { reason } => {
+                (render_exit(reason))
+                @if let Some(error) = run.error() { " " span.muted { (error) } }
+                @if let Some(words) = run.memory().handover().and_then(|last| last.words.as_ref()) {
+                    blockquote { (words) }
+                }
+            },
+            RunState::Working | RunState::AtGate { .. } => { "at " strong { (run.step()) } (position(run)) },
         }
     }
+}
+
+/// The step's number in the whole run, and the iteration of a loop.
+pub(crate) fn position(run: &Run) -> Markup {
+    let goes_round = run.iteration() > 1 || run.recipe().as_str() == LOOP_RECIPE;
+    html! { ", step " (run.step_count()) @if goes_round { ", iteration " (run.iteration()) } }
 }
 
 pub(crate) async fn render_about(

@@ -29,7 +29,7 @@ pub(super) fn pair(reported: &AttemptReport, verified: &Evidence) -> Markup {
 
 fn said(reported: &AttemptReport) -> Markup {
     let more = match &reported.result {
-        AttemptResult::NoChanges { reason } => Some(reason.as_str()),
+        AttemptResult::NoChanges { reason } | AttemptResult::Stopped { reason } => Some(reason.as_str()),
         AttemptResult::Asked { question } => Some(question.text.as_str()),
         AttemptResult::Blocked { reason } => Some(match reason {
             BlockReason::Timeout => "timeout",
@@ -57,6 +57,7 @@ fn measured(verified: &Evidence) -> Markup {
     html! {
         dl.facts-list {
             dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " plus uncommitted changes, committed by Baton" } }
+            @for finding in &verified.findings { dt { "Note" } dd.tone-failed { (finding) } }
             dt { "Changed" } dd { (pluralize(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
             dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
             dt { "Time" } dd { (duration(ms)) }

@@ -27,6 +27,7 @@ const fn place(state: StateName) -> (i32, i32) {
         StateName::Provisional => (2, 1),
         StateName::Recycled => (2, 2),
         StateName::Failed => (2, 3),
+        StateName::Landing => (3, 0),
         StateName::Done => (3, 1),
         StateName::Cancelled => (3, 3),
     }

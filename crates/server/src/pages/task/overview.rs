@@ -84,13 +84,15 @@ fn standing(seen: &TaskPage) -> Markup {
                     ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns without a commit. Recycle breaks the task down; the branch is kept." } },
                     ReviewMark::NotConverging => div.alert { p { "Too many attempts without acceptance. Recycle breaks the task down; the branch is kept." } },
                     ReviewMark::NoChanges { reason } => div.notice { p { "The agent reports that nothing needs to change:" } div.prose { (markdown(reason.as_str())) } },
+                    ReviewMark::NeedsReview { reasons } => div.alert { p { "Look closely before you accept this:" } ul { @for reason in reasons { li { (reason) } } } },
                     ReviewMark::Ready | ReviewMark::Plan => {},
                 }
                 @if let Some(question) = &provisional.question { div.notice { p { "Open question:" } div.prose { (markdown(question.as_str())) } } }
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
+            TaskState::Held => div.notice { p { "Held" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". No agent starts it until you release it." } },
+            TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it." } },
             TaskState::Incoming
-            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
@@ -115,6 +117,7 @@ fn notes(seen: &TaskPage) -> Markup {
                             @match note {
                                 TaskNote::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
                                 TaskNote::Requeued { at, reason } => { span.muted { "Requeued " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
+                                TaskNote::NotLanded { at, reason } => { span.muted { "Not merged " (ago(*at, seen.frame.now)) } pre { (reason.describe()) } },
                                 TaskNote::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
                             }
                         }
@@ -129,7 +132,8 @@ pub(crate) fn requeued(reason: &baton_core::task::guard::RequeueReason) -> Strin
     use baton_core::task::guard::RequeueReason as Why;
     match reason {
         Why::NoCommits => "no commits".to_owned(),
-        Why::NoPlan => "no plan submitted".to_owned(),
+        Why::NoPlan { fault: None } => "no plan submitted".to_owned(),
+        Why::NoPlan { fault: Some(fault) } => format!("its plan could not be used: {fault}"),
         Why::CheckFailed { check, .. } => format!("the check {check} failed"),
         Why::Systemic { message } => format!("systemic failure: {message}"),
         Why::LeaseExpired => "systemic failure: the agent was lost".to_owned(),

@@ -152,13 +152,20 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::TaskConflicted { detail, .. } => {
             format!("conflict: {}", short(detail.as_str(), CHARS_MAX))
         }
+        EventBody::TaskLanding { .. } => "accepted; waits in its lane for the checks".to_owned(),
+        EventBody::TaskLanded { commit, .. } => format!("landed with {}", short(commit.as_str(), 12)),
+        EventBody::TaskSentBack { reason, .. } => {
+            format!("not merged: {}", short(&reason.headline(), CHARS_MAX))
+        }
+        EventBody::TaskForced { .. } => "merged without its checks".to_owned(),
         EventBody::TaskRecycled { breakdown, .. } => format!("recycled; {breakdown} plans the rest"),
         EventBody::TaskReplaced { replaced_by, .. } => {
             format!("replaced by {}", pluralize(replaced_by.len() as u64, "task"))
         }
         EventBody::TaskFailed { error, .. } => format!("failed: {}", short(error.as_str(), CHARS_MAX)),
         EventBody::TaskRetried { .. } => "retried".to_owned(),
-        EventBody::TaskHeldBack { .. } => "held until released".to_owned(),
+        EventBody::TaskHeldBack { reason: Some(reason), .. } => format!("held until released: {reason}"),
+        EventBody::TaskHeldBack { reason: None, .. } => "held until released".to_owned(),
         EventBody::TaskLetGo { .. } => "released".to_owned(),
         EventBody::TaskRevised { .. } => "edited".to_owned(),
         EventBody::TaskCancelled { .. } => "cancelled".to_owned(),
@@ -187,6 +194,13 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::RunBound { .. } => "assigned to a run".to_owned(),
         EventBody::ItemFailed { service, error, .. } => {
             format!("{service} failed and retries: {}", short(error.as_str(), CHARS_MAX))
+        }
+        EventBody::AttemptFenced { fence, .. } => fence.to_string(),
+        EventBody::AttemptRefused { action, reason, .. } => {
+            format!("refused to its agent: {} ({reason})", short(action.as_str(), CHARS_MAX))
+        }
+        EventBody::NetworkRefused { host, reason, .. } => {
+            format!("connection to {} refused ({reason})", short(host.as_str(), CHARS_MAX))
         }
         EventBody::AnswerQueued { .. } => "answer queued".to_owned(),
         // Other events concern no task.

@@ -7,6 +7,7 @@ use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
+use baton_core::task::revision::Revision;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::transition::command::Command;
 use baton_engine::landing::acceptor::Accepted;
@@ -106,7 +107,7 @@ fn form(task: &Task, verb: &str, word: Verb) -> Markup {
                     label for="reason" { "Reason (optional)" }
                     input #reason type="text" name="reason";
                 },
-                Verb::Accept if is_too_large(task) => input type="hidden" name="force" value="yes";,
+                Verb::Accept if needs_force(task) => input type="hidden" name="force" value="yes";,
                 _ => {},
             }
             div.actions {
@@ -115,6 +116,13 @@ fn form(task: &Task, verb: &str, word: Verb) -> Markup {
             }
         }
     }
+}
+
+fn needs_force(task: &Task) -> bool {
+    let needs_review = |mark: &ReviewMark| matches!(mark, ReviewMark::NeedsReview { .. });
+    is_too_large(task)
+        || matches!(task.state(), TaskState::Landing(_))
+        || matches!(task.state(), TaskState::Provisional(provisional) if needs_review(&provisional.mark))
 }
 
 fn is_too_large(task: &Task) -> bool {
@@ -155,6 +163,7 @@ async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
     let (starts, waits): (Vec<_>, Vec<_>) =
         tasks.values().map(|dependent| (dependent, open(dependent.id()))).partition(|(_, open)| *open == 0);
     Ok(html! {
+        @if matches!(task.state(), TaskState::Landing(_)) { p.tone-failed { "▲ Its checks have not passed yet. It is merged without them, and that is recorded with your name." } }
         @if is_too_large(task) { p.tone-failed { "▲ The turns were used up before it was finished. Accepting merges what is there and marks it done." } }
         p { "Merges " code { (BranchName::for_task(task.id())) } " (" (pluralize(u64::from(commits), "commit")) " in the last attempt) and marks the task done. This is final." }
         @if let TaskState::Provisional(provisional) = task.state() && let ReviewMark::NoChanges { reason } = &provisional.mark {
@@ -191,9 +200,21 @@ pub(crate) async fn act(
     Ok(back(id, &form))
 }
 
+/// Removes a dependency.
+pub(crate) async fn remove_dependency(app: AuthedApp, Path(id): Path<String>, form: PageForm) -> PageResult {
+    let id = read(&id)?;
+    let on: Option<TaskId> = form.parse("on")?;
+    let revision = Revision { not_after: on.into_iter().collect(), ..Revision::default() };
+    if revision.is_empty() {
+        return Err(ApiError::invalid("no dependency is named", "go back and choose one").into());
+    }
+    app.tasks().revise(id, revision, &Revision::default(), app.actor()).await?;
+    Ok(back(id, &form))
+}
+
 async fn accept(app: &AuthedApp, id: TaskId, form: &PageForm) -> PageResult {
     match app.workspace.acceptor().accept(id, form.has("force"), app.actor()).await? {
-        Accepted::Done { .. } => Ok(back(id, form)),
+        Accepted::Done { .. } | Accepted::Waiting { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(
             Code::Conflict,
             format!("merge conflict with work accepted meanwhile, in {}", files.join(", ")),

@@ -62,9 +62,11 @@ impl WalkBuilder {
                 self.is_live = false;
                 return None;
             }
+            EventBody::TaskSentBack { reason, .. } if !reason.is_fault_of_task() => StateName::Provisional,
             EventBody::TaskRequeued { .. }
             | EventBody::TaskRejected { .. }
             | EventBody::TaskConflicted { .. }
+            | EventBody::TaskSentBack { .. }
             | EventBody::PlanRejected { .. } => {
                 self.is_live = false;
                 self.home
@@ -75,7 +77,8 @@ impl WalkBuilder {
                 | QuestionKind::Confirmation
                 | QuestionKind::Gate
                 | QuestionKind::Permission
-                | QuestionKind::Escalation => StateName::AwaitingResponse,
+                | QuestionKind::Escalation
+                | QuestionKind::Completion => StateName::AwaitingResponse,
             },
             EventBody::QuestionAnswered { .. } if !self.is_live => self.home,
             EventBody::TaskHeldBack { .. } => StateName::Held,
@@ -83,6 +86,7 @@ impl WalkBuilder {
             EventBody::TaskContinues { .. } => StateName::NeedsContinuation,
             EventBody::TaskProvisional { .. } => StateName::Provisional,
             EventBody::TaskDone { .. } | EventBody::PlanApproved { .. } => StateName::Done,
+            EventBody::TaskLanding { .. } => StateName::Landing,
             EventBody::TaskRecycled { .. } => StateName::Recycled,
             EventBody::TaskFailed { .. } => StateName::Failed,
             EventBody::TaskCancelled { .. } => StateName::Cancelled,
@@ -93,6 +97,8 @@ impl WalkBuilder {
             | EventBody::SessionOpened { .. }
             | EventBody::MessagePosted { .. }
             | EventBody::AgentStarted { .. }
+            | EventBody::TaskLanded { .. }
+            | EventBody::TaskForced { .. }
             | EventBody::TaskReplaced { .. }
             | EventBody::TaskRevised { .. }
             | EventBody::DependentsRewired { .. }
@@ -112,6 +118,9 @@ impl WalkBuilder {
             | EventBody::PhaseHandedOff { .. }
             | EventBody::EffectGivenUp { .. }
             | EventBody::ItemFailed { .. }
+            | EventBody::AttemptFenced { .. }
+            | EventBody::AttemptRefused { .. }
+            | EventBody::NetworkRefused { .. }
             | EventBody::IntakePaused { .. }
             | EventBody::IntakeResumed { .. }
             | EventBody::TokenCreated { .. }

@@ -1,8 +1,8 @@
 //! A task as a card: title, facts and actions.
 
 use baton_core::base::time::Timestamp;
-use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, StateName, TaskState};
+use baton_core::task::{Purpose, Task};
 use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
 
@@ -73,12 +73,19 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
             ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
                 verbs.extend([("accept", "Accept"), ("reject", "Reject")]);
             }
+            ReviewMark::NeedsReview { .. } => {
+                verbs.extend([("accept", "Accept anyway"), ("reject", "Reject")]);
+            }
             ReviewMark::BurnedOut | ReviewMark::NotConverging => {
                 verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
             }
         },
+        TaskState::Landing(_) => verbs.extend([("accept", "Merge anyway"), ("reject", "Reject")]),
         TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan")]),
         TaskState::Failed { .. } => verbs.push(("retry", "Retry")),
+        TaskState::Cancelled { .. } if task.spec().purpose != Purpose::Run => {
+            verbs.push(("retry", "Bring back"));
+        }
         TaskState::Held => verbs.push(("release", "Release")),
         TaskState::Incoming
         | TaskState::Breakdown { .. }

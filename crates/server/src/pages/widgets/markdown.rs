@@ -1,18 +1,24 @@
 //! Markdown of agents and people as HTML. It is hostile input: nothing in it may run, load or post.
 
-use maud::{Markup, PreEscaped};
+use maud::{Markup, PreEscaped, html as page};
 use pulldown_cmark::{Event, Options, Parser, TagEnd, html};
 
+/// How many quotes and lists a line may open. Laying out deeper ones takes time that grows with the square of the depth.
+const CONTAINERS_MAX: usize = 50;
 /// Longer texts are truncated.
 const RENDERED_BYTES_MAX: usize = 256 * 1024;
 
-/// Renders and sanitizes Markdown.
+/// Renders and sanitizes Markdown. Text that is nested too deep is shown as it is.
 pub(crate) fn markdown(text: &str) -> Markup {
     let end =
         (0..=RENDERED_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let text = &text[..end];
+    if is_too_deep(text) {
+        return page! { pre { (text) } };
+    }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     // Line breaks are kept; HTML is shown as text.
-    let events = Parser::new_ext(&text[..end], options).map(|event| match event {
+    let events = Parser::new_ext(text, options).map(|event| match event {
         Event::SoftBreak => Event::HardBreak,
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         other => other,
@@ -24,6 +30,9 @@ pub(crate) fn markdown(text: &str) -> Markup {
 
 /// Markdown as plain text.
 pub(crate) fn plain(text: &str) -> String {
+    if is_too_deep(text) {
+        return text.trim_end().to_owned();
+    }
     let mut words = String::with_capacity(text.len());
     for event in Parser::new(text) {
         match event {
@@ -38,6 +47,29 @@ pub(crate) fn plain(text: &str) -> String {
         }
     }
     words.trim_end().to_owned()
+}
+
+/// Whether a line begins with more marks of quotes and list items than a person would write.
+fn is_too_deep(text: &str) -> bool {
+    text.lines().any(|line| {
+        let marks = line.split([' ', '\t']).map_while(container_marks);
+        marks.sum::<usize>() > CONTAINERS_MAX
+    })
+}
+
+/// How many containers a word at the beginning of a line opens; none for a word of the text.
+fn container_marks(word: &str) -> Option<usize> {
+    let rest = word.trim_start_matches('>');
+    let quotes = word.len() - rest.len();
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest {
+        "" => Some(quotes),
+        "-" | "+" | "*" => Some(quotes + 1),
+        _ if number.len() < rest.len() && matches!(number, "." | ")") => Some(quotes + 1),
+        // Quotes before the first word count, too.
+        _ if quotes > CONTAINERS_MAX => Some(quotes),
+        _ => None,
+    }
 }
 
 /// No images, which would load from elsewhere, and no ids, which would collide with ours.
@@ -102,6 +134,24 @@ mod tests {
                     assert!(!tag.contains(bad), "{text} became {html}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn text_that_is_nested_too_deep_is_shown_as_it_is() {
+        for deep in [
+            ">".repeat(100_000),
+            "> ".repeat(60),
+            "- ".repeat(60),
+            "1. ".repeat(60),
+            format!("{}x", ">".repeat(60)),
+        ] {
+            let html = markdown(&deep).0;
+            assert!(html.starts_with("<pre>") && !html.contains("<blockquote>"), "{html:.80}");
+            assert_eq!(plain(&deep), deep.trim_end());
+        }
+        for shallow in ["> a\n> > b", "- one\n  - two", "1. x\n2) y", "---", "a > b"] {
+            assert!(!markdown(shallow).0.starts_with("<pre>"), "{shallow}");
         }
     }
 

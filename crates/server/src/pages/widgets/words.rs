@@ -33,6 +33,7 @@ pub(crate) const fn state_name_badge(state: StateName) -> StateBadge {
         StateName::AwaitingResponse => badge("Needs you", "?", "asking"),
         StateName::Blocked => badge("Blocked", "!", "asking"),
         StateName::Provisional => badge("To accept", "◆", "review"),
+        StateName::Landing => badge("Landing", "⇣", "working"),
         StateName::Recycled => badge("Recycled", "♺", "recycled"),
         StateName::Done => badge("Done", "✓", "done"),
         StateName::Failed => badge("Failed", "✗", "failed"),
@@ -47,6 +48,7 @@ pub(crate) const fn state_badge(state: &TaskState) -> StateBadge {
             ReviewMark::NoChanges { .. } => badge("No changes", "◇", "review"),
             ReviewMark::BurnedOut => badge("Burned out", "▲", "failed"),
             ReviewMark::NotConverging => badge("Not converging", "▲", "failed"),
+            ReviewMark::NeedsReview { .. } => badge("Needs review", "▲", "review"),
             ReviewMark::Plan => badge("Plan to approve", "◆", "review"),
         },
         other => state_name_badge(other.name()),
@@ -74,6 +76,7 @@ pub(crate) const fn question_badge(kind: QuestionKind) -> StateBadge {
         QuestionKind::Permission => badge("Permission", "⚿", "asking"),
         QuestionKind::Danger => badge("Dangerous", "!", "failed"),
         QuestionKind::Escalation => badge("Escalation", "▲", "failed"),
+        QuestionKind::Completion => badge("Nothing changed", "∅", "asking"),
     }
 }
 
@@ -105,6 +108,7 @@ pub(crate) const fn result_text(kind: ResultKind) -> &'static str {
         ResultKind::SystemicError => "systemic error",
         ResultKind::OwnError => "error",
         ResultKind::TurnLimit => "turn limit reached",
+        ResultKind::Stopped => "stopped, not finished",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::model::query::{Cursor, QuestionFilter, TaskFilter};
+use crate::model::query::{Cursor, QuestionFilter, RunFilter, TaskFilter};
 use crate::postgres::connect::pipeline::Param;
 use crate::postgres::write::put::searchable;
 
@@ -103,6 +103,20 @@ fn of_questions(sql: &str, filter: &QuestionFilter) -> Select {
         select.text("session = ?", session.to_string());
     }
     select
+}
+
+pub(crate) fn runs(filter: &RunFilter, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
+    let mut select = Select::new("SELECT key, version, body, place FROM records WHERE kind = 'run'");
+    select.newest_first = true;
+    match filter.is_open {
+        Some(true) => select.fixed("is_open"),
+        Some(false) => select.fixed("NOT is_open"),
+        None => {}
+    }
+    if let Some(session) = &filter.session {
+        select.text("session = ?", session.to_string());
+    }
+    select.page("place", "key", cursor, limit)
 }
 
 pub(crate) fn projects(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {

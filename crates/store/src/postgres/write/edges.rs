@@ -17,6 +17,7 @@ const DOING: &str = "changing dependencies";
 
 const DEPENDENTS: &str = "SELECT t.id FROM edges e JOIN tasks t ON t.id = e.task WHERE e.blocker = $1 ORDER BY t.id FOR UPDATE OF t";
 const DETACH: &str = "DELETE FROM edges WHERE blocker = $1";
+const DETACH_ONE: &str = "DELETE FROM edges WHERE task = $1 AND blocker = $2";
 const ATTACH: &str =
     "INSERT INTO edges (task, blocker, is_met) SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[])
     ON CONFLICT (task, blocker) DO NOTHING";
@@ -42,7 +43,11 @@ pub(crate) async fn write(
     changes: &[EdgeChange],
 ) -> Result<Result<BTreeSet<TaskId>, Conflict>, PostgresFault> {
     let mut added: Vec<EdgeKey> = Vec::new();
+    let mut touched = BTreeSet::new();
     for change in changes {
+        if let EdgeChange::Remove { task, .. } = change {
+            touched.insert(*task);
+        }
         let edges = match resolve_edges(conn, known, change).await? {
             Ok(edges) => edges,
             Err(conflict) => return Ok(Err(conflict)),
@@ -53,7 +58,7 @@ pub(crate) async fn write(
         let met: Vec<bool> = edges.values().copied().collect();
         conn.query(DOING, ATTACH, &[&tasks, &blockers, &met]).await?;
     }
-    let touched: BTreeSet<TaskId> = added.iter().map(|(task, _)| *task).collect();
+    touched.extend(added.iter().map(|(task, _)| *task));
     let ids = texts(&touched);
     let mut above = Vec::new();
     for row in conn.query(DOING, ABOVE, &[&ids]).await? {
@@ -86,6 +91,10 @@ async fn resolve_edges(
                     .collect()),
                 Some(_) | None => Err(unknown),
             })
+        }
+        EdgeChange::Remove { task, on } => {
+            conn.query(DOING, DETACH_ONE, &[&task.to_string(), &on.to_string()]).await?;
+            Ok(Ok(NewEdges::new()))
         }
         EdgeChange::Rewire { from, to } => {
             let rows = conn.query(DOING, DEPENDENTS, &[&from.to_string()]).await?;

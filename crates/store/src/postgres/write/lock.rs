@@ -46,7 +46,9 @@ impl LockSet {
             }
             for edge in &change.edges {
                 match edge {
-                    EdgeChange::Add { task, on } => wanted.tasks.extend([task, on]),
+                    EdgeChange::Add { task, on } | EdgeChange::Remove { task, on } => {
+                        wanted.tasks.extend([task, on]);
+                    }
                     EdgeChange::Rewire { from, to } => wanted.tasks.extend(to.iter().chain([from])),
                 }
             }

@@ -1,6 +1,5 @@
 //! Writes of a batch, and the columns of records other than tasks.
 
-use baton_core::recipe::run::RunState;
 use baton_core::records::change::Record;
 use baton_core::task::Task;
 
@@ -61,10 +60,9 @@ impl RecordColumns {
             },
             Record::Plan(plan) => Self { place: plan.submitted_at.ms(), ..Self::default() },
             Record::Run(run) => Self {
-                is_open: match run.state() {
-                    RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
-                    RunState::Exited { .. } => false,
-                },
+                session: Some(run.session().to_string()),
+                place: columns::run_started(run).ms(),
+                is_open: !run.has_exited(),
                 ..Self::default()
             },
             Record::Loop(_) => Self::default(),
@@ -76,6 +74,7 @@ impl RecordColumns {
             Record::AccessToken(token) => {
                 Self { place: token.created_at.ms(), is_open: token.revoked.is_none(), ..Self::default() }
             }
+            Record::Verdict(verdict) => Self { place: columns::verdict_ms(verdict), ..Self::default() },
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::time::Timestamp;
+use baton_core::recipe::run::Run;
 use baton_core::records::change::Versioned;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
@@ -11,8 +12,8 @@ use baton_core::task::state::QueueName;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::columns::parse_queue;
-use crate::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use crate::columns::{parse_queue, run_started};
+use crate::model::query::{Cursor, Page, QuestionFilter, RunFilter, TaskFilter};
 use crate::model::record_kind::RecordKind;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{bad_row, body, stored, task_key};
@@ -178,6 +179,29 @@ pub(crate) fn questions(
         let question: Versioned<QuestionRecord> = stored(row, RecordKind::Question, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
         Ok(Some((question, place)))
+    })
+}
+
+pub(crate) fn runs(
+    conn: &Connection,
+    filter: &RunFilter,
+    cursor: Option<&Cursor>,
+    limit: u32,
+) -> Result<Page<Versioned<Run>>, SqliteFault> {
+    let mut wanted = WhereClause { newest_first: true, ..WhereClause::default() };
+    if let Some(is_open) = filter.is_open {
+        // A literal, so that the partial index over open runs applies.
+        wanted.clauses.push(format!("is_open = {}", u8::from(is_open)));
+    }
+    if let Some(session) = &filter.session {
+        wanted.and("session =", session.to_string());
+    }
+    wanted.after("started_ms", cursor, key_bits(cursor, "RUN-")?);
+    let select = "SELECT version, body, id FROM runs";
+    wanted.page(conn, (select, "started_ms"), limit, |row| {
+        let run: Versioned<Run> = stored(row, RecordKind::Run, row.get::<_, i64>(2)?)?;
+        let place = Cursor { at: run_started(&run.value), key: run.value.id().to_string() };
+        Ok(Some((run, place)))
     })
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::error::StoreError;
 use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::file::condition::FileCondition;
 use crate::sqlite::file::open::connect;
 use crate::sqlite::threads::thread_count::ThreadCount;
 
@@ -31,15 +32,17 @@ struct ReadQueue {
 #[derive(Clone)]
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
+    condition: Arc<FileCondition>,
     queue: Arc<(Mutex<ReadQueue>, Condvar)>,
     threads: ThreadCount,
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, threads: ThreadCount) -> Self {
+    pub(crate) fn new(path: &Path, condition: Arc<FileCondition>, threads: ThreadCount) -> Self {
         let queue = ReadQueue { waiting: VecDeque::new(), idle: 0, started: 0, is_closed: false };
         Self {
             path: Arc::new(path.to_owned()),
+            condition,
             queue: Arc::new((Mutex::new(queue), Condvar::new())),
             threads,
         }
@@ -52,10 +55,13 @@ impl Readers {
         F: FnOnce(&Connection) -> Result<T, SqliteFault> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let path = Arc::clone(&self.path);
+        let (path, condition) = (Arc::clone(&self.path), Arc::clone(&self.condition));
         self.submit(Box::new(move |conn| {
             let result = conn
                 .and_then(|conn| in_transaction(conn, read).map_err(|fault| fault.into_error(&path, doing)));
+            if let Err(error) = &result {
+                condition.note(error);
+            }
             // The caller may have gone.
             let _ = answer.send(result);
         }))?;

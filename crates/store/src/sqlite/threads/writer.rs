@@ -19,6 +19,7 @@ use crate::call::report_transaction;
 use crate::error::StoreError;
 use crate::sqlite::StoreClock;
 use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::file::condition::FileCondition;
 use crate::sqlite::file::lock::StoreLock;
 use crate::sqlite::threads::job::{PendingWrite, WriteJob, WriteOutcome};
 use crate::sqlite::threads::queue::{WriteQueue, WriterMessage};
@@ -64,6 +65,7 @@ pub(crate) struct Writer {
     pub(crate) path: Arc<PathBuf>,
     pub(crate) clock: StoreClock,
     pub(crate) newest: Arc<watch::Sender<u64>>,
+    pub(crate) condition: Arc<FileCondition>,
     /// Held until the connection is closed.
     pub(crate) lock: StoreLock,
     pub(crate) guard: ThreadGuard,
@@ -116,7 +118,9 @@ impl Writer {
     ) -> FinishedBatch {
         let started = Instant::now();
         let mut jobs = vec![first];
-        let written = match self.write_together(tx, &mut jobs, waiting) {
+        let together =
+            self.condition.check(tx.conn).and_then(|()| self.write_together(tx, &mut jobs, waiting));
+        let written = match together {
             Ok(None) => {
                 roll_back(tx.conn);
                 self.write_with_savepoints(tx, &mut jobs)
@@ -124,6 +128,9 @@ impl Writer {
             Ok(Some(last_seq)) => Ok(last_seq),
             Err(error) => Err(error),
         };
+        for error in jobs.iter().filter_map(|job| job.error()).chain(written.as_ref().err()) {
+            self.condition.note(error);
+        }
         let failure = match written {
             Ok(last_seq) => {
                 self.announce(last_seq);
@@ -195,6 +202,7 @@ impl Writer {
     /// Unblocks some dependents in a short transaction of its own. False if none are left.
     fn unblock(&self, tx: &mut Transaction<'_>) -> bool {
         let mut step = || {
+            self.condition.check(tx.conn)?;
             tx.begin(self.now())?;
             let is_more = unblock::step(tx)?;
             tx.commit()?;
@@ -203,7 +211,7 @@ impl Writer {
             Ok::<bool, SqliteFault>(is_more)
         };
         step().unwrap_or_else(|_| {
-            // The disk is full or the file is locked: retried after the next commit.
+            // The disk is full, or the file is locked or gone: retried after the next commit.
             roll_back(tx.conn);
             false
         })

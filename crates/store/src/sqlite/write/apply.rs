@@ -1,12 +1,11 @@
 //! Applies a change inside the transaction: rows under their guards, then edges, events and effects.
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::recipe::run::RunState;
 use baton_core::records::change::{EdgeChange, Record, WriteGuard};
 use baton_core::task::attempt_record::AttemptRecord;
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::columns::is_pending;
+use crate::columns::{self, is_pending};
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{attempt_key, task_key};
 use crate::sqlite::transaction::Transaction;
@@ -101,13 +100,11 @@ fn put_one(
         Record::Run(recipe_run) => {
             let id = i64::from(recipe_run.id().bits());
             let next = guarded(tx, put, "SELECT version FROM runs WHERE id = ?1", [id])?;
-            let is_open = match recipe_run.state() {
-                RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
-                RunState::Exited { .. } => false,
-            };
-            let sql = "INSERT INTO runs (id, version, is_open, body) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (id) DO UPDATE SET version = ?2, is_open = ?3, body = ?4";
-            tx.run(sql, params![id, next, is_open, put.body])?;
+            let (session, started) = (recipe_run.session().as_str(), columns::run_started(recipe_run).ms());
+            let sql =
+                "INSERT INTO runs (id, version, is_open, session, started_ms, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT (id) DO UPDATE SET version = ?2, is_open = ?3, body = ?6";
+            tx.run(sql, params![id, next, !recipe_run.has_exited(), session, started, put.body])?;
         }
         Record::Loop(phase_loop) => {
             let id = phase_loop.session().as_str();
@@ -136,6 +133,13 @@ fn put_one(
             let sql = "INSERT INTO access_tokens (name, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (name) DO UPDATE SET version = ?2, body = ?3";
             tx.run(sql, params![name, next, put.body])?;
+        }
+        Record::Verdict(verdict) => {
+            let key = verdict.key.to_string();
+            let next = guarded(tx, put, "SELECT version FROM verdicts WHERE key = ?1", [&key])?;
+            let sql = "INSERT INTO verdicts (key, version, checked_ms, body) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (key) DO UPDATE SET version = ?2, checked_ms = ?3, body = ?4";
+            tx.run(sql, params![key, next, columns::verdict_ms(verdict), put.body])?;
         }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();

@@ -17,6 +17,7 @@ use crate::sqlite::transaction::{ReadyKey, Transaction};
 pub(crate) fn apply(tx: &mut Transaction<'_>, edge: &EdgeChange) -> Result<(), SqliteFault> {
     match edge {
         EdgeChange::Add { task, on } => add(tx, *task, *on, &mut BTreeSet::new()),
+        EdgeChange::Remove { task, on } => remove(tx, task_key(*task), *on),
         EdgeChange::Rewire { from, to } => rewire(tx, *from, to),
     }
 }
@@ -59,14 +60,16 @@ fn rewire(tx: &mut Transaction<'_>, from: TaskId, to: &[TaskId]) -> Result<(), S
         for on in to {
             add(tx, task_id(dependent)?, *on, &mut BTreeSet::new())?;
         }
-        let sql = "DELETE FROM edges WHERE task = ?1 AND blocker = ?2 RETURNING is_met";
-        let was_met: Option<bool> =
-            tx.statement(sql)?.query_row((dependent, task_key(from)), |row| row.get(0)).optional()?;
-        if was_met == Some(false) {
-            remove_blocker(tx, dependent)?;
-        }
+        remove(tx, dependent, from)?;
     }
     Ok(())
+}
+
+fn remove(tx: &mut Transaction<'_>, dependent: i64, from: TaskId) -> Result<(), SqliteFault> {
+    let sql = "DELETE FROM edges WHERE task = ?1 AND blocker = ?2 RETURNING is_met";
+    let was_met: Option<bool> =
+        tx.statement(sql)?.query_row((dependent, task_key(from)), |row| row.get(0)).optional()?;
+    if was_met == Some(false) { remove_blocker(tx, dependent) } else { Ok(()) }
 }
 
 fn dependents(tx: &mut Transaction<'_>, blocker: i64) -> Result<Vec<i64>, SqliteFault> {

@@ -114,7 +114,7 @@ fn insert(
         let key = ready_key(columns, columns.rank);
         let has_edges = edges.iter().any(|edge| match edge {
             EdgeChange::Add { task, .. } => *task == columns.id,
-            EdgeChange::Rewire { .. } => false,
+            EdgeChange::Remove { .. } | EdgeChange::Rewire { .. } => false,
         });
         if has_edges {
             written.held_back.push(key);

@@ -104,7 +104,7 @@ pub async fn a_revision_updates_title_and_order<F: Fixture>() {
         title: Some(text("Shorten the LINKS")),
         description: Some("All of them.".to_owned()),
         priority: Some(Priority::P0),
-        after: Vec::new(),
+        ..Revision::default()
     };
     let last = load(&store, task_id(3)).await;
     write(&store, transition(&last, Command::Revise { revision }, &human(1_000))).await;

@@ -45,6 +45,7 @@ macro_rules! conformance {
     ($fixture:ty) => {
         $crate::suite::conformance! { @each $fixture:
             rows::every_kind_of_row_round_trips,
+            rows::runs_are_listed_newest_first_by_session_and_state,
             rows::a_receipt_is_written_once,
             rows::every_guard_is_checked,
             rows::a_conflict_changes_nothing,

@@ -28,6 +28,9 @@ impl Model {
         for edge in &change.edges {
             match edge {
                 EdgeChange::Add { task, on } => self.add(*task, *on),
+                EdgeChange::Remove { task, on } => {
+                    self.edges.remove(&(*task, *on));
+                }
                 EdgeChange::Rewire { from, to } => {
                     let moved: Vec<TaskId> =
                         self.edges.iter().filter(|edge| edge.1 == *from).map(|edge| edge.0).collect();
@@ -73,6 +76,7 @@ impl Model {
             | Record::Run(_)
             | Record::Loop(_)
             | Record::Receipt(_)
+            | Record::Verdict(_)
             | Record::Hold(_)
             | Record::Spending(_)
             | Record::AccessToken(_) => panic!("the histories write no such row"),

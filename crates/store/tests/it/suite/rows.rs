@@ -2,9 +2,12 @@
 
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey};
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::limits::spending::{Spending, SpendingAccount, SpendingAmount};
 use baton_core::people::access_token::AccessToken;
@@ -12,6 +15,7 @@ use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
 use baton_core::people::role::PersonRole;
 use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
 use baton_core::recipe::{Recipe, RecipeDraft};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
@@ -20,10 +24,11 @@ use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
 use baton_core::records::session::{PostedMessage, Session, TaskRequest};
 use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::task::attempt::Attempt;
+use baton_core::task::attempt::{Attempt, CheckResult};
 use baton_core::task::attempt_record::AttemptRecord;
 use baton_core::transition::command::Command;
 use baton_store::model::commit::Conflict;
+use baton_store::model::query::{Cursor, RunFilter};
 use baton_store::model::record_kind::RecordKind;
 use baton_store::{Backend, StoreError};
 use serde_json::json;
@@ -111,6 +116,23 @@ pub fn token() -> AccessToken {
     }
 }
 
+pub fn verdict() -> Verdict {
+    let commit: CommitId = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
+    let name = NonBlank::new("test").unwrap();
+    let passed = CheckResult { name, exit_code: 0, output_tail: "ok".to_owned() };
+    Verdict {
+        key: VerdictKey {
+            tree: commit.clone(),
+            suite: "0a1b".to_owned(),
+            environment: "linux-x86_64".to_owned(),
+        },
+        into: BranchName::integration(),
+        commit: commit.clone(),
+        base: commit,
+        runs: vec![CheckRun { started_at: at(4), duration_ms: 12, results: vec![passed] }],
+    }
+}
+
 fn spending() -> Spending {
     Spending {
         account: SpendingAccount::Day(5),
@@ -137,6 +159,42 @@ fn recipe_run() -> Run {
     Run::start(RunId::from_bits(3), &Recipe::check(draft).unwrap(), session_id(), None)
 }
 
+/// A run in this session, started at this time.
+fn run_in(bits: u32, session: &str, started: i64) -> Run {
+    let json = serde_json::to_value(recipe_run()).unwrap();
+    let mut json = json.as_object().unwrap().clone();
+    json.insert("id".to_owned(), json!(RunId::from_bits(bits)));
+    json.insert("session".to_owned(), json!(session));
+    let run: Run = serde_json::from_value(json.into()).unwrap();
+    run.begin_at(at(started))
+}
+
+pub async fn runs_are_listed_newest_first_by_session_and_state<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let over = run_in(5, "other", 5).exit(ExitReason::user_requested()).unwrap().0;
+    let mut change = Change::new();
+    for run in [run_in(1, "one", 1), run_in(2, "one", 3), run_in(3, "other", 3), over] {
+        change = change.put(Record::Run(Box::new(run)), WriteGuard::New);
+    }
+    write(&store, change).await;
+    let ids = async |filter: RunFilter, cursor: Option<Cursor>, limit: u32| {
+        let page = store.runs(&filter, cursor, limit).await.unwrap();
+        let ids: Vec<u32> = page.items.iter().map(|run| run.value.id().bits()).collect();
+        (ids, page.next)
+    };
+    let (first, next) = ids(RunFilter::default(), None, 3).await;
+    assert_eq!(first, [5, 3, 2]);
+    assert_eq!(ids(RunFilter::default(), next, 3).await, (vec![1], None));
+    let one = RunFilter { session: Some("one".parse().unwrap()), is_open: None };
+    assert_eq!(ids(one, None, 10).await, (vec![2, 1], None));
+    let open = RunFilter { session: Some("other".parse().unwrap()), is_open: Some(true) };
+    assert_eq!(ids(open, None, 10).await, (vec![3], None));
+    let ended = RunFilter { session: None, is_open: Some(false) };
+    assert_eq!(ids(ended, None, 10).await, (vec![5], None));
+    store.close().await.unwrap();
+}
+
 /// A message with its task, and one row of every other kind but a receipt.
 pub fn one_of_each() -> Change {
     Change::post_message(None, posted(&Session::open(session_id(), None, at(2)), 1))
@@ -149,6 +207,7 @@ pub fn one_of_each() -> Change {
         .put(Record::Hold(hold()), WriteGuard::New)
         .put(Record::Spending(spending()), WriteGuard::New)
         .put(Record::AccessToken(Box::new(token())), WriteGuard::New)
+        .put(Record::Verdict(Box::new(verdict())), WriteGuard::New)
 }
 
 pub async fn every_kind_of_row_round_trips<F: Fixture>() {
@@ -186,6 +245,11 @@ pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     assert_eq!(found.map(|row| row.value), Some(token()));
     assert_eq!(store.access_token(&"nobody".parse().unwrap()).await.unwrap(), None);
     assert_eq!(store.spending(SpendingAccount::Day(5)).await.unwrap(), Some(first_of(spending())));
+    assert_eq!(store.verdict(&verdict().key).await.unwrap(), Some(first_of(verdict())));
+    let unknown = VerdictKey { suite: "other".to_owned(), ..verdict().key };
+    assert_eq!(store.verdict(&unknown).await.unwrap(), None);
+    assert_eq!(store.last_verdicts(10).await.unwrap(), [first_of(verdict())]);
+    assert_eq!(store.last_verdicts(0).await.unwrap(), []);
     assert_eq!(store.spending(SpendingAccount::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();

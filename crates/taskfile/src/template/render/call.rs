@@ -1,6 +1,6 @@
 //! Function calls, with arguments checked against parameter types as Go does.
 
-use super::{Operand, Result, TemplateRenderer};
+use super::{Operand, Result, TemplateRenderer, data};
 use crate::go::literal::Number;
 use crate::template::functions::{Function, ParamType};
 use crate::template::node::{Expr, TemplateSite};
@@ -112,7 +112,12 @@ impl<'t> TemplateRenderer<'t> {
                     callee,
                     nested_sets: &mut self.nested_sets,
                 };
-                match (function.run)(&mut call, &values) {
+                let revealed = data::reveal_args(function, &values);
+                let result = match (function.run)(&mut call, revealed.as_deref().unwrap_or(&values)) {
+                    Ok(value) if revealed.is_some() => data::conceal_result(function, &values, &value),
+                    other => other,
+                };
+                match result {
                     Ok(value) => value,
                     Err(message) => {
                         self.at = Some(whole);

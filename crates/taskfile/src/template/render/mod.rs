@@ -1,6 +1,7 @@
 //! Renders a parsed template node by node.
 
 mod call;
+mod data;
 mod eval;
 
 use std::collections::HashMap;

@@ -11,7 +11,7 @@ use baton_core::base::words::pluralize;
 use baton_core::phase::discovered::Proposal;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
-use baton_core::phase::work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
+use baton_core::phase::work::{ExecuteWork, PHASE_TRIES_MAX, PlanWork, ReviewWork, SKIP};
 use baton_core::task::Task;
 use baton_core::task::state::{ReviewMark, TaskState};
 
@@ -49,13 +49,16 @@ pub fn plan_gate(work: &PlanWork) -> Drafted {
         let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
         let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
         let _ = writeln!(text, "{}. {}{after}", index + 1, item.title);
+        for line in item.description.lines().filter(|line| !line.trim().is_empty()) {
+            let _ = writeln!(text, "   {line}");
+        }
     }
     if let Some(rubric) = work.rubric() {
         let _ = writeln!(text, "{}", rubric.assess());
     }
     text.push_str(
         "\nYES creates the subtasks, and the execute phase begins. NO stays in the plan phase: you are asked what should be \
-         different, and it is planned again.",
+         different, and it is planned again; `NO: what should be different` says it at once. DONE ends the loop.",
     );
     draft(QuestionKind::Gate, &text, &[])
 }
@@ -82,8 +85,8 @@ pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> 
              more about it and asks again."
         ),
         SubtaskState::AskingWhetherDone | SubtaskState::Running | SubtaskState::Finished(_) => format!(
-            "{of} {}\n\nYES merges its work and counts it as completed. NO leaves it as it is, open. FAILED counts it as \
-             failed; what it wrote is kept.",
+            "{of} {}\n\nYES merges its work and counts it as completed. NO leaves it as it is, open; `NO: what is missing` lets an \
+             agent work on it again with that. FAILED counts it as failed; what it wrote is kept.",
             ran.map(how_it_went).unwrap_or_default()
         ),
     };
@@ -110,6 +113,9 @@ fn how_it_went(task: &Task) -> String {
                 text.push_str(" Its turns are used up, and there is nothing to show for them.");
             }
             ReviewMark::NotConverging => text.push_str(" It was tried too often without a result."),
+            ReviewMark::NeedsReview { reasons } => {
+                let _ = write!(text, " It needs a closer look: {}.", reasons.join("; "));
+            }
             ReviewMark::NoChanges { reason } => {
                 let _ = write!(text, " It says that nothing had to be changed: {reason}");
             }
@@ -152,7 +158,8 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
         "There was no open subtask to execute.\n".clone_into(&mut text);
     }
     text.push_str(
-        "\nYES begins the review phase. NO stays in the execute phase: what was skipped or left open is asked about again.",
+        "\nYES begins the review phase. NO stays in the execute phase: what was skipped, left open or failed is asked about again. \
+         `NO: another thing to do` adds a subtask. DONE ends the loop.",
     );
     draft(QuestionKind::Gate, &text, &[])
 }
@@ -160,15 +167,33 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
 /// None when there is nothing to decide: everything proposed is open already.
 pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
     let mut asked = work.proposal()?.question(open)?;
-    asked.text = NonBlank::new(format!("{}\n\nThe review found:\n{}", asked.text, work.findings()))
+    let about = "`AGAIN: what it missed` sends the review back.";
+    asked.text = NonBlank::new(format!("{} {about}\n\nThe review found:\n{}", asked.text, work.findings()))
         .unwrap_or(asked.text);
     Some(asked)
 }
 
+pub fn more_work() -> Drafted {
+    let text = format!(
+        "What else should be executed?\n\nEvery subtask is completed, and you said NO to the review. What you write becomes \
+         another subtask, which you are asked about next. {SKIP} goes back to the question whether to review."
+    );
+    draft(QuestionKind::Clarification, &text, &[SKIP])
+}
+
+pub fn review_failed(work: &ReviewWork) -> Drafted {
+    let text = format!(
+        "Review again? [YES/NO]\n\nThe last {PHASE_TRIES_MAX} agents made no review: {}.\n\nYES starts another one. NO goes on \
+         without a review: you are asked whether to continue the loop.",
+        work.failure()
+    );
+    draft(QuestionKind::Confirmation, &text, &["YES", "NO"])
+}
+
 pub fn list(work: &ReviewWork) -> Drafted {
     let mut text = String::from(
-        "Which tasks should be proposed instead?\n\nWrite one on each line: its title and, behind a colon, what it is about. \
-         You are asked once more before any is created. So far:\n",
+        "Which tasks should be proposed instead?\n\nWrite one on each line, or several separated by semicolons: its title and, \
+         behind a colon, what it is about. NONE proposes none. You are asked once more before any is created. So far:\n",
     );
     for task in work.proposal().into_iter().flat_map(Proposal::tasks) {
         let about =
@@ -181,7 +206,8 @@ pub fn list(work: &ReviewWork) -> Drafted {
 pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
     let text = format!(
         "The review of iteration {} is done. Discovered tasks added: {} (duplicates skipped: {}).\n\nThe review found:\n{}\n\n\
-         YES goes round again: iteration {} begins with the next task of the queue. NO ends the loop with a summary.",
+         YES goes round again: iteration {} begins with the next task of the queue. NO ends the loop with a summary. \
+         `AGAIN: what it missed` sends the review back.",
         phase_loop.iteration(),
         work.discovered(),
         work.duplicates_skipped(),
@@ -192,11 +218,22 @@ pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
 }
 
 /// What the agent of the plan phase is told.
-pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task) -> String {
+pub fn plan_prompt(
+    brief: &str,
+    work: &PlanWork,
+    planned: &Task,
+    answered: &[(NonBlank, NonBlank)],
+) -> String {
     let spec = planned.spec();
     let mut text = format!("{brief}\n\nThe task to plan: {} {}\n", spec.id, spec.title);
     if !spec.description.trim().is_empty() {
         text.push_str(&fenced(&spec.description));
+    }
+    if !answered.is_empty() {
+        text.push_str("\nThe human has answered these questions in this phase; do not ask them again:\n");
+        for (question, answer) in answered {
+            text.push_str(&fenced(&format!("{question}\n→ {answer}")));
+        }
     }
     if !work.said().is_empty() {
         text.push_str("\nThe human said in this phase:\n");

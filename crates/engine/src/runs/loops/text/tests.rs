@@ -36,8 +36,8 @@ fn reviewing() -> ReviewWork {
         DiscoveredTask { title: NonBlank::new("Dates before 1970").unwrap(), description: String::new() };
     let mut work = ReviewWork::default();
     work.start_agent(TaskId::from_bits(8));
-    work.submit(Some(Proposal::new(vec![found]).unwrap()));
-    work.end_agent("The dates are read. Those before 1970 are not.");
+    work.submit(vec![found]);
+    work.end_agent("The dates are read. Those before 1970 are not.", "");
     work
 }
 
@@ -65,6 +65,8 @@ fn every_question_of_the_loop_stands_alone() {
         asked(Execute, subtask(&ran, None).unwrap()),
         asked(Execute, execute_gate(&executing(&[]), &[(TaskId::from_bits(7), "provisional")]).unwrap()),
         asked(Review, discovered(&reviewing(), []).unwrap()),
+        asked(Execute, more_work().unwrap()),
+        asked(Review, review_failed(&reviewing()).unwrap()),
         asked(Review, list(&reviewing()).unwrap()),
         asked(Review, review_gate(&loops, &reviewing()).unwrap()),
     ];

@@ -1,15 +1,15 @@
-//! The recipes that ship in the binary, in the same form as everybody's own.
+//! The built-in recipes, as files in the same format as users' own.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use baton_core::recipe::Recipe;
 
-use crate::settings::recipes::file::read;
+use crate::settings::recipes::file::parse;
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
-        /// Id and file of each.
+        /// The id and the file's text of each.
         pub const BUILT_IN: &[(&str, &str)] =
             &[$(($name, include_str!(concat!($name, ".yml")))),+];
     };
@@ -28,10 +28,10 @@ built_in!(
     "plan-execute-review",
 );
 
-/// A test reads them all; one that could not be read would be missing from the list, not end the program.
+/// A test parses them all; at run time an invalid one would only be missing.
 static RECIPES: LazyLock<Vec<Arc<Recipe>>> = LazyLock::new(|| {
-    let read = |(name, text): &(&str, &str)| read(text, Path::new(name)).ok().map(Arc::new);
-    BUILT_IN.iter().filter_map(read).collect()
+    let parse = |(name, text): &(&str, &str)| parse(text, Path::new(name)).ok().map(Arc::new);
+    BUILT_IN.iter().filter_map(parse).collect()
 });
 
 pub fn all() -> &'static [Arc<Recipe>] {

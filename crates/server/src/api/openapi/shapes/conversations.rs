@@ -18,7 +18,7 @@ pub(super) fn shapes() -> Shapes {
             object(&[
                 ("at", time()),
                 ("task_id", or_null(&refer("TaskId"))),
-                ("kind", one_of(&["message", "result", "question", "answer"])),
+                ("kind", one_of(&["message", "result", "question", "answer", "run_ended"])),
                 ("text", text()),
                 ("number?", count()),
                 ("author?", refer("Actor")),
@@ -27,6 +27,11 @@ pub(super) fn shapes() -> Shapes {
                 ("options?", list(&said())),
                 ("is_pending?", flag()),
                 ("answered_by?", refer("AnsweredBy")),
+                ("run_id?", text()),
+                ("recipe_id?", refer("Name")),
+                ("reason?", said()),
+                ("category?", one_of(&["completed", "guardrail", "error"])),
+                ("summary?", object(&[])),
             ]),
         ),
     ]

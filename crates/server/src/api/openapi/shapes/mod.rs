@@ -2,11 +2,13 @@
 //! every real response against them, key by key.
 
 mod conversations;
+mod landing;
 mod machines;
 mod other;
 mod plans;
 mod questions;
 mod reports;
+mod runs;
 mod sessions;
 mod tasks;
 mod tools;
@@ -32,9 +34,11 @@ pub(crate) fn all() -> Map<String, Value> {
         tasks::shapes(),
         questions::shapes(),
         reports::shapes(),
+        runs::shapes(),
         sessions::shapes(),
         tools::shapes(),
         conversations::shapes(),
+        landing::shapes(),
         machines::shapes(),
         other::shapes(),
     ]

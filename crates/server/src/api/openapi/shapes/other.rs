@@ -1,9 +1,15 @@
 //! Events and recipes.
 
-use crate::api::openapi::shapes::{Shapes, count, object, open, page, text, time};
+use crate::api::openapi::shapes::{Shapes, count, list, object, open, or_null, page, text, time};
 use crate::schema::refer;
 
 pub(super) fn shapes() -> Shapes {
     let event = open(object(&[("seq", count()), ("at", time()), ("by", refer("Actor")), ("event", text())]));
-    vec![("RecipePage", page("recipes", "Recipe")), ("Event", event), ("EventPage", page("events", "Event"))]
+    let recipes = object(&[
+        ("recipes", list(&refer("Recipe"))),
+        ("next_cursor", or_null(&text())),
+        // The errors of recipe files that are not in use.
+        ("faults", list(&text())),
+    ]);
+    vec![("RecipePage", recipes), ("Event", event), ("EventPage", page("events", "Event"))]
 }

@@ -1,10 +1,20 @@
-//! Questions and answers.
+//! Questions and answers, and what stands still.
 
-use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, page, said, text, time};
+use serde_json::Value;
+
+use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, or_null, page, said, text, time};
 use crate::schema::refer;
 
 pub(super) fn shapes() -> Shapes {
-    let kinds = one_of(&["clarification", "confirmation", "gate", "permission", "danger", "escalation"]);
+    let kinds = one_of(&[
+        "clarification",
+        "confirmation",
+        "gate",
+        "permission",
+        "danger",
+        "escalation",
+        "completion",
+    ]);
     let question = vec![
         ("id", refer("QuestionId")),
         ("text", said()),
@@ -28,6 +38,8 @@ pub(super) fn shapes() -> Shapes {
         ("Question", open(object(&question))),
         ("QuestionRecord", open(object(&record))),
         ("QuestionPage", page("questions", "QuestionRecord")),
+        ("StandstillList", object(&[("standstills", list(&refer("Standstill")))])),
+        ("Standstill", standstill()),
         (
             "AnsweredBy",
             object(&[("by", one_of(&["queued", "policy", "human", "expiry"])), ("name?", text())]),
@@ -44,4 +56,17 @@ pub(super) fn shapes() -> Shapes {
             ]),
         ),
     ]
+}
+
+fn standstill() -> Value {
+    let reasons = ["plan_wanted", "breakdown_cancelled", "dead_dependency", "failed", "project_unavailable"];
+    object(&[
+        ("reason", one_of(&reasons)),
+        ("task_id", or_null(&refer("TaskId"))),
+        ("project_id", or_null(&refer("ProjectId"))),
+        ("on", or_null(&refer("TaskId"))),
+        ("title", said()),
+        ("message", said()),
+        ("commands", list(&said())),
+    ])
 }

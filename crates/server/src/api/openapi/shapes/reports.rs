@@ -12,6 +12,7 @@ pub(super) fn shapes() -> Shapes {
         "done",
         "cancelled",
         "recycled",
+        "replaced",
         "failed",
         "to_accept",
         "asking",

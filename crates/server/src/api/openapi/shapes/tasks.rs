@@ -21,7 +21,11 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("show_reply_ui", flag()),
         ("question", or_null(&refer("Question"))),
         ("is_breakdown", flag()),
+        ("re_breakdown_depth", count()),
+        ("replaces_task_id", or_null(&refer("TaskId"))),
         ("too_large", or_null(&one_of(&["too_large", "cumulative_failures"]))),
+        ("needs_review", list(&text())),
+        ("held_because", or_null(&said())),
         ("created_at", time()),
         ("updated_at", time()),
         ("version", count()),
@@ -41,6 +45,8 @@ pub(super) fn shapes() -> Shapes {
         ("came_of", or_null(&refer("TaskId"))),
         ("asked_by", or_null(&text())),
         ("not_started", or_null(&refer("NotStarted"))),
+        ("recipe_id", or_null(&refer("Name"))),
+        ("run", or_null(&refer("Run"))),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
@@ -133,5 +139,6 @@ fn evidence() -> Value {
     let check =
         object(&[("name", said()), ("exit_code", json!({ "type": "integer" })), ("output_tail", text())]);
     fields.extend([("uncommitted_changes", flag()), ("checks", list(&check))]);
+    fields.extend([("head?", text()), ("findings?", list(&object(&[("finding", text())])))]);
     object(&fields)
 }

@@ -1,4 +1,4 @@
-//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, revise.
+//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, hold, release, revise.
 
 use axum::Json;
 use baton_core::base::id::TaskId;
@@ -7,7 +7,8 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::revision::Revision;
 use baton_core::transition::command::Command;
 use baton_engine::landing::acceptor::Accepted;
-use baton_engine::reports::forecast::{Foreseen, foresee};
+use baton_engine::reports::forecast::{self, AcceptOutcome};
+use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::error::TaskError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,9 @@ pub(crate) fn routes() -> Vec<Route> {
             .may_conflict(),
         Route::post("/api/tasks/{id}/accept", "accept_task", accept)
             .takes::<AcceptBody>()
-            .returns::<AcceptedView>("Merges the task's work and marks it done")
+            .returns::<AcceptedView>(
+                "Merges the task's work and marks it done; with checks it waits in its lane (queue `landing`) until they pass",
+            )
             .may_conflict(),
         Route::post("/api/tasks/accept-preview", "preview_accept", preview)
             .takes::<AcceptPreviewBody>()
@@ -53,7 +56,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .may_conflict(),
         Route::post("/api/tasks/{id}/retry", "retry_task", retry)
             .takes::<EmptyBody>()
-            .returns::<TransitionView>("Retries a failed task")
+            .returns::<TransitionView>("Retries a failed task, or brings a cancelled one back")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/hold", "hold_task", hold)
+            .takes::<HoldBody>()
+            .returns::<TransitionView>("Keeps agents from a task until it is released; stops one that runs")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/release", "release_task", release)
+            .takes::<EmptyBody>()
+            .returns::<TransitionView>("Lets agents start a held task")
             .may_conflict(),
         Route::patch("/api/tasks/{id}", "revise_task", revise)
             .takes::<ReviseBody>()
@@ -90,7 +101,7 @@ struct AcceptPreviewBody {
 
 #[derive(Serialize)]
 struct AcceptPreviewView {
-    preview: Vec<Foreseen>,
+    preview: Vec<AcceptOutcome>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -122,6 +133,10 @@ struct ReviseBody {
     #[serde(default)]
     #[schemars(with = "Vec<words::TaskId>")]
     after: Vec<TaskId>,
+    /// Dependencies to remove.
+    #[serde(default)]
+    #[schemars(with = "Vec<words::TaskId>")]
+    not_after: Vec<TaskId>,
     /// The values the caller last read; the call is refused if they have changed.
     seen: Option<SeenFields>,
 }
@@ -140,6 +155,14 @@ struct SeenFields {
 #[schemars(rename = "Cancelling")]
 #[serde(deny_unknown_fields)]
 struct CancelBody {
+    #[schemars(with = "Option<words::NonBlank>")]
+    reason: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Holding")]
+#[serde(deny_unknown_fields)]
+struct HoldBody {
     #[schemars(with = "Option<words::NonBlank>")]
     reason: Option<String>,
 }
@@ -168,6 +191,10 @@ async fn accept(
 ) -> Result<Json<AcceptedView>> {
     let old = app.tasks().task(id).await?.value.state().status();
     match app.workspace.acceptor().accept(id, body.force, app.actor()).await? {
+        Accepted::Waiting { landing } => {
+            let transition = TransitionView::new(old, &app.tasks().task(id).await?.value);
+            Ok(Json(AcceptedView::new(transition, Some(landing))))
+        }
         Accepted::Done { landing } => {
             let transition = TransitionView::new(old, &app.tasks().task(id).await?.value);
             Ok(Json(AcceptedView::new(transition, landing)))
@@ -194,7 +221,7 @@ async fn preview(
             "send several requests",
         ));
     }
-    let preview = foresee(app.tasks(), &body.task_ids, body.force, app.actor()).await?;
+    let preview = forecast::preview(app.tasks(), &body.task_ids, body.force, app.actor()).await?;
     Ok(Json(AcceptPreviewView { preview }))
 }
 
@@ -246,6 +273,27 @@ async fn retry(
     apply(&app, id, Command::Retry).await
 }
 
+async fn hold(
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
+    _: NoQuery,
+    JsonBody(body): JsonBody<HoldBody>,
+) -> Result<Json<TransitionView>> {
+    let reason = body.reason.map(|reason| non_blank(&reason, "reason")).transpose()?;
+    let old = app.tasks().task(id).await?.value.state().status();
+    let task = SessionRuns::new(app.tasks()).hold_task(id, reason, app.actor()).await?;
+    Ok(Json(TransitionView::new(old, &task)))
+}
+
+async fn release(
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
+    _: NoQuery,
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Json<TransitionView>> {
+    apply(&app, id, Command::Release).await
+}
+
 /// Edits a task that no agent works on. Omitted fields stay.
 async fn revise(
     app: AuthedApp,
@@ -258,6 +306,7 @@ async fn revise(
         description: body.description,
         priority: body.priority,
         after: body.after,
+        not_after: body.not_after,
     };
     if revision.after.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
@@ -268,7 +317,7 @@ async fn revise(
     if revision.is_empty() {
         return Err(ApiError::invalid(
             "no changes",
-            "set a title, description, priority or further dependencies",
+            "set a title, description, priority, or dependencies to add or remove",
         ));
     }
     let old = app.tasks().task(id).await?.value.state().status();
@@ -277,7 +326,7 @@ async fn revise(
         title: seen.title.map(|title| non_blank(&title, "seen.title")).transpose()?,
         description: seen.description,
         priority: seen.priority,
-        after: Vec::new(),
+        ..Revision::default()
     };
     let task = app.tasks().revise(id, revision, &seen, app.actor()).await?;
     Ok(Json(TransitionView::new(old, &task)))

@@ -49,7 +49,7 @@ pub(crate) fn is_self_contained(change: &Change) -> bool {
     let made: BTreeSet<TaskId> = change.puts.iter().filter_map(created_task).collect();
     change.edges.iter().all(|edge| match edge {
         EdgeChange::Add { task, .. } => made.contains(task),
-        EdgeChange::Rewire { .. } => false,
+        EdgeChange::Remove { .. } | EdgeChange::Rewire { .. } => false,
     })
 }
 
@@ -156,7 +156,8 @@ impl WriteBatch {
                 | Record::Receipt(_)
                 | Record::Hold(_)
                 | Record::Spending(_)
-                | Record::AccessToken(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::AccessToken(_)
+                | Record::Verdict(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);

@@ -1,0 +1,173 @@
+//! Which attempt a process, or the other end of a connection, belongs to (I19).
+//!
+//! A process belongs to an attempt when one of its ancestors was started with the attempt's id in its environment. A
+//! keeper or a fence stands above every agent, and orphans stay below it, so clearing the own environment, leaving the
+//! session or losing the parent changes nothing. What a process can do is ask somebody else: a service of the user's
+//! session, a scheduler, another terminal. Only a fence stops that.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use baton_core::base::id::AttemptId;
+
+use crate::fence::relay;
+use crate::process::environment::ATTEMPT_ID;
+use crate::process::socket_table;
+use crate::process::table::{self, ProcessEntry};
+
+/// Ancestors that are looked at; real trees are a dozen deep.
+const ANCESTORS_MAX: usize = 256;
+
+/// In the environment of a command that is told of notices.
+const NOTICE: &[u8] = b"BATON_NOTICE_KIND=";
+
+/// Who is at the other end of a connection on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerOwner {
+    /// A process of this attempt.
+    Attempt(AttemptId),
+    /// A process of this user that belongs to no attempt.
+    User(u32),
+    /// It has closed the connection.
+    Gone,
+    /// The system does not tell.
+    Unknown,
+}
+
+/// The owner of the client end `peer` of a connection to `local`.
+pub fn owner_of_peer(local: SocketAddr, peer: SocketAddr) -> PeerOwner {
+    if let Some(attempt) = relay::attempt_of_address(peer) {
+        return PeerOwner::Attempt(attempt);
+    }
+    let Some(socket) = socket_table::find(peer, local) else {
+        return if socket_table::is_readable() { PeerOwner::Gone } else { PeerOwner::Unknown };
+    };
+    let own = own_attempts();
+    match find_holder(socket.inode) {
+        Holder::Found(pid) => match attempt_above(pid, own) {
+            Some(attempt) => PeerOwner::Attempt(attempt),
+            None => PeerOwner::User(socket.uid),
+        },
+        // A process can forbid others to look at its files. Among those, one of an attempt's is the suspect.
+        Holder::Hidden(pids) => match pids.iter().find_map(|&pid| attempt_above(pid, own)) {
+            Some(attempt) => PeerOwner::Attempt(attempt),
+            None => PeerOwner::User(socket.uid),
+        },
+    }
+}
+
+/// The attempt that the client end `peer` of a connection to `local` belongs to.
+pub fn attempt_of_peer(local: SocketAddr, peer: SocketAddr) -> Option<AttemptId> {
+    match owner_of_peer(local, peer) {
+        PeerOwner::Attempt(attempt) => Some(attempt),
+        PeerOwner::User(_) | PeerOwner::Gone | PeerOwner::Unknown => None,
+    }
+}
+
+/// The same for the other end of a UNIX socket, as the kernel names it.
+#[cfg(target_os = "linux")]
+pub fn attempt_of_unix_peer(socket: impl AsFd) -> Option<AttemptId> {
+    let peer = rustix::net::sockopt::socket_peercred(socket).ok()?;
+    attempt_above(peer.pid.as_raw_nonzero().get().unsigned_abs(), own_attempts())
+}
+
+/// The attempt that a process belongs to.
+pub fn attempt_of_process(pid: u32) -> Option<AttemptId> {
+    attempt_above(pid, own_attempts())
+}
+
+/// The attempt this process itself runs in. `variable=value` must stand in the environment of the same ancestor, so that a
+/// Baton that an agent runs for its own purposes is not taken for the one it works for.
+pub fn attempt_around(variable: &str, value: &Path) -> Option<AttemptId> {
+    let wanted = [format!("{variable}=").as_bytes(), value.as_os_str().as_encoded_bytes()].concat();
+    ancestors(std::process::id()).into_iter().find_map(|entry| {
+        let environ = entry.environ()?;
+        let is_same = environ.split(|&byte| byte == 0).any(|pair| pair == wanted);
+        parse_attempt(&environ).filter(|_| is_same)
+    })
+}
+
+/// Attempts that this process is itself part of. They say nothing about who talks to it.
+fn own_attempts() -> &'static BTreeSet<AttemptId> {
+    static OWN: OnceLock<BTreeSet<AttemptId>> = OnceLock::new();
+    OWN.get_or_init(|| {
+        let chain = ancestors(std::process::id());
+        let above = chain.iter().filter_map(|entry| parse_attempt(&entry.environ()?));
+        // A process that forbids inspection cannot read its own entry.
+        let own = std::env::var(ATTEMPT_ID).ok().and_then(|text| text.parse().ok());
+        above.chain(own).collect()
+    })
+}
+
+fn attempt_above(pid: u32, except: &BTreeSet<AttemptId>) -> Option<AttemptId> {
+    // The topmost mark is Baton's own; a process may set any other for its children.
+    let marks = ancestors(pid).into_iter().rev().filter_map(|entry| parse_attempt(&entry.environ()?));
+    marks.into_iter().find(|attempt| !except.contains(attempt))
+}
+
+/// The process and everything above it, lowest first.
+fn ancestors(pid: u32) -> Vec<ProcessEntry> {
+    let mut chain = Vec::new();
+    let mut next = pid;
+    while next > 1 && chain.len() < ANCESTORS_MAX {
+        let Some(entry) = ProcessEntry::find(next) else { break };
+        next = entry.parent;
+        chain.push(entry);
+    }
+    chain
+}
+
+fn parse_attempt(environ: &[u8]) -> Option<AttemptId> {
+    // The person's own command that is told of notices has an id too, by which its tree is found.
+    if environ.split(|&byte| byte == 0).any(|pair| pair.starts_with(NOTICE)) {
+        return None;
+    }
+    let prefix = format!("{ATTEMPT_ID}=");
+    let value = environ.split(|&byte| byte == 0).find_map(|pair| pair.strip_prefix(prefix.as_bytes()))?;
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+enum Holder {
+    Found(u32),
+    /// Nobody that can be looked at; these cannot.
+    Hidden(Vec<u32>),
+}
+
+/// The process that has the socket open. New processes are looked at first: most connections are theirs.
+fn find_holder(inode: u64) -> Holder {
+    let name = format!("socket:[{inode}]");
+    let mut pids: Vec<u32> = table::pids().collect();
+    pids.sort_unstable_by(|one, other| other.cmp(one));
+    let mut hidden = Vec::new();
+    for pid in pids {
+        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+            hidden.push(pid);
+            continue;
+        };
+        let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+        if links.any(|link| link.as_os_str() == name.as_str()) {
+            return Holder::Found(pid);
+        }
+    }
+    Holder::Hidden(hidden)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_connection_of_this_process_is_its_users() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, peer) = listener.accept().unwrap();
+        let owner = owner_of_peer(server.local_addr().unwrap(), peer);
+        assert_eq!(owner, PeerOwner::User(rustix::process::getuid().as_raw()));
+        drop(client);
+    }
+}

@@ -1,0 +1,171 @@
+//! `baton landing`, and waiting until accepted work has landed.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::task::ledger::TaskNote;
+use baton_core::task::not_landed::NotLanded;
+use baton_core::task::state::QueueName;
+use baton_engine::landing::board::{LandingView, LaneView, VerdictView};
+use baton_engine::reports::view::TaskView;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::context::api::Api;
+use crate::error::CliError;
+use crate::output;
+
+/// Between two looks at the server.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Digits of a commit that are shown.
+const COMMIT_DIGITS: usize = 12;
+
+/// What became of accepted work.
+pub(crate) enum LaneEnd {
+    Landed,
+    Waiting {
+        why: String,
+    },
+    SentBack {
+        reason: Box<NotLanded>,
+    },
+    /// Somebody decided otherwise meanwhile.
+    Left {
+        queue: QueueName,
+    },
+}
+
+impl LaneEnd {
+    /// None for a task that has landed.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        match self {
+            Self::Landed => None,
+            Self::Waiting { why } => Some(format!("waiting: {why}")),
+            Self::SentBack { reason } => Some(format!("sent back: {}", reason.headline())),
+            Self::Left { queue } => Some(format!("no longer waits: it is {}", queue.as_str())),
+        }
+    }
+
+    pub(crate) fn json(&self, task: TaskId) -> Value {
+        match self {
+            Self::Landed => json!({ "task_id": task }),
+            Self::Waiting { why } => json!({ "task_id": task, "why": why }),
+            Self::SentBack { reason } => {
+                json!({ "task_id": task, "why": reason.headline(), "reason": reason })
+            }
+            Self::Left { queue } => json!({ "task_id": task, "why": queue.as_str() }),
+        }
+    }
+}
+
+/// Waits until the task has left its lane, or the lane cannot go on.
+pub(crate) async fn wait(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
+    if !api.is_served() {
+        api.land(task).await?;
+        return look(api, task).await;
+    }
+    loop {
+        match look(api, task).await? {
+            LaneEnd::Waiting { .. } => {
+                if let Some(error) = lane_error(api, task).await? {
+                    return Ok(LaneEnd::Waiting { why: error });
+                }
+                sleep(LOOK_EVERY).await;
+            }
+            ended => return Ok(ended),
+        }
+    }
+}
+
+/// Where the task is now.
+pub(crate) async fn look(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
+    let view = api.task(task).await?;
+    match view.summary.queue {
+        QueueName::Done => Ok(LaneEnd::Landed),
+        QueueName::Landing => Ok(LaneEnd::Waiting { why: why_waiting(api, task).await? }),
+        queue => Ok(match last_reason(view) {
+            Some(reason) => LaneEnd::SentBack { reason },
+            None => LaneEnd::Left { queue },
+        }),
+    }
+}
+
+/// Why it was sent back last.
+fn last_reason(view: TaskView) -> Option<Box<NotLanded>> {
+    view.notes.into_iter().rev().find_map(|note| match note {
+        TaskNote::NotLanded { reason, .. } => Some(reason),
+        TaskNote::Rejected { .. } | TaskNote::Requeued { .. } | TaskNote::Conflict { .. } => None,
+    })
+}
+
+async fn lane_error(api: &Api, task: TaskId) -> Result<Option<String>, CliError> {
+    let landing: LandingView = api.get("/api/landing").await?;
+    Ok(landing.lanes.into_iter().find(|lane| place(lane, task).is_some()).and_then(|lane| lane.error))
+}
+
+async fn why_waiting(api: &Api, task: TaskId) -> Result<String, CliError> {
+    let landing: LandingView = api.get("/api/landing").await?;
+    let Some(lane) = landing.lanes.iter().find(|lane| place(lane, task).is_some()) else {
+        return Ok("its lane".to_owned());
+    };
+    let at = place(lane, task).unwrap_or_default();
+    let candidate = &lane.candidates[at];
+    Ok(match (candidate.is_being_checked, candidate.behind, api.is_served()) {
+        (true, _, _) => format!("the checks run on {} with it", lane.branch),
+        (false, Some(behind), _) => format!("behind {behind} to land on {}", lane.branch),
+        (false, None, true) => format!("next to land on {}", lane.branch),
+        (false, None, false) => format!("next to land on {}; start baton up to go on", lane.branch),
+    })
+}
+
+fn place(lane: &LaneView, task: TaskId) -> Option<usize> {
+    lane.candidates.iter().position(|candidate| candidate.task_id == task)
+}
+
+pub(crate) async fn list(api: &Api) -> Result<String, CliError> {
+    let landing: LandingView = api.get("/api/landing").await?;
+    if api.is_json { output::json(&landing) } else { Ok(render(&landing)) }
+}
+
+fn render(landing: &LandingView) -> String {
+    let mut text = String::new();
+    for lane in &landing.lanes {
+        let _ = writeln!(text, "{}", lane.branch);
+        if let Some(error) = &lane.error {
+            let _ = writeln!(text, "  cannot go on, tries again: {error}");
+        }
+        for candidate in &lane.candidates {
+            let why = match (candidate.is_being_checked, candidate.behind) {
+                (true, _) => "being checked".to_owned(),
+                (false, Some(behind)) => format!("behind {behind}"),
+                (false, None) => "next".to_owned(),
+            };
+            let _ = writeln!(text, "  {}  {why}  {}", candidate.task_id, candidate.title);
+        }
+    }
+    if landing.lanes.is_empty() {
+        text.push_str("Nothing waits to land.\n");
+    }
+    if !landing.verdicts.is_empty() {
+        text.push_str("\nLast checks:\n");
+        for verdict in &landing.verdicts {
+            let _ = writeln!(text, "  {}", sentence(verdict));
+        }
+    }
+    text
+}
+
+fn sentence(verdict: &VerdictView) -> String {
+    let commit: String = verdict.commit.as_str().chars().take(COMMIT_DIGITS).collect();
+    let names = |names: Vec<&str>| names.join(", ");
+    let outcome = if !verdict.passed {
+        format!("failed: {}", names(verdict.failed.iter().map(|check| check.name.as_str()).collect()))
+    } else if verdict.flaky.is_empty() {
+        "passed".to_owned()
+    } else {
+        format!("passed, flaky: {}", names(verdict.flaky.iter().map(NonBlank::as_str).collect()))
+    };
+    format!("{commit} for {}  {outcome}  ({} ms)", verdict.branch, verdict.duration_ms)
+}

@@ -1,0 +1,64 @@
+//! Accepted work lands only on commits that passed the checks (I18).
+
+mod green;
+mod killed;
+mod lanes;
+mod many;
+
+use serde_json::Value;
+
+use crate::engine::test_repo::TestRepo;
+
+/// An agent that does what the title says: "Add NAME" writes a file of that name. Sent back, it does what `again` says.
+pub fn adding_agent(check: &str, again: &str) -> TestRepo {
+    let program = format!(
+        r#"printf '%s\n' "$prompt" > "{{HOME}}/prompt-$BATON_TASK_ID"
+case "$prompt" in
+*"was accepted"*) {again} ;;
+*) name=$(printf '%s\n' "$prompt" | sed -n 's/^# Add \(.*\)$/\1/p'); echo "$BATON_TASK_ID" > "$name"
+   git add -A; git commit -q -m "Add $name" ;;
+esac"#
+    );
+    let repo = TestRepo::with_agent(
+        "",
+        &format!("max_unaccepted = 1000\n[checks]\nrules = [\"sh\", \"-c\", '''{check}''']"),
+    );
+    repo.set_agent(&program.replace("{HOME}", repo.home.to_str().unwrap()));
+    repo
+}
+
+/// A check that fails if two files are there that do not go together.
+pub const NOT_BOTH: &str =
+    "if test -e a.txt && test -e b.txt; then echo a.txt and b.txt must not both exist; exit 3; fi";
+
+/// Every commit of the branch's own history after the first, oldest first.
+pub fn own_history(repo: &TestRepo) -> Vec<String> {
+    let log = repo.git(&["rev-list", "--first-parent", "--reverse", "main..baton/next"]);
+    log.lines().map(str::to_owned).collect()
+}
+
+/// Runs the check on every commit of the branch's own history.
+pub fn assert_green(repo: &TestRepo, check: &str) {
+    let folder = repo.home.join("walk");
+    let folder = folder.to_str().unwrap();
+    repo.git(&["worktree", "add", "-q", "--detach", folder, "main"]);
+    for commit in own_history(repo) {
+        repo.git(&["-C", folder, "checkout", "-q", "--detach", &commit]);
+        let ran = std::process::Command::new("sh").args(["-c", check]).current_dir(folder).output().unwrap();
+        assert!(ran.status.success(), "{commit}: {}", String::from_utf8_lossy(&ran.stdout));
+    }
+    repo.git(&["worktree", "remove", "--force", folder]);
+}
+
+/// The events of a task, oldest first.
+pub fn events(repo: &TestRepo, task: &str) -> Vec<Value> {
+    let lines = repo.stdout(&["export", "--events"]);
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let body = |mut line: Value| if line["event"].is_object() { line["event"].take() } else { line };
+    lines.map(body).filter(|event| event["event"].is_string() && event["task"] == task).collect()
+}
+
+/// Whether something of this kind has happened to the task.
+pub fn has_event(repo: &TestRepo, task: &str, kind: &str) -> bool {
+    events(repo, task).iter().any(|event| event["event"] == kind)
+}

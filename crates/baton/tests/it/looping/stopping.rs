@@ -1,0 +1,186 @@
+//! I22: what a person stopped or left open in a loop stays theirs, although agents are free to take work.
+
+use serde_json::{Value, json};
+
+use super::fixture::script;
+use crate::server::client;
+use crate::server::test_server::TestServer;
+use crate::server::websocket::Socket;
+
+/// A server with agents for the loop and for the queue.
+fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
+    let all = script();
+    let mut all_scripts = scripts.to_vec();
+    all_scripts.extend(all["scripts"].as_array().unwrap().clone());
+    all_scripts.push(json!({ "steps": all["otherwise"].clone() }));
+    let server = TestServer::new(&Value::Array(all_scripts));
+    let path = server.folder.join(".agent/baton.toml");
+    let own = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, own + settings).unwrap();
+    server.start()
+}
+
+/// Starts the loop on the session `mine`; returns a listener to its messages.
+fn start(server: &TestServer, goal: &str) -> Socket {
+    let body = json!({ "recipe_id": "plan-execute-review", "message": goal });
+    assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
+    let mut listener = Socket::connected(&server.address);
+    listener.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
+    listener
+}
+
+fn stop(server: &TestServer) {
+    let ended = client::send(&server.address, "DELETE", "/api/sessions/mine/recipe", &[], None);
+    assert_eq!(ended.status, 200, "{ended:?}");
+}
+
+/// Answers the next question, which must begin like this.
+fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
+    let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
+    let text = asked["question"]["text"].as_str().unwrap();
+    assert!(text.starts_with(question), "{text}");
+    let id = asked["question"]["id"].as_str().unwrap();
+    let answered = server.post(&format!("/api/questions/{id}/answer"), &json!({ "answer": answer }));
+    assert_eq!(answered.status, 200, "{answered:?}");
+}
+
+fn titled(server: &TestServer, title: &str) -> Value {
+    let tasks = server.read("/api/tasks?session_id=mine");
+    let all = tasks["tasks"].as_array().unwrap();
+    all.iter().find(|task| task["title"] == title).unwrap_or_else(|| panic!("{title}: {tasks}")).clone()
+}
+
+/// Runs another task to its end, so that the agents had every chance to take the first one.
+fn let_agents_work(server: &TestServer) {
+    let added = server.post("/api/tasks", &json!({ "title": "Something else", "session_id": "other" }));
+    server.wait_for_queue(added.json()["task_id"].as_str().unwrap(), "provisional");
+}
+
+#[test]
+fn i22_a_loop_stopped_at_its_gate_holds_the_task_until_it_is_released() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    listener.find(|message| message["type"] == "question_asked").unwrap();
+    stop(&server);
+    let_agents_work(&server);
+    let held = titled(&server, "Build it");
+    assert_eq!((&held["queue"], &held["held_because"]), (&json!("incoming"), &json!("stopped by you")));
+    let id = held["task_id"].as_str().unwrap();
+    assert_eq!(server.task(id)["attempts"], json!([]));
+    // The command line and the page say how it continues.
+    let shown = server.command().args(["task", "show", id]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains(&format!("Held: stopped by you. Release it: baton task release {id}")), "{shown}");
+    let page = server.get(&format!("/tasks/{id}"));
+    let page = page.body;
+    assert!(page.contains("stopped by you") && page.contains(&format!("/tasks/{id}/do/release")), "{page}");
+    assert!(server.command().args(["task", "release", id]).status().unwrap().success());
+    server.wait_for_queue(id, "provisional");
+}
+
+#[test]
+fn i22_a_task_whose_planning_fails_is_held() {
+    let silent = json!({ "when": "# Plan:", "steps": [
+        { "result": { "status": "COMPLETE", "output": "I do not know." } } ] });
+    let server = busy_server(&[silent], "");
+    let mut listener = start(&server, "Build it");
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!(exited["reason"], "orchestration-error");
+    let_agents_work(&server);
+    let held = titled(&server, "Build it");
+    let why = held["held_because"].as_str().unwrap_or_default();
+    assert!(why.starts_with("the loop ended: the planning agents submitted no rubric"), "{held}");
+}
+
+#[test]
+fn i22_a_loop_that_nobody_answers_holds_the_task() {
+    let server = busy_server(&[], "[asking]\nunattended = \"fail\"\n");
+    let mut listener = start(&server, "Build it");
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!((&exited["reason"], &exited["category"]), (&json!("unanswered"), &json!("completed")));
+    let_agents_work(&server);
+    let held = titled(&server, "Build it");
+    assert_eq!(held["held_because"], "the loop ended: Stopped: nobody answered a question");
+}
+
+#[test]
+fn i22_stopping_a_loop_ends_the_agent_of_its_subtask() {
+    let hangs = json!({ "when": "First part", "steps": ["hang"] });
+    let server =
+        busy_server(&[json!({ "when": "# Plan:", "steps": script()["scripts"][2]["steps"] }), hangs], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    answer(&server, &mut listener, "Execute: First part?", "YES");
+    let first = titled(&server, "First part")["task_id"].as_str().unwrap().to_owned();
+    server.wait_for_queue(&first, "claimed");
+    stop(&server);
+    let held = server.wait_for_queue(&first, "incoming");
+    assert_eq!(held["held_because"], "stopped by you");
+    let second = titled(&server, "Second part");
+    assert_eq!(second["held_because"], "the loop has not started it");
+    let_agents_work(&server);
+    assert_eq!(server.task(&first)["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn i22_a_loop_owns_the_tasks_it_discovered() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    for question in [
+        "Ready to execute?",
+        "Execute: First part?",
+        "Done: First part?",
+        "Execute: Second part?",
+        "Done: Second part?",
+        "Ready for review?",
+        "Add discovered tasks?",
+    ] {
+        answer(&server, &mut listener, question, "YES");
+    }
+    let_agents_work(&server);
+    assert_eq!(titled(&server, "Add docs")["held_because"], "the loop discovered it");
+    // YES plans one of them in the next iteration.
+    answer(&server, &mut listener, "Continue loop?", "YES");
+    let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
+    let text = asked["question"]["text"].as_str().unwrap();
+    // All were discovered at the same moment, so any may come first.
+    let is_discovered = ["Add docs", "Wash the dishes"].iter().any(|title| text.contains(title));
+    assert!(text.starts_with("Ready to execute?") && is_discovered, "{text}");
+}
+
+#[test]
+fn the_hub_shows_the_summary_of_a_loop_that_ended() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    for part in ["First part", "Second part"] {
+        answer(&server, &mut listener, &format!("Execute: {part}?"), "YES");
+        answer(&server, &mut listener, &format!("Done: {part}?"), "YES");
+    }
+    answer(&server, &mut listener, "Ready for review?", "YES");
+    answer(&server, &mut listener, "Add discovered tasks?", "YES");
+    answer(&server, &mut listener, "Continue loop?", "NO");
+    let hub =
+        listener.find(|message| message["type"] == "phase_changed" && message["to_phase"] == "hub").unwrap();
+    assert_eq!((&hub["decision"], &hub["iteration"]), (&json!("no"), &json!(1)));
+    assert_eq!(hub["results"]["summary"]["tasks_completed"], 2);
+    assert_eq!(hub["options"], json!(["new_session", "view_results", "edit_tasks"]));
+    let run = server.read("/api/sessions/mine/recipe");
+    assert_eq!((&run["reason"], &run["summary"]), (&json!("loop-complete"), &hub["results"]["summary"]));
+    let page = server.get("/chat/mine").body;
+    for shown in ["Build it", "New session", "View results", "Edit tasks", "Tasks completed"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    // The page's button starts a new loop on the same session, which plans what this one discovered.
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let again = client::send(
+        &server.address,
+        "POST",
+        "/recipes/plan-execute-review/start",
+        &form,
+        Some(b"session=mine"),
+    );
+    assert_eq!(again.status, 303, "{again:?}");
+    answer(&server, &mut listener, "Ready to execute?", "DONE");
+    assert_eq!(server.read("/api/sessions/mine/recipe")["reason"], "user-requested");
+}

@@ -1,0 +1,184 @@
+//! A conversation remembers: a later message knows the earlier ones and starts from their unaccepted work.
+
+use serde_json::{Value, json};
+
+use super::client::send;
+use super::test_server::TestServer;
+use super::websocket::Socket;
+
+fn commit(file: &str, output: &str) -> Value {
+    json!([
+        { "write": { "path": file, "text": "{{answer}}\n" } },
+        { "commit": format!("Add {file}") },
+        { "result": { "status": "COMPLETE", "output": output } },
+    ])
+}
+
+fn scripts() -> Value {
+    let mut fix = commit("fixed.txt", "Fixed {{answer}}.");
+    fix.as_array_mut().unwrap().insert(0, json!({ "read_answer": "The cause is " }));
+    json!([
+        { "when": "Why is it slow?", "steps": [{ "result": { "status": "COMPLETE", "output": "The cause is a missing index" } }] },
+        { "when": "Then fix it", "steps": fix },
+        { "when": "Ask first", "resumed": false, "steps": [{ "ask": { "question": "Which colour?" } }] },
+        { "when": "Ask first", "resumed": true, "steps": [{ "result": { "status": "COMPLETE", "output": "Asked." } }] },
+        { "when": "Which was it?", "steps": [
+            { "read_answer": "answered:" },
+            { "result": { "status": "COMPLETE", "output": "It was {{answer}}" } },
+        ] },
+        { "when": "Build it", "attempt": 1, "steps": commit("built.txt", "Built.") },
+        { "when": "Extend it", "attempt": 1, "steps": commit("extended.txt", "Extended.") },
+        { "when": "Go on", "steps": commit("more.txt", "More.") },
+    ])
+}
+
+/// Sends a message to a session; returns its task.
+type Surface = fn(&TestServer, &str, &str) -> String;
+
+fn rest(server: &TestServer, session: &str, text: &str) -> String {
+    let project = server.read("/api/projects")["projects"][0]["project_id"].as_str().unwrap().to_owned();
+    server.chat(&project, &json!({ "content": text, "session_id": session }))
+}
+
+fn page(server: &TestServer, session: &str, text: &str) -> String {
+    let body = format!("content={}", text.replace(' ', "+").replace('?', "%3F"));
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    let posted = send(&server.address, "POST", &format!("/chat/{session}"), &headers, Some(body.as_bytes()));
+    assert_eq!(posted.status, 303, "{posted:?}");
+    let tasks = server.read(&format!("/api/task-groups/{session}/tasks"))["tasks"].clone();
+    let is_it = |task: &&Value| task["title"] == text;
+    tasks.as_array().unwrap().iter().find(is_it).unwrap()["task_id"].as_str().unwrap().to_owned()
+}
+
+fn socket(server: &TestServer, session: &str, text: &str) -> String {
+    let mut socket = Socket::connected(&server.address);
+    let ack = socket.ask(json!({ "type": "prompt", "session_id": session, "content": text }));
+    ack["task_id"].as_str().unwrap().to_owned()
+}
+
+fn command(server: &TestServer, session: &str, text: &str) -> String {
+    let output = server.command().args(["--json", "chat", "--session", session, text]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(printed.lines().next().unwrap_or("null")).unwrap();
+    let id = first["message"]["task_id"].as_str();
+    id.unwrap_or_else(|| panic!("{printed}{}", String::from_utf8_lossy(&output.stderr))).to_owned()
+}
+
+/// Builds, and returns the task once it is finished.
+fn finished(server: &TestServer, session: &str, text: &str) -> String {
+    let task = rest(server, session, text);
+    server.wait_for_queue(&task, "provisional");
+    task
+}
+
+fn files(server: &TestServer, task: &str) -> String {
+    let branch = format!("baton/{task}");
+    let listed = std::process::Command::new("git")
+        .args(["ls-tree", "--name-only", &branch])
+        .current_dir(&server.folder)
+        .output()
+        .unwrap();
+    String::from_utf8(listed.stdout).unwrap()
+}
+
+#[test]
+fn the_second_message_knows_the_first_and_its_result_on_every_surface() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let surfaces: [(&str, Surface); 4] =
+        [("rest", rest), ("page", page), ("socket", socket), ("command", command)];
+    for (session, send) in surfaces {
+        let why = send(&server, session, "Why is it slow?");
+        server.wait_for_queue(&why, "done");
+        let fix = send(&server, session, "Then fix it");
+        let fixed = server.wait_for_queue(&fix, "provisional");
+        assert_eq!(fixed["output"], "Fixed a missing index.", "{session}: {fixed:#}");
+    }
+}
+
+#[test]
+fn the_command_line_remembers_without_a_server() {
+    let server = TestServer::new(&scripts());
+    let chat = |text: &str| {
+        let output = server.command().args(["chat", text]).output().unwrap();
+        let (printed, talk) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{talk}");
+        printed
+    };
+    assert_eq!(chat("Why is it slow?"), "The cause is a missing index\n");
+    assert_eq!(chat("Then fix it"), "Fixed a missing index.\n");
+}
+
+#[test]
+fn answers_are_part_of_the_conversation() {
+    let server = TestServer::new(&scripts()).start();
+    let project = server.project();
+    let ask = |text: &str| {
+        server.chat(&project, &json!({ "content": text, "session_id": "s", "task_type": "READ_INFO" }))
+    };
+    let first = ask("Ask first");
+    server.wait_for_status(&first, "AWAITING_RESPONSE");
+    server.post(&format!("/api/tasks/{first}/reply"), &json!({ "reply": "crimson" }));
+    server.wait_for_queue(&first, "done");
+    let second = ask("Which was it?");
+    assert_eq!(server.wait_for_queue(&second, "done")["output"], "It was crimson");
+}
+
+#[test]
+fn a_later_message_starts_from_the_unaccepted_work_and_counts_only_its_own() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = finished(&server, "s", "Build it");
+    let second = finished(&server, "s", "Extend it");
+    assert!(files(&server, &second).contains("built.txt"), "{}", files(&server, &second));
+    assert_eq!(server.task(&second)["verified"]["commits"], 1);
+    let third = finished(&server, "s", "Go on");
+    for file in ["built.txt", "extended.txt", "more.txt"] {
+        assert!(files(&server, &third).contains(file), "{file}: {}", files(&server, &third));
+    }
+    let other = finished(&server, "another", "Go on");
+    assert!(!files(&server, &other).contains("built.txt"), "another conversation has its own work");
+    for task in [&third, &second, &first] {
+        let accepted = server.post(&format!("/api/tasks/{task}/accept"), &json!({}));
+        assert_eq!(accepted.status, 200, "{accepted:?}");
+        assert_eq!(server.wait_for_queue(task, "done")["queue"], "done");
+    }
+}
+
+#[test]
+fn refused_work_is_not_what_the_next_message_starts_from() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    for (session, refuse) in [("rejected", "reject"), ("cancelled", "cancel")] {
+        let first = finished(&server, session, "Build it");
+        // Its second attempt never ends, so the work stays refused.
+        let refused = server.post(&format!("/api/tasks/{first}/{refuse}"), &json!({ "reason": "No." }));
+        assert_eq!(refused.status, 200, "{refused:?}");
+        let next = finished(&server, session, "Go on");
+        assert!(!files(&server, &next).contains("built.txt"), "{session}: {}", files(&server, &next));
+    }
+}
+
+#[test]
+fn work_on_top_of_refused_work_is_not_what_the_next_message_starts_from_either() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = finished(&server, "s", "Build it");
+    let second = finished(&server, "s", "Extend it");
+    assert!(files(&server, &second).contains("built.txt"));
+    server.post(&format!("/api/tasks/{first}/cancel"), &json!({}));
+    let third = finished(&server, "s", "Go on");
+    assert!(!files(&server, &third).contains("built.txt"), "{}", files(&server, &third));
+}
+
+#[test]
+fn accepted_work_is_there_by_way_of_the_branch() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = finished(&server, "s", "Build it");
+    assert_eq!(server.post(&format!("/api/tasks/{first}/accept"), &json!({})).status, 200);
+    server.wait_for_queue(&first, "done");
+    let second = finished(&server, "s", "Go on");
+    assert!(files(&server, &second).contains("built.txt"));
+}

@@ -1,0 +1,151 @@
+//! Why accepted work did not land.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::git_name::{BranchName, CommitId};
+use crate::base::id::TaskId;
+use crate::base::text::NonBlank;
+use crate::task::attempt::CheckResult;
+
+/// A task whose work met another's on the way into the branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetTask {
+    pub task_id: TaskId,
+    pub title: NonBlank,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum NotLanded {
+    /// The checks pass on the branch and fail on it together with this work.
+    ChecksFailed {
+        into: BranchName,
+        /// What was checked, and what it was built on.
+        commit: CommitId,
+        base: CommitId,
+        /// Those that failed.
+        checks: Vec<CheckResult>,
+        met: Vec<MetTask>,
+    },
+    Conflict {
+        into: BranchName,
+        files: Vec<String>,
+        met: Vec<MetTask>,
+    },
+    /// The task's branch does not lead to the commit that was verified.
+    Moved {
+        verified: CommitId,
+        tip: CommitId,
+    },
+    /// The checks fail on the branch even without this work.
+    BranchFails {
+        into: BranchName,
+        base: CommitId,
+        checks: Vec<CheckResult>,
+    },
+}
+
+impl NotLanded {
+    /// Whether the task's agent can do anything about it.
+    pub const fn is_fault_of_task(&self) -> bool {
+        match self {
+            Self::ChecksFailed { .. } | Self::Conflict { .. } | Self::Moved { .. } => true,
+            Self::BranchFails { .. } => false,
+        }
+    }
+
+    pub fn met(&self) -> &[MetTask] {
+        match self {
+            Self::ChecksFailed { met, .. } | Self::Conflict { met, .. } => met,
+            Self::Moved { .. } | Self::BranchFails { .. } => &[],
+        }
+    }
+
+    /// In one line, for lists.
+    pub fn headline(&self) -> String {
+        match self {
+            Self::ChecksFailed { into, checks, met, .. } => {
+                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+                let verb = if names.len() == 1 { "check fails" } else { "checks fail" };
+                format!("{verb} on {into}{}: {}", together_with(met), names.join(", "))
+            }
+            Self::Conflict { into, files, met } => {
+                format!("conflicts with {into}{} in {}", together_with(met), files.join(", "))
+            }
+            Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
+            Self::BranchFails { into, checks, .. } => {
+                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+                format!("{into} itself fails its checks ({}), without this task", names.join(", "))
+            }
+        }
+    }
+
+    /// Everything that is known, for an agent or a person who has to deal with it.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        match self {
+            Self::ChecksFailed { into, base, checks, met, .. } => {
+                let _ = writeln!(
+                    text,
+                    "The checks pass on the branch {into} (at {base}) and fail on it together with this work."
+                );
+                list_met(&mut text, met);
+                print_checks(&mut text, checks);
+            }
+            Self::Conflict { into, files, met } => {
+                let _ = writeln!(
+                    text,
+                    "These files conflict with the branch {into}, which it is to be merged into:"
+                );
+                for file in files {
+                    let _ = writeln!(text, "- {file}");
+                }
+                list_met(&mut text, met);
+            }
+            Self::Moved { verified, tip } => {
+                let _ = writeln!(
+                    text,
+                    "The branch of the task has moved since it was verified: it was at {verified} and is at {tip}."
+                );
+            }
+            Self::BranchFails { into, base, checks } => {
+                let _ = writeln!(
+                    text,
+                    "The checks fail on the branch {into} (at {base}) even without this work."
+                );
+                print_checks(&mut text, checks);
+            }
+        }
+        text
+    }
+}
+
+fn together_with(met: &[MetTask]) -> String {
+    match met {
+        [] => String::new(),
+        [only] => format!(" together with {}", only.task_id),
+        [.., last] => format!(" together with {} and {} more", last.task_id, met.len() - 1),
+    }
+}
+
+fn list_met(text: &mut String, met: &[MetTask]) {
+    if met.is_empty() {
+        return;
+    }
+    text.push_str("\nWork of other tasks that it met there, newest last:\n");
+    for MetTask { task_id, title } in met {
+        let _ = writeln!(text, "- {task_id}: {title}");
+    }
+}
+
+fn print_checks(text: &mut String, checks: &[CheckResult]) {
+    for CheckResult { name, exit_code, output_tail } in checks {
+        let _ = write!(
+            text,
+            "\nThe check \"{name}\" ended with exit code {exit_code}:\n{}\n",
+            output_tail.trim_end()
+        );
+    }
+}

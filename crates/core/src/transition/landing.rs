@@ -1,0 +1,86 @@
+//! Landing: accepted work enters a lane, and leaves it into its branch or back (I18).
+
+use crate::ask::question::{QuestionDraft, QuestionKind};
+use crate::base::git_name::CommitId;
+use crate::base::text::NonBlank;
+use crate::people::actor::Actor;
+use crate::records::event::EventBody;
+use crate::task::ledger::TaskNote;
+use crate::task::not_landed::NotLanded;
+use crate::task::state::{AcceptedBy, LaneEntry, Provisional, TaskState};
+use crate::transition::refusal::CommandRefusal;
+use crate::transition::step::TransitionBuilder;
+
+impl TransitionBuilder<'_> {
+    pub(super) fn enter_lane(&mut self, work: &Provisional) -> Result<(), CommandRefusal> {
+        self.check_acceptable(work, false)?;
+        let (accepted_by, since) = (self.context.actor.clone(), self.task.updated_at);
+        self.say(EventBody::TaskLanding { task: self.task.id(), accepted_by: accepted_by.clone() });
+        self.task.state = TaskState::Landing(LaneEntry { work: work.clone(), accepted_by, since });
+        Ok(())
+    }
+
+    pub(super) fn land(&mut self, entry: &LaneEntry, commit: CommitId) -> Result<(), CommandRefusal> {
+        self.require_baton()?;
+        self.say(EventBody::TaskLanded { task: self.task.id(), commit });
+        self.end_done(entry.work.attempt, AcceptedBy::Actor { actor: entry.accepted_by.clone() });
+        Ok(())
+    }
+
+    /// I18: only a person, and by name.
+    pub(super) fn force_land(
+        &mut self,
+        work: &Provisional,
+        commit: Option<CommitId>,
+    ) -> Result<(), CommandRefusal> {
+        self.require_human()?;
+        self.check_acceptable(work, true)?;
+        self.say(EventBody::TaskForced { task: self.task.id(), commit });
+        self.end_done(work.attempt, AcceptedBy::Actor { actor: self.context.actor.clone() });
+        Ok(())
+    }
+
+    /// The first time the agent gets to fix it, on the same branch and in the same session; after that a person is asked. A
+    /// branch that fails by itself is not the task's fault, so whoever accepted it decides again.
+    pub(super) fn send_back(
+        &mut self,
+        entry: &LaneEntry,
+        reason: Box<NotLanded>,
+    ) -> Result<(), CommandRefusal> {
+        self.require_baton()?;
+        let (task, at) = (self.task.id(), self.task.updated_at);
+        self.say(EventBody::TaskSentBack { task, reason: reason.clone() });
+        if !reason.is_fault_of_task() {
+            self.task.state = TaskState::Provisional(entry.work.clone());
+        } else if self.task.ledger.conflicts == 0 {
+            self.task.ledger.conflicts = 1;
+            self.task.ledger.is_ahead = true;
+            self.task.ledger.resumes = entry.work.attempt;
+            self.send_home();
+        } else {
+            self.task.ledger.conflicts += 1;
+            self.ask(cannot_land(&reason), entry.work.attempt);
+        }
+        self.task.ledger.note(TaskNote::NotLanded { at, reason });
+        Ok(())
+    }
+
+    fn require_baton(&self) -> Result<(), CommandRefusal> {
+        match self.context.actor {
+            Actor::Baton => Ok(()),
+            Actor::Human { .. } | Actor::Policy { .. } | Actor::Agent { .. } => {
+                Err(CommandRefusal::NotYours { task: self.before.id() })
+            }
+        }
+    }
+}
+
+/// The question when an agent could not make its work land.
+pub(crate) fn cannot_land(reason: &NotLanded) -> QuestionDraft {
+    let text = NonBlank::led_by(
+        "The work was accepted and could not be merged, again after its agent tried to fix that. How should the agent fix it? \
+         What you write is given to it, and it goes on on the same branch; nothing that was committed is lost.\n\n",
+        &reason.describe(),
+    );
+    QuestionDraft::new(QuestionKind::Clarification, text)
+}

@@ -1,0 +1,153 @@
+//! Baton's record of a clone, outside the clone, where no agent can change it.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `repository` | the repository whose objects the clone borrows |
+//! | `branch` | the branch it stands on |
+//! | `owner` | the attempt it belongs to; written last, so a clone without one was never finished |
+//! | `spare` | there while it waits for an attempt |
+//! | `index`, `indexed` | Baton's own index of the files, and the commit it was made from |
+//! | `refs` | the refs the clone got |
+//! | `copied` | files that were copied in or made by the set-up, which are not the agent's work |
+//! | `set-up` | there once the project's set-up has run |
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::AttemptId;
+
+use crate::git::vault::folder;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CloneRecord {
+    folder: PathBuf,
+}
+
+impl CloneRecord {
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Starts an empty record.
+    pub fn begin(&self, repository: &Path) -> io::Result<()> {
+        folder::delete(&self.folder)?;
+        fs::create_dir_all(&self.folder)?;
+        self.write("repository", repository.as_os_str().as_bytes())
+    }
+
+    pub fn exists(&self) -> bool {
+        self.folder.is_dir()
+    }
+
+    pub fn is_of(&self, repository: &Path) -> bool {
+        self.read("repository").is_some_and(|path| path == repository.as_os_str().as_bytes())
+    }
+
+    pub fn owner(&self) -> Option<AttemptId> {
+        self.read_text("owner")?.parse().ok()
+    }
+
+    /// Makes the clone an attempt's own.
+    pub fn set_owner(&self, attempt: AttemptId) -> io::Result<()> {
+        self.write("owner", attempt.to_string().as_bytes())?;
+        remove(&self.folder.join("spare"))
+    }
+
+    pub fn is_spare(&self) -> bool {
+        self.folder.join("spare").exists()
+    }
+
+    pub fn mark_spare(&self) -> io::Result<()> {
+        self.write("spare", b"")
+    }
+
+    pub fn branch(&self) -> Option<BranchName> {
+        self.read_text("branch")?.parse().ok()
+    }
+
+    pub fn set_branch(&self, branch: &BranchName) -> io::Result<()> {
+        self.write("branch", branch.as_str().as_bytes())
+    }
+
+    pub fn index(&self) -> PathBuf {
+        self.folder.join("index")
+    }
+
+    /// The commit the index was made from.
+    pub fn indexed(&self) -> Option<CommitId> {
+        self.read_text("indexed")?.parse().ok()
+    }
+
+    pub fn set_indexed(&self, commit: &CommitId) -> io::Result<()> {
+        self.write("indexed", commit.as_str().as_bytes())
+    }
+
+    /// Replaces the index by another.
+    pub fn take_index(&self, index: &Path, commit: &CommitId) -> io::Result<()> {
+        // Without a commit the index is not trusted, so a crash in between costs time only.
+        remove(&self.folder.join("indexed"))?;
+        let new = self.folder.join("index.new");
+        fs::copy(index, &new)?;
+        fs::rename(&new, self.index())?;
+        self.set_indexed(commit)
+    }
+
+    /// As in `packed-refs`: "id name" a line.
+    pub fn refs(&self) -> Vec<u8> {
+        self.read("refs").unwrap_or_default()
+    }
+
+    pub fn set_refs(&self, packed: &[u8]) -> io::Result<()> {
+        self.write("refs", packed)
+    }
+
+    pub fn copied(&self) -> BTreeSet<PathBuf> {
+        let record = self.read("copied").unwrap_or_default();
+        let paths = record.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect()
+    }
+
+    /// Adds paths, NUL after each.
+    pub fn add_copied(&self, paths: &[u8]) -> io::Result<()> {
+        let known = self.read("copied").unwrap_or_default();
+        self.write("copied", &[known.as_slice(), paths].concat())
+    }
+
+    pub fn is_set_up(&self) -> bool {
+        self.folder.join("set-up").exists()
+    }
+
+    pub fn mark_set_up(&self) -> io::Result<()> {
+        self.write("set-up", b"")
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.folder.join(name)).ok()
+    }
+
+    fn read_text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder.join(name)).ok().map(|text| text.trim().to_owned())
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let new = self.folder.join(format!("{name}.new"));
+        fs::write(&new, bytes)?;
+        fs::rename(new, self.folder.join(name))
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

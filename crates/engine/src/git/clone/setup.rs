@@ -1,0 +1,110 @@
+//! What a fresh clone gets besides its commit: files git does not carry, and submodules.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::git::clone::checkout::Checkout;
+use crate::git::clone::make::failed;
+use crate::git::clone::private_clone::PrivateClone;
+use crate::git::clone::worktrees::Worktrees;
+use crate::git::command::call::TIMEOUT_FILES;
+use crate::git::command::program::At;
+use crate::git::error::GitError;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// Untracked files of the person's checkout, such as `.env`, by their path inside it. One that is not there is skipped;
+    /// one that git brings is not overwritten.
+    pub copy: Vec<PathBuf>,
+    /// Whether to fetch the submodules too, which may need the network.
+    pub submodules: bool,
+}
+
+impl Setup {
+    pub(crate) fn check(&self) -> Result<(), GitError> {
+        for path in &self.copy {
+            let bad = |why| Err(GitError::BadCopy { path: path.clone(), why });
+            if path.as_os_str().is_empty() {
+                return bad("it is empty");
+            }
+            for part in path.components() {
+                match part {
+                    Component::Normal(name) if name.eq_ignore_ascii_case(".git") => {
+                        return bad("it is git's own");
+                    }
+                    Component::Normal(_) => {}
+                    Component::CurDir | Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                        return bad("it has to stay inside the repository");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Worktrees {
+    /// Copies files and fetches submodules into a clone that no agent has seen.
+    pub(crate) async fn set_up(&self, made: &PrivateClone, setup: &Setup) -> Result<(), GitError> {
+        let mut copied = Vec::new();
+        for path in &setup.copy {
+            if self.repository.is_bare() {
+                // There is no checkout to copy from.
+                break;
+            }
+            let (from, to) = (self.repository.folder().join(path), made.folder.join(path));
+            if copy(&from, &to, &made.folder).map_err(failed("copy", &from))? {
+                copied.extend_from_slice(path.as_os_str().as_bytes());
+                copied.push(0);
+            }
+        }
+        made.record.add_copied(&copied).map_err(failed("write", made.record.folder()))?;
+        if setup.submodules {
+            let call = self.repository.call_at("fetch the submodules", At::Folder(&made.folder));
+            call.args(["submodule", "--quiet", "update", "--init", "--recursive"])
+                .timeout(TIMEOUT_FILES)
+                .run()
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the project's own set-up ran to its end here. A clone that is handed on brings it along.
+    pub fn is_set_up(&self, checkout: &Checkout) -> bool {
+        self.clone_in(&checkout.folder).record.is_set_up()
+    }
+
+    /// Notes that the project's own set-up has run. The new files it left are not the agent's work.
+    pub async fn note_set_up(&self, checkout: &Checkout) -> Result<(), GitError> {
+        let record = self.clone_in(&checkout.folder).record;
+        let index = record.index();
+        let at = At::Files { git_dir: self.repository.git_dir(), folder: &checkout.folder, index: &index };
+        let list = self.repository.call_at("list what the set-up made", at);
+        let new = list.args(["ls-files", "-z", "--others", "--exclude-standard"]).run().await?;
+        let note = || record.add_copied(&new).and_then(|()| record.mark_set_up());
+        note().map_err(failed("write", record.folder()))
+    }
+}
+
+/// Whether there was something to copy and no file in its place.
+fn copy(from: &Path, to: &Path, root: &Path) -> io::Result<bool> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Ok(false);
+    }
+    match fs::metadata(from) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+        // A folder of the repository may be a link that leads out of it.
+        if !fs::canonicalize(parent)?.starts_with(root) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the worktree"));
+        }
+    }
+    fs::copy(from, to).map(|_| true)
+}

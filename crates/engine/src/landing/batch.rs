@@ -1,0 +1,125 @@
+//! A batch: the first candidates of a lane, merged on the tip of its branch.
+
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::TaskId;
+use baton_core::landing::lane::BATCH_MAX;
+use baton_core::task::Task;
+
+use crate::base::error::EngineError;
+use crate::git::{MergeSpec, Stacked, Worktrees};
+use crate::landing::acceptor::verified_head;
+
+/// A task whose work is ready to be merged.
+pub(crate) struct LandingCandidate {
+    pub task: Task,
+    pub spec: MergeSpec,
+}
+
+/// What can be said about a lane's candidates before anything is checked.
+pub(crate) struct Batch {
+    /// Where the branch stands.
+    pub tip: CommitId,
+    /// The tree of the tip.
+    pub tree: CommitId,
+    /// What is checked together, in order, each with the tree after it.
+    pub members: Vec<(LandingCandidate, CommitId)>,
+    /// Already in the branch.
+    pub merged: Vec<Task>,
+    /// Cannot be merged with what is in the branch.
+    pub conflicts: Vec<(LandingCandidate, Vec<String>)>,
+    /// The branch of the task does not lead to what was verified.
+    pub moved: Vec<(Task, CommitId, CommitId)>,
+}
+
+impl Batch {
+    /// Merges the first candidates. One that conflicts with another candidate only waits for the next batch.
+    pub async fn build(
+        worktrees: &Worktrees,
+        into: &BranchName,
+        tasks: impl IntoIterator<Item = Task>,
+    ) -> Result<Self, EngineError> {
+        let tip = worktrees.repository().tip_of_existing(into).await?;
+        let tree = worktrees.tree_of(&tip).await?;
+        let mut batch = Self {
+            tip,
+            tree,
+            members: Vec::new(),
+            merged: Vec::new(),
+            conflicts: Vec::new(),
+            moved: Vec::new(),
+        };
+        let mut candidates = Vec::new();
+        for task in tasks.into_iter().take(BATCH_MAX) {
+            candidates.extend(batch.candidate(worktrees, into, task).await?);
+        }
+        let specs: Vec<MergeSpec> = candidates.iter().map(|candidate| candidate.spec.clone()).collect();
+        let stack = worktrees.stack(&batch.tip, &specs).await?;
+        for (candidate, stacked) in candidates.into_iter().zip(stack) {
+            match stacked {
+                Stacked::Already => batch.merged.push(candidate.task),
+                Stacked::Merged { tree } => batch.members.push((candidate, tree)),
+                Stacked::Conflict { files, is_with_tip: true } => {
+                    let files = files.iter().map(|file| file.display().to_string()).collect();
+                    batch.conflicts.push((candidate, files));
+                }
+                Stacked::Conflict { is_with_tip: false, .. } => {}
+            }
+        }
+        Ok(batch)
+    }
+
+    /// None if the task's branch has moved, or there is none: then there is nothing to merge.
+    async fn candidate(
+        &mut self,
+        worktrees: &Worktrees,
+        into: &BranchName,
+        task: Task,
+    ) -> Result<Option<LandingCandidate>, EngineError> {
+        let branch = BranchName::for_task(task.id());
+        let tip = worktrees.repository().tip(&branch).await?;
+        let head = match (verified_head(&task).cloned(), tip) {
+            (Some(verified), Some(tip)) if verified != tip => {
+                self.moved.push((task, verified, tip));
+                return Ok(None);
+            }
+            (Some(head), _) | (None, Some(head)) => head,
+            (None, None) => {
+                self.merged.push(task);
+                return Ok(None);
+            }
+        };
+        let message = format!("Merge {}: {}", task.id(), task.spec().title);
+        let spec = MergeSpec { branch, head: Some(head), into: into.clone(), message };
+        Ok(Some(LandingCandidate { task, spec }))
+    }
+
+    /// The trees of all prefixes, that of the tip first.
+    pub fn trees(&self) -> Vec<CommitId> {
+        [&self.tree].into_iter().chain(self.members.iter().map(|(_, tree)| tree)).cloned().collect()
+    }
+
+    pub fn ids(&self, prefix: usize) -> Vec<TaskId> {
+        self.members.iter().take(prefix).map(|(candidate, _)| candidate.task.id()).collect()
+    }
+
+    /// The commit the branch is to move to for this prefix; the tip itself for none.
+    pub async fn commit(&self, worktrees: &Worktrees, prefix: usize) -> Result<CommitId, EngineError> {
+        let Some((_, tree)) = prefix.checked_sub(1).and_then(|last| self.members.get(last)) else {
+            return Ok(self.tip.clone());
+        };
+        let specs: Vec<&MergeSpec> =
+            self.members.iter().take(prefix).map(|(candidate, _)| &candidate.spec).collect();
+        Ok(worktrees.join_all(&message(&specs), tree, &self.tip, &specs).await?)
+    }
+}
+
+/// One line for one task; a headline and a line for each of several.
+fn message(specs: &[&MergeSpec]) -> String {
+    match specs {
+        [only] => only.message.clone(),
+        several => {
+            let lines: Vec<&str> = several.iter().map(|spec| spec.message.as_str()).collect();
+            format!("Merge {} tasks\n\n{}", several.len(), lines.join("\n"))
+        }
+    }
+}

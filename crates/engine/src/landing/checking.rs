@@ -1,0 +1,119 @@
+//! Runs the checks on one commit, in a scratch clone, and keeps what they said about its tree.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::AttemptId;
+use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+use tracing::{Instrument, info_span};
+
+use crate::base::error::EngineError;
+use crate::git::{Setup, Worktrees};
+use crate::landing::error::LandingError;
+use crate::landing::lander::Lander;
+use crate::user_tasks::Site;
+use crate::user_tasks::checks::CheckGround;
+
+/// For the project's own set-up in a scratch clone.
+const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
+
+/// The commit to check, and what it is to become.
+pub(crate) struct CheckOrder<'a> {
+    pub into: &'a BranchName,
+    pub commit: CommitId,
+    pub base: CommitId,
+    pub key: VerdictKey,
+    /// The processes of the checks are known as this attempt's.
+    pub attempt: AttemptId,
+}
+
+impl Lander {
+    /// Digest of everything that decides what the checks do, apart from the files they look at.
+    pub(crate) fn suite(&self, worktrees: &Worktrees) -> Result<String, EngineError> {
+        let mut sum = Sha256::new();
+        let checks = serde_json::to_string(&self.settings.checks).unwrap_or_default();
+        sum.update(checks.as_bytes());
+        if self.settings.checks.user_tasks().next().is_some() || self.settings.worktree.setup.is_some() {
+            let site = Site::of_person(&self.projects.people_folder(worktrees));
+            sum.update(self.user_tasks.digest(&site)?.as_bytes());
+        }
+        let mut text = String::new();
+        for byte in sum.finalize() {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(text)
+    }
+
+    pub(crate) async fn verdict(&self, key: &VerdictKey) -> Result<Option<Versioned<Verdict>>, EngineError> {
+        Ok(self.tasks.store.verdict(key).await?)
+    }
+
+    /// Runs all checks once and records the result.
+    pub(crate) async fn check(
+        &self,
+        worktrees: &Worktrees,
+        order: CheckOrder<'_>,
+    ) -> Result<(), EngineError> {
+        let span = info_span!("landing_check", branch = %order.into, commit = %order.commit);
+        let run = self.run_checks(worktrees, &order).instrument(span).await?;
+        let mut decision = self.tasks.decision(&order.key);
+        loop {
+            let stored = self.verdict(&order.key).await?;
+            let guard = stored.as_ref().map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
+            let mut verdict = stored.map_or_else(
+                || Verdict {
+                    key: order.key.clone(),
+                    into: order.into.clone(),
+                    commit: order.commit.clone(),
+                    base: order.base.clone(),
+                    runs: Vec::new(),
+                },
+                |stored| stored.value,
+            );
+            verdict.runs.push(run.clone());
+            let flaky: Vec<String> = verdict.flaky().iter().map(ToString::to_string).collect();
+            if decision.commit(Change::new().put(Record::Verdict(Box::new(verdict)), guard)).await? {
+                if !flaky.is_empty() {
+                    let names = flaky.join(", ");
+                    (self.announce)(&format!(
+                        "flaky: {names} failed on {} and passed when run again",
+                        order.commit
+                    ));
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    async fn run_checks(
+        &self,
+        worktrees: &Worktrees,
+        order: &CheckOrder<'_>,
+    ) -> Result<CheckRun, EngineError> {
+        let wanted = &self.settings.worktree;
+        let setup =
+            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let started_at = self.tasks.store.now().await?;
+        let started = Instant::now();
+        let clone = worktrees.scratch_clone(order.into, &order.commit, &setup).await?;
+        let root = self.projects.people_folder(worktrees);
+        let site = self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory());
+        // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
+        let (_alive, mut stop) = watch::channel(false);
+        if let Some(name) = &wanted.setup {
+            let ran = self.user_tasks.run_unless_stopped(&site, name, SETUP_TIMEOUT, &mut stop).await?;
+            if let Some(ran) = ran.filter(|ran| !ran.succeeded) {
+                return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
+            }
+        }
+        let ground = CheckGround { attempt: order.attempt, user_tasks: &self.user_tasks, site: &site };
+        let results = self.settings.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();
+        clone.remove().await?;
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(CheckRun { started_at, duration_ms, results })
+    }
+}

@@ -1,0 +1,253 @@
+//! Works through a lane: checks what is to become the branch, moves the branch there, or sends a task back (I18).
+//!
+//! Every step rests on the store and the repository: the tasks in the lane, the branch's tip and the verdicts. So a crash
+//! between any two steps leaves the branch at a commit that passed, and the next run goes on from there. Moving the branch
+//! comes before calling its tasks done; a task whose work is already in the branch is done without another check.
+
+use std::sync::Arc;
+
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
+use baton_core::landing::lane::lane_entry;
+use baton_core::landing::search::{LaneStep, next_step};
+use baton_core::landing::verdict::{TreeState, VerdictKey};
+use baton_core::people::actor::Actor;
+use baton_core::task::Task;
+use baton_core::task::not_landed::NotLanded;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::CommandRefusal;
+
+use crate::base::announce::Announce;
+use crate::base::error::EngineError;
+use crate::cluster::merge_lock::MergeLock;
+use crate::cluster::node::Node;
+use crate::git::Worktrees;
+use crate::landing::batch::Batch;
+use crate::landing::board::LandingBoard;
+use crate::landing::checking::CheckOrder;
+use crate::landing::lanes::{self, Lane};
+use crate::landing::met;
+use crate::projects::Projects;
+use crate::projects::source::{CodeSource, slug};
+use crate::settings::Settings;
+use crate::tasks::service::TaskService;
+use crate::user_tasks::UserTasks;
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Lander {
+    pub(crate) tasks: TaskService,
+    pub(crate) projects: Projects,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) user_tasks: UserTasks,
+    pub(crate) announce: Announce,
+    pub board: LandingBoard,
+    node: Node,
+}
+
+impl Lander {
+    pub fn new(
+        projects: Projects,
+        settings: Arc<Settings>,
+        user_tasks: UserTasks,
+        node: Node,
+        board: LandingBoard,
+        announce: Announce,
+    ) -> Self {
+        Self { tasks: projects.tasks.clone(), projects, settings, user_tasks, announce, board, node }
+    }
+
+    /// Works on the lane of this task until the task has left it. For commands that run without a server.
+    pub async fn land(&self, task: TaskId) -> Result<(), EngineError> {
+        while let Some(lane) = lanes::find(&self.projects, task).await? {
+            self.work(&lane).await?;
+        }
+        Ok(())
+    }
+
+    /// Works on the lane until it is empty.
+    pub async fn work(&self, lane: &Lane) -> Result<(), EngineError> {
+        let worked = self.work_through(lane).await;
+        match &worked {
+            Ok(()) => self.board.note_idle(&lane.key),
+            Err(error) => self.board.note_error(&lane.key, format!("{error}; {}", error.hint())),
+        }
+        worked
+    }
+
+    async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
+        // Candidates of a batch stay together until it is decided: one that comes in later does not start the search anew.
+        let mut together: Vec<TaskId> = Vec::new();
+        loop {
+            let mut waiting = lanes::waiting(&self.projects, &lane.key).await?;
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            together.retain(|id| waiting.iter().any(|task| task.id() == *id));
+            if !together.is_empty() {
+                waiting.retain(|task| together.contains(&task.id()));
+            }
+            let worktrees = self.open(&waiting).await?;
+            let batch = Batch::build(&worktrees, &lane.key.branch, waiting).await?;
+            if self.settle_early(lane, &worktrees, &batch).await? {
+                continue;
+            }
+            if batch.members.is_empty() {
+                return Ok(());
+            }
+            together = batch.ids(batch.members.len());
+            if self.step(lane, &worktrees, &batch).await? {
+                together.clear();
+            }
+        }
+    }
+
+    /// The repository, with what other machines pushed for these tasks.
+    async fn open(&self, waiting: &[Task]) -> Result<Worktrees, EngineError> {
+        let mut worktrees = None;
+        for task in waiting {
+            let (found, _) = self.projects.repository_as_shared(task).await?;
+            let is_clone = found.repository().is_clone();
+            worktrees = Some(found);
+            if !is_clone {
+                break;
+            }
+        }
+        worktrees.ok_or_else(|| crate::landing::error::LandingError::EmptyLane.into())
+    }
+
+    /// What needs no check. True if anything left the lane.
+    async fn settle_early(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+    ) -> Result<bool, EngineError> {
+        for task in &batch.merged {
+            self.leave(task.id(), Command::Land { commit: batch.tip.clone() }).await?;
+        }
+        for (task, verified, tip) in &batch.moved {
+            let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
+            self.send_back(task, reason).await?;
+        }
+        for (candidate, files) in &batch.conflicts {
+            let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
+            let reason = NotLanded::Conflict { into: lane.key.branch.clone(), files: files.clone(), met };
+            self.send_back(&candidate.task, reason).await?;
+        }
+        Ok(!batch.merged.is_empty() || !batch.moved.is_empty() || !batch.conflicts.is_empty())
+    }
+
+    /// The next step of the batch. True if a task left the lane.
+    async fn step(&self, lane: &Lane, worktrees: &Worktrees, batch: &Batch) -> Result<bool, EngineError> {
+        let suite = self.suite(worktrees)?;
+        let environment = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        let key =
+            |tree: CommitId| VerdictKey { tree, suite: suite.clone(), environment: environment.clone() };
+        let mut states = Vec::new();
+        for (prefix, tree) in batch.trees().into_iter().enumerate() {
+            let stored = self.verdict(&key(tree)).await?;
+            states.push(
+                stored.map_or(TreeState::Unknown, |stored| stored.value.state(accepted_at(batch, prefix))),
+            );
+        }
+        let first = || batch.members.first().map(|(candidate, _)| candidate);
+        match (next_step(&states), first()) {
+            (None, _) | (_, None) => Ok(false),
+            (Some(LaneStep::Check(prefix)), Some(first)) => {
+                let now = self.tasks.store.now().await?;
+                self.board.note_checking(&lane.key, batch.ids(prefix.max(1)), now);
+                let last = batch.members.get(prefix.saturating_sub(1)).map_or(first, |(last, _)| last);
+                let attempt = lane_entry(&last.task).and_then(|entry| entry.work.attempt);
+                let order = CheckOrder {
+                    into: &lane.key.branch,
+                    commit: batch.commit(worktrees, prefix).await?,
+                    base: batch.tip.clone(),
+                    key: key(batch.trees()[prefix].clone()),
+                    attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
+                };
+                self.check(worktrees, order).await?;
+                Ok(false)
+            }
+            (Some(LaneStep::Land(prefix)), Some(_)) => self.move_branch(lane, worktrees, batch, prefix).await,
+            (Some(LaneStep::SendBackFirst), Some(first)) => {
+                let verdict = self.verdict(&key(batch.trees()[1].clone())).await?.map(|stored| stored.value);
+                let reason = NotLanded::ChecksFailed {
+                    into: lane.key.branch.clone(),
+                    commit: verdict
+                        .as_ref()
+                        .map_or_else(|| batch.tip.clone(), |verdict| verdict.commit.clone()),
+                    base: batch.tip.clone(),
+                    checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
+                    met: met::find(&self.tasks, worktrees, first, &batch.tip).await?,
+                };
+                self.send_back(&first.task, reason).await?;
+                Ok(true)
+            }
+            (Some(LaneStep::BranchFails), Some(first)) => {
+                let verdict = self.verdict(&key(batch.tree.clone())).await?.map(|stored| stored.value);
+                let reason = NotLanded::BranchFails {
+                    into: lane.key.branch.clone(),
+                    base: batch.tip.clone(),
+                    checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
+                };
+                self.send_back(&first.task, reason).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// I18: the branch moves to the commit whose tree passed, if it still is where that was built on. False if it is not.
+    async fn move_branch(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        prefix: usize,
+    ) -> Result<bool, EngineError> {
+        let ids = batch.ids(prefix);
+        let waiting = lanes::waiting(&self.projects, &lane.key).await?;
+        if !ids.iter().all(|id| waiting.iter().any(|task| task.id() == *id)) {
+            // Somebody took one back meanwhile.
+            return Ok(true);
+        }
+        let (from, to) = (&batch.tip, batch.commit(worktrees, prefix).await?);
+        let has_moved = match &lane.source {
+            CodeSource::Here(_) => worktrees.advance(&lane.key.branch, from, &to).await?,
+            CodeSource::Remote(remote) => {
+                let name = format!("merge:{}", slug(remote));
+                let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
+                let moved = worktrees.advance_shared(&lane.key.branch, from, &to).await;
+                lock.end(&self.tasks.store).await?;
+                moved?
+            }
+        };
+        if has_moved {
+            for id in ids {
+                self.leave(id, Command::Land { commit: to.clone() }).await?;
+            }
+        }
+        Ok(has_moved)
+    }
+
+    async fn send_back(&self, task: &Task, reason: NotLanded) -> Result<(), EngineError> {
+        (self.announce)(&format!("{} did not land: {}", task.id(), reason.headline()));
+        self.leave(task.id(), Command::SendBack { reason: Box::new(reason) }).await
+    }
+
+    /// Somebody may have decided about the task meanwhile; then there is nothing left to do.
+    async fn leave(&self, task: TaskId, command: Command) -> Result<(), EngineError> {
+        match self.tasks.apply(task, command, Actor::Baton).await {
+            Ok(_) => Ok(()),
+            Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// When the last of these was accepted. For the tip alone: when the first was, for whose sake it is looked at.
+fn accepted_at(batch: &Batch, prefix: usize) -> Timestamp {
+    let entries = batch.members.iter().take(prefix.max(1)).filter_map(|(one, _)| lane_entry(&one.task));
+    entries.map(|entry| entry.since).max().unwrap_or(Timestamp::from_ms(0))
+}

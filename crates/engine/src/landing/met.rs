@@ -1,0 +1,56 @@
+//! Which tasks a candidate met on its way: those that are in the branch and not in its own history, and those before it.
+
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::TaskId;
+use baton_core::task::not_landed::MetTask;
+
+use crate::base::error::EngineError;
+use crate::git::Worktrees;
+use crate::landing::batch::LandingCandidate;
+use crate::tasks::service::TaskService;
+
+/// More would not fit into a prompt. The newest are kept.
+const MET_MAX: usize = 10;
+
+pub(crate) async fn find(
+    tasks: &TaskService,
+    worktrees: &Worktrees,
+    candidate: &LandingCandidate,
+    tip: &CommitId,
+) -> Result<Vec<MetTask>, EngineError> {
+    let Some(head) = &candidate.spec.head else { return Ok(Vec::new()) };
+    let messages = worktrees.messages_since(head, tip).await?;
+    let mut ids = task_ids(&messages);
+    ids.retain(|id| *id != candidate.task.id());
+    let ids = ids.split_off(ids.len().saturating_sub(MET_MAX));
+    let found = tasks.store.tasks_by_ids(&ids).await?;
+    let title = |id: &TaskId| found.iter().find(|stored| stored.value.id() == *id);
+    let met = |id: &TaskId| Some(MetTask { task_id: *id, title: title(id)?.value.spec().title.clone() });
+    Ok(ids.iter().filter_map(met).collect())
+}
+
+/// The tasks that merge commits name, in order, each once.
+fn task_ids(messages: &str) -> Vec<TaskId> {
+    let mut ids: Vec<TaskId> = Vec::new();
+    for line in messages.lines() {
+        let word = line.strip_prefix("Merge ").and_then(|rest| rest.split(':').next());
+        if let Some(id) = word.and_then(|word| word.parse().ok())
+            && !ids.contains(&id)
+        {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_commits_name_their_tasks() {
+        let messages = "Merge TASK-00000001: One\n\nMerge 2 tasks\n\nMerge TASK-00000002: Two\n\
+                        Merge TASK-00000001: One\nMerge branch x\nFix TASK-00000009\n";
+        assert_eq!(task_ids(messages), [1, 2].map(TaskId::from_bits));
+    }
+}

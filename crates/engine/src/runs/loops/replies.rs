@@ -1,0 +1,159 @@
+//! Answers in other words than the offered ones: a remark behind the word, a review that is sent back, the end of the loop.
+
+use baton_core::ask::choice::{YesNo, is_one_of, split_remark};
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::phase::Phase;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::work::{PhaseWork, QuestionTopic};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::change::{Change, Versioned};
+
+use crate::base::error::Result;
+use crate::runs::loops::Loops;
+use crate::runs::loops::answers::{LoopAnswer, ONCE_MORE};
+use crate::runs::loops::rows::{closed, put};
+
+/// Words that end the loop wherever it is. DONE means something else where the question is whether a subtask is done.
+const BREAK: [&str; 4] = ["BREAK LOOP", "BREAK OFF", "END LOOP", "STOP LOOP"];
+const DONE: &str = "DONE";
+/// Words that let an agent work once more.
+const AGAIN: [&str; 4] = ["AGAIN", "REDO", "RETRY", "SEND BACK"];
+
+/// What such an answer means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LoopReply {
+    BreakOff,
+    /// The plan is declined, with what should be different.
+    Replan(NonBlank),
+    /// Everything was executed, and this is to be done too.
+    MoreWork(NonBlank),
+    /// An agent works on the current subtask again.
+    Redo(NonBlank),
+    /// The review is sent back.
+    SendBack(Option<NonBlank>),
+}
+
+impl LoopReply {
+    /// `None` for an answer that is one of the offered words, or none that is known.
+    pub(crate) fn parse(current: &PhaseLoop, answer: &NonBlank) -> Option<Self> {
+        let topic = current.topic()?;
+        let (word, remark) = split_remark(answer.as_str());
+        let remark = remark.and_then(|remark| NonBlank::new(remark).ok());
+        // DONE at the last gate is its NO: the loop ends with its summary.
+        let at_last_gate = topic == QuestionTopic::Gate && current.phase() == Phase::Review;
+        let is_done = is_one_of(answer.as_str(), &[DONE]) && topic != QuestionTopic::IsDone && !at_last_gate;
+        if is_done || is_one_of(answer.as_str(), &BREAK) {
+            return Some(Self::BreakOff);
+        }
+        let is_no = YesNo::read(word) == Ok(YesNo::No);
+        match (current.work(), topic, remark) {
+            (PhaseWork::Plan(_), QuestionTopic::Gate, Some(remark)) if is_no => Some(Self::Replan(remark)),
+            (PhaseWork::Execute(_), QuestionTopic::Gate, Some(remark)) if is_no => {
+                Some(Self::MoreWork(remark))
+            }
+            (PhaseWork::Execute(_), QuestionTopic::IsDone, Some(remark))
+                if is_no || is_one_of(word, &AGAIN) =>
+            {
+                Some(Self::Redo(remark))
+            }
+            (PhaseWork::Execute(_), QuestionTopic::IsDone, None) if is_one_of(word, &AGAIN) => {
+                NonBlank::new(ONCE_MORE).ok().map(Self::Redo)
+            }
+            (PhaseWork::Review(_), QuestionTopic::Gate | QuestionTopic::Discovered, remark)
+                if is_one_of(word, &AGAIN) =>
+            {
+                Some(Self::SendBack(remark))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Loops {
+    /// The loop after such an answer, in one change.
+    pub(crate) async fn take_reply(
+        &self,
+        stored: &Versioned<PhaseLoop>,
+        reply: &LoopReply,
+        given: &LoopAnswer<'_>,
+        now: Timestamp,
+    ) -> Result<(PhaseLoop, Change)> {
+        let (id, by) = (given.record.question.id, given.answered_by.clone());
+        let next = stored.value.answer_freely(id, given.answer, by.clone())?;
+        let settled = QuestionState::Answered { at: now, answer: given.answer.clone(), answered_by: by };
+        let answer = closed(given.record, settled, given.actor, now);
+        let mut work = next.work().clone();
+        let mut more = Change::new();
+        match (reply, &mut work) {
+            (LoopReply::Replan(remark), PhaseWork::Plan(plan)) => plan.plan_again(remark),
+            (LoopReply::MoreWork(text), PhaseWork::Execute(execute)) => {
+                let (task, change) = self.extra_subtask(&stored.value, text, given.actor, now).await?;
+                execute.add(task, text.to_string());
+                more = change;
+            }
+            (LoopReply::Redo(remark), PhaseWork::Execute(execute)) => {
+                if let Some(task) = execute.current().map(|current| current.task.id) {
+                    more = self.let_run(task, remark, given.actor).await?;
+                }
+                execute.run_again();
+            }
+            (LoopReply::SendBack(remark), PhaseWork::Review(review)) => review.review_again(remark.as_ref()),
+            (LoopReply::BreakOff, _) => {
+                let reason = ExitReason::user_requested();
+                return self.left(stored, reason, None, given.actor, Some(answer), now).await;
+            }
+            // `parse` looked at the same work.
+            _ => {}
+        }
+        let next = next.at_work(work, None);
+        Ok((next.clone(), put(&next, Some(stored.version)).and(answer).and(more)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::ask::question::{QuestionDraft, QuestionKind};
+    use baton_core::base::id::{CycleId, QuestionId};
+    use baton_core::people::owner_token::OwnerToken;
+    use baton_core::phase::PhaseStart;
+    use baton_core::phase::phase_loop::FreshCycle;
+
+    use super::*;
+
+    fn at(phase: PhaseStart, topic: QuestionTopic) -> PhaseLoop {
+        let owner = OwnerToken::from_digest([1; 32]);
+        let fresh = FreshCycle { id: CycleId::from_bits(1), owner };
+        let started = PhaseLoop::new("sess_1".parse().unwrap()).start(phase, fresh).unwrap().next;
+        let draft = QuestionDraft::new(QuestionKind::Clarification, NonBlank::new("Well?").unwrap());
+        let asked = started.ask_anew(&owner, draft.with_id(QuestionId::from_bits(1))).unwrap();
+        asked.at_work(asked.work().clone(), Some(topic))
+    }
+
+    #[test]
+    fn answers_in_other_words() {
+        use PhaseStart::{Execute, Plan, Review};
+        use QuestionTopic::{Discovered, Gate, IsDone, MayRun, Revision};
+        let remark = |text: &str| NonBlank::new(text).unwrap();
+        for (phase, topic, answer, expected) in [
+            (Plan, Gate, "NO: three parts", Some(LoopReply::Replan(remark("three parts")))),
+            (Plan, Gate, "NO", None),
+            (Plan, Gate, "YES: three parts", None),
+            (Plan, Gate, "DONE", Some(LoopReply::BreakOff)),
+            (Plan, Revision, "Done: the first part", None),
+            (Execute, Gate, "no - add a test", Some(LoopReply::MoreWork(remark("add a test")))),
+            (Execute, MayRun, "break loop", Some(LoopReply::BreakOff)),
+            (Execute, IsDone, "DONE", None),
+            (Execute, IsDone, "NO: use tabs", Some(LoopReply::Redo(remark("use tabs")))),
+            (Execute, IsDone, "redo", Some(LoopReply::Redo(remark(ONCE_MORE)))),
+            (Execute, IsDone, "FAILED", None),
+            (Review, Gate, "DONE", None),
+            (Review, Gate, "AGAIN: and the docs?", Some(LoopReply::SendBack(Some(remark("and the docs?"))))),
+            (Review, Discovered, "again", Some(LoopReply::SendBack(None))),
+            (Review, Discovered, "EDIT", None),
+        ] {
+            assert_eq!(LoopReply::parse(&at(phase, topic), &remark(answer)), expected, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Accepts work where the settings say so, and works on the lanes of accepted work: on each in its own task, so that one whose checks take long holds up no other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use baton_core::base::id::TaskId;
+use baton_core::base::text::Role;
+use baton_core::landing::lane::waits_for_branch;
+use baton_core::people::actor::Actor;
+use baton_core::task::Task;
+use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState};
+use baton_core::transition::refusal::CommandRefusal;
+use baton_store::model::query::TaskFilter;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::base::error::EngineError;
+use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
+use crate::cluster::leader::Leadership;
+use crate::landing::lanes::{self, Lane, LaneKey};
+use crate::projects::source::CodeSource;
+use crate::services::workspace::Workspace;
+use crate::settings::AcceptPolicy;
+
+/// Finished tasks read at once.
+const PAGE: u32 = 200;
+
+/// A branch in a folder is worked on by the machine that has the folder, one of a remote by the leader.
+pub(super) struct LandingService {
+    workspace: Workspace,
+    leadership: Leadership,
+    items: Items,
+    active: BTreeMap<LaneKey, LaneTask>,
+    /// Incremented when a lane is done, so that what came in meanwhile is seen.
+    ended: watch::Sender<u64>,
+}
+
+/// Ends the work when it is dropped, and with it the processes of the checks.
+struct LaneTask {
+    handle: JoinHandle<()>,
+    /// Set before anybody is woken; the handle says so only a moment later.
+    has_ended: Arc<AtomicBool>,
+}
+
+impl LaneTask {
+    fn is_over(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire) || self.handle.is_finished()
+    }
+}
+
+impl Drop for LaneTask {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
+
+impl LandingService {
+    pub(super) fn new(workspace: Workspace, leadership: Leadership, ended: watch::Sender<u64>) -> Self {
+        let items = workspace.items(ServiceName::Landing);
+        Self { workspace, leadership, items, active: BTreeMap::new(), ended }
+    }
+
+    fn is_ours(&self, lane: &Lane) -> bool {
+        match &lane.source {
+            CodeSource::Here(folder) => !self.workspace.node.is_shared || folder.is_dir(),
+            CodeSource::Remote(_) => self.leadership.is_held(),
+        }
+    }
+
+    fn start(&mut self, lane: Lane, item: Item) {
+        let (items, lander, ended) = (self.items.clone(), self.workspace.lander(), self.ended.clone());
+        let (key, has_ended) = (lane.key.clone(), Arc::new(AtomicBool::new(false)));
+        let flag = has_ended.clone();
+        let work = async move {
+            // An error is on the item; only a store that cannot record it is lost here, and then the next round fails.
+            let _ = items.attempt(&item, lander.work(&lane)).await;
+            flag.store(true, Ordering::Release);
+            ended.send_modify(|count| *count += 1);
+        };
+        self.active.insert(key, LaneTask { handle: tokio::spawn(work), has_ended });
+    }
+}
+
+impl LandingService {
+    /// Accepts what needs no person, in the name of the setting. Core refuses whatever a person has to look at.
+    async fn accept_ready(&self) -> Result<(), ServiceError> {
+        let Workspace { settings, tasks, .. } = &self.workspace;
+        let is_wanted = settings.accept_when == AcceptPolicy::Green && !settings.checks.is_empty();
+        if !is_wanted || !self.leadership.is_held() {
+            return Ok(());
+        }
+        let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
+        let mut cursor = None;
+        loop {
+            let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
+            for stored in page.items.iter().filter(|stored| needs_no_person(&stored.value)) {
+                let id = stored.value.id();
+                let item = Item::new(ItemKind::Landing, &id).for_task(id);
+                self.items.attempt(&item, self.accept(id)).await?;
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn accept(&self, task: TaskId) -> Result<(), EngineError> {
+        let policy = Actor::policy("accept_when = green");
+        match self.workspace.acceptor().accept(task, false, policy).await {
+            Ok(_) => Ok(()),
+            // Somebody decided first.
+            Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// In a loop the person decides about each subtask.
+fn needs_no_person(task: &Task) -> bool {
+    let is_ready = matches!(
+        task.state(),
+        TaskState::Provisional(Provisional { mark: ReviewMark::Ready, question: None, .. })
+    );
+    is_ready && !waits_for_branch(task) && !Role::loop_phases().contains(&task.spec().role)
+}
+
+impl Service for LandingService {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        self.accept_ready().await?;
+        self.active.retain(|_, task| !task.is_over());
+        for lane in lanes::load(&self.workspace.projects).await? {
+            if !self.is_ours(&lane) {
+                continue;
+            }
+            let item = Item::new(ItemKind::Lane, &lane.key);
+            let item = lane.tasks.first().map_or(item.clone(), |first| item.for_task(first.id()));
+            if self.items.is_due(&item) && !self.active.contains_key(&lane.key) {
+                self.start(lane, item);
+            }
+        }
+        Ok(self.items.end_round())
+    }
+}
