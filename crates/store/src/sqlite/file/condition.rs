@@ -6,7 +6,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 use tracing::error;
@@ -21,7 +21,7 @@ use crate::sqlite::file::lock::sibling;
 pub(crate) struct FileCondition {
     path: PathBuf,
     opened: FileIdentity,
-    fault: OnceLock<StoreError>,
+    fault: Mutex<Option<StoreError>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -40,35 +40,43 @@ impl FileIdentity {
 impl FileCondition {
     pub(crate) fn new(path: &Path) -> Result<Self, StoreError> {
         let opened = FileIdentity::of(path).map_err(|error| io_error(&error, path, "opening the store"))?;
-        Ok(Self { path: path.to_owned(), opened, fault: OnceLock::new() })
+        Ok(Self { path: path.to_owned(), opened, fault: Mutex::new(None) })
     }
 
-    /// Why nothing may be written any more. If the file has just gone, what it held is written beside it from the
-    /// connection that still has it open.
+    /// Why nothing may be written any more. If the file is gone, what it held is written beside it from the connection
+    /// that still has it open. That copy may be deleted too, by the same `rm -r`: then it is written again.
     pub(crate) fn check(&self, conn: &Connection) -> Result<(), StoreError> {
-        if let Some(fault) = self.fault.get() {
-            return Err(fault.clone());
-        }
-        // Only a clear answer counts: with no file handles left, for example, nothing can be looked up.
-        let is_same = match FileIdentity::of(&self.path) {
-            Ok(found) => found == self.opened,
-            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-        };
-        if is_same {
-            return Ok(());
+        let mut fault = self.fault();
+        match &*fault {
+            Some(StoreError::Gone { rescued, .. }) if !rescued.as_ref().is_some_and(|copy| copy.exists()) => (),
+            Some(known) => return Err(known.clone()),
+            None if self.is_in_place() => return Ok(()),
+            None => (),
         }
         let gone = StoreError::Gone { path: self.path.clone(), rescued: self.rescue(conn) };
-        self.note(&gone);
-        Err(gone)
+        error!(fault = %gone, "the store is closed for writing");
+        Err(fault.insert(gone).clone())
+    }
+
+    /// Only a clear answer counts: with no file handles left, for example, nothing can be looked up.
+    fn is_in_place(&self) -> bool {
+        match FileIdentity::of(&self.path) {
+            Ok(found) => found == self.opened,
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
     }
 
     /// Remembers an error after which the file must not be written.
-    pub(crate) fn note(&self, fault: &StoreError) {
-        if matches!(fault, StoreError::Damaged { .. } | StoreError::Gone { .. })
-            && self.fault.set(fault.clone()).is_ok()
-        {
-            error!(%fault, "the store is closed for writing");
+    pub(crate) fn note(&self, found: &StoreError) {
+        let mut fault = self.fault();
+        if fault.is_none() && matches!(found, StoreError::Damaged { .. } | StoreError::Gone { .. }) {
+            error!(fault = %found, "the store is closed for writing");
+            *fault = Some(found.clone());
         }
+    }
+
+    fn fault(&self) -> MutexGuard<'_, Option<StoreError>> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn rescue(&self, conn: &Connection) -> Option<PathBuf> {
