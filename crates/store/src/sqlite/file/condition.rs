@@ -48,10 +48,11 @@ impl FileCondition {
     pub(crate) fn check(&self, conn: &Connection) -> Result<(), StoreError> {
         let mut fault = self.fault();
         match &*fault {
-            Some(StoreError::Gone { rescued, .. }) if !rescued.as_ref().is_some_and(|copy| copy.exists()) => (),
+            Some(StoreError::Gone { rescued, .. }) if !rescued.as_ref().is_some_and(|copy| copy.exists()) => {
+            }
             Some(known) => return Err(known.clone()),
             None if self.is_in_place() => return Ok(()),
-            None => (),
+            None => {}
         }
         let gone = StoreError::Gone { path: self.path.clone(), rescued: self.rescue(conn) };
         error!(fault = %gone, "the store is closed for writing");
