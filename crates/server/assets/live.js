@@ -50,6 +50,7 @@ function line(text, isOff) {
 function heard(id, news) {
   if (Number(id) > Number(seq)) seq = id;
   if (news.event === "turns" && !document.querySelector("[data-turns]")) return;
+  if (news.event === "landing" && !document.querySelector("[data-landing]")) return;
   if (news.notice) notify(news.notice);
   const about = (main().dataset.about ?? "").split(" ").filter(Boolean);
   const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_") || news.event === "services";

@@ -1,7 +1,8 @@
-//! Text that agents write, kept in bounded space: lines, excerpts and the attempt log.
+//! Text that agents write, kept in bounded space: lines, excerpts, the attempt log and output to watch.
 //!
 //! Nothing here interprets a line; that is for `report` and `protocols`.
 
 pub mod excerpt;
 pub(crate) mod lines;
+pub mod live;
 pub mod log;

@@ -14,6 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::fence::Fence;
 use crate::output::excerpt::TextExcerpt;
 use crate::output::lines::{LineSplitter, OutputLine};
+use crate::output::live::LiveOutput;
 use crate::process::environment::AgentEnvironment;
 use crate::process::exit::ProcessExit;
 use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
@@ -73,13 +74,22 @@ impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
 
 /// Runs the command to its end. Setting `stop` to true ends it early; dropping the future kills its tree at once.
 pub async fn run(one_shot: &OneShot, stop: &mut watch::Receiver<bool>) -> OneShotResult {
+    run_watched(one_shot, stop, None).await
+}
+
+/// The same, while its output can be watched.
+pub async fn run_watched(
+    one_shot: &OneShot,
+    stop: &mut watch::Receiver<bool>,
+    live: Option<&LiveOutput>,
+) -> OneShotResult {
     let (mut process, ProcessPipes { stdin, stdout, stderr }) = match Process::start(one_shot) {
         Ok(started) => started,
         Err(error) => {
             return OneShotResult { end: OneShotEnd::NotStarted(error.to_string()), output: String::new() };
         }
     };
-    let mut streams = OneShotOutput::new(stdout, stderr, one_shot.output_bytes_max);
+    let mut streams = OneShotOutput::new(stdout, stderr, one_shot.output_bytes_max, live);
     let cut_short = tokio::select! {
         () = cancelled(stop) => Some(OneShotEnd::Stopped),
         () = sleep(one_shot.timeout) => Some(OneShotEnd::TimedOut),
@@ -107,17 +117,23 @@ struct OneShotOutput {
     stderr: OutputPipe<ChildStderr>,
     from_stdout: LineSplitter,
     from_stderr: LineSplitter,
-    kept: TextExcerpt,
+    kept: KeptOutput,
+}
+
+/// What is kept of the output, and where it is shown.
+struct KeptOutput {
+    text: TextExcerpt,
+    live: Option<LiveOutput>,
 }
 
 impl OneShotOutput {
-    fn new(stdout: ChildStdout, stderr: ChildStderr, bytes_max: usize) -> Self {
+    fn new(stdout: ChildStdout, stderr: ChildStderr, bytes_max: usize, live: Option<&LiveOutput>) -> Self {
         Self {
             stdout: OutputPipe::new(stdout),
             stderr: OutputPipe::new(stderr),
             from_stdout: LineSplitter::default(),
             from_stderr: LineSplitter::default(),
-            kept: TextExcerpt::new(bytes_max),
+            kept: KeptOutput { text: TextExcerpt::new(bytes_max), live: live.cloned() },
         }
     }
 
@@ -126,8 +142,8 @@ impl OneShotOutput {
         let Self { stdout, stderr, from_stdout, from_stderr, kept } = self;
         while stdout.is_open() || stderr.is_open() {
             tokio::select! {
-                chunk = stdout.next() => from_stdout.push(chunk, |line| keep(kept, &line)),
-                chunk = stderr.next() => from_stderr.push(chunk, |line| keep(kept, &line)),
+                chunk = stdout.next() => from_stdout.push(chunk, |line| kept.push(&line)),
+                chunk = stderr.next() => from_stderr.push(chunk, |line| kept.push(&line)),
             }
         }
     }
@@ -140,15 +156,20 @@ impl OneShotOutput {
 
     fn into_text(mut self) -> String {
         let kept = &mut self.kept;
-        self.from_stdout.finish(|line| keep(kept, &line));
-        self.from_stderr.finish(|line| keep(kept, &line));
-        self.kept.into_text()
+        self.from_stdout.finish(|line| kept.push(&line));
+        self.from_stderr.finish(|line| kept.push(&line));
+        self.kept.text.into_text()
     }
 }
 
-fn keep(kept: &mut TextExcerpt, line: &OutputLine) {
-    kept.push(&line.text);
-    if !line.is_piece {
-        kept.push("\n");
+impl KeptOutput {
+    fn push(&mut self, line: &OutputLine) {
+        self.text.push(&line.text);
+        if !line.is_piece {
+            self.text.push("\n");
+        }
+        if let Some(live) = &self.live {
+            live.line(line);
+        }
     }
 }

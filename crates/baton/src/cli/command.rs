@@ -7,8 +7,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
 use crate::cli::{
-    breakdowns, chat, demo, export, holds, loops, projects, questions, recipes, shell, store, tasks, tokens,
-    transfer, up, verdicts, workers,
+    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, shell, store, tasks,
+    tokens, transfer, up, verdicts, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -154,8 +154,10 @@ pub(crate) enum CliCommand {
     )]
     Recipe(recipes::RecipeCommand),
     /// Show accepted work that waits to land: its lanes, who waits for whom, and what the checks said
-    #[command(after_help = "Examples:\n  baton landing\n  baton --json landing")]
-    Landing,
+    #[command(
+        after_help = "Examples:\n  baton landing\n  baton landing --follow              print the output of the checks as it comes\n  baton --json landing"
+    )]
+    Landing(landing::LandingArgs),
     /// List and release holds: agents that get no work because of a limit, an expired login or a budget
     #[command(subcommand, after_help = "Examples:\n  baton hold list\n  baton hold release claude")]
     Hold(holds::HoldCommand),

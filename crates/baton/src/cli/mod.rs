@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod holds;
+pub(crate) mod landing;
 pub(crate) mod loops;
 pub(crate) mod projects;
 pub(crate) mod questions;

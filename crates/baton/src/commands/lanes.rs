@@ -3,12 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::QueueName;
 use baton_engine::landing::board::{LandingView, LaneView, VerdictView};
+use baton_engine::landing::history::LandingEnd;
 use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -154,11 +156,29 @@ fn render(landing: &LandingView) -> String {
             let _ = writeln!(text, "  {}", sentence(verdict));
         }
     }
+    if !landing.recent.is_empty() {
+        text.push_str("\nLately:\n");
+        for entry in &landing.recent {
+            let _ = writeln!(text, "  {}  {}  {}", entry.task_id, end_sentence(&entry.end), entry.title);
+        }
+    }
     text
 }
 
+pub(crate) fn end_sentence(end: &LandingEnd) -> String {
+    match end {
+        LandingEnd::Landed { commit } => format!("landed at {}", short_commit(commit)),
+        LandingEnd::SentBack { headline, .. } => format!("sent back: {headline}"),
+        LandingEnd::Forced { by, .. } => format!("forced past the checks by {by}"),
+    }
+}
+
+pub(crate) fn short_commit(commit: &CommitId) -> &str {
+    commit.as_str().get(..COMMIT_DIGITS).unwrap_or(commit.as_str())
+}
+
 fn sentence(verdict: &VerdictView) -> String {
-    let commit: String = verdict.commit.as_str().chars().take(COMMIT_DIGITS).collect();
+    let commit = short_commit(&verdict.commit);
     let names = |names: Vec<&str>| names.join(", ");
     let outcome = if !verdict.passed {
         format!("failed: {}", names(verdict.failed.iter().map(|check| check.name.as_str()).collect()))

@@ -14,6 +14,7 @@ mod hold;
 mod import;
 mod init;
 pub(crate) mod landing;
+mod landing_follow;
 mod lanes;
 mod loop_command;
 mod mcp;
@@ -99,6 +100,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         CliCommand::Questions(arguments) if arguments.follow => {
             block_on(question::follow(options, arguments.limit))
         }
+        CliCommand::Landing(arguments) if arguments.follow => block_on(landing_follow::follow(options)),
 
         // These call the API.
         CliCommand::Questions(arguments) => {
@@ -117,7 +119,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             call_api(options, async |api| question::answer(api, arguments).await)
         }
         CliCommand::Hold(command) => call_api(options, async |api| hold::run(api, command).await),
-        CliCommand::Landing => call_api(options, async |api| lanes::list(api).await),
+        CliCommand::Landing(_) => call_api(options, async |api| lanes::list(api).await),
         CliCommand::Workers => call_api(options, async |api| worker::list(api).await),
         CliCommand::Token(command) => call_api(options, async |api| token::run(api, command).await),
         CliCommand::Plan(arguments) => call_api(options, async |api| project::plan(api, arguments).await),

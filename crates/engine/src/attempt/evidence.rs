@@ -98,6 +98,7 @@ pub async fn measure(
             attempt: checkout.attempt,
             user_tasks: &context.agents.user_tasks,
             site: &context.agents.site(&root, &checkout.folder, checkout.attempt, &[]),
+            live: None,
         };
         let checked = context.settings.checks.run_all(&ground, &mut stop.clone()).await?;
         let Some(results) = checked else { return Ok(None) };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use baton_agents::output::live::LiveOutput;
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::priority::Priority;
@@ -13,9 +14,12 @@ use baton_core::landing::lane::lane_entry;
 use baton_core::landing::verdict::Verdict;
 use baton_core::task::attempt::CheckResult;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::base::error::EngineError;
+use crate::landing::history::{LandingEntry, LandingHistory};
 use crate::landing::lanes::{self, Lane, LaneKey};
+use crate::landing::live_runs::{CheckRunView, CheckSubject, LiveRuns};
 use crate::projects::Projects;
 
 /// Verdicts shown.
@@ -23,32 +27,62 @@ const VERDICTS_MAX: u32 = 20;
 
 /// What this process does in each lane right now. Cheap to clone; clones share it.
 #[derive(Clone, Default)]
-pub struct LandingBoard(Arc<Mutex<BTreeMap<LaneKey, LaneActivity>>>);
+pub struct LandingBoard {
+    known: Arc<Mutex<Activities>>,
+    history: LandingHistory,
+    /// Incremented when a lane or the output of a check has changed.
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Clone, Default)]
+struct Activities {
+    lanes: BTreeMap<LaneKey, LaneActivity>,
+    runs: LiveRuns,
+}
 
 #[derive(Debug, Clone, Default)]
 struct LaneActivity {
     checking: Vec<TaskId>,
     since: Option<Timestamp>,
+    run: Option<u64>,
     error: Option<String>,
 }
 
 impl LandingBoard {
-    pub(crate) fn note_checking(&self, lane: &LaneKey, checking: Vec<TaskId>, since: Timestamp) {
-        let activity = LaneActivity { checking, since: Some(since), error: None };
-        self.known().insert(lane.clone(), activity);
+    /// A run of the checks begins. Returns where its output goes.
+    pub(crate) fn note_checking(&self, lane: &LaneKey, subject: CheckSubject) -> LiveOutput {
+        let (checking, since) = (subject.tasks.clone(), Some(subject.since));
+        let mut known = self.known();
+        let (run, output) = known.runs.start(&lane.branch, subject, self.changes.clone());
+        known.lanes.insert(lane.clone(), LaneActivity { checking, since, run: Some(run), error: None });
+        drop(known);
+        self.note_change();
+        output
     }
 
     pub(crate) fn note_idle(&self, lane: &LaneKey) {
-        self.known().remove(lane);
+        self.known().lanes.remove(lane);
+        self.note_change();
     }
 
     /// What keeps the lane from going on; it is retried.
     pub(crate) fn note_error(&self, lane: &LaneKey, error: String) {
-        self.known().insert(lane.clone(), LaneActivity { error: Some(error), ..LaneActivity::default() });
+        let activity = LaneActivity { error: Some(error), ..LaneActivity::default() };
+        self.known().lanes.insert(lane.clone(), activity);
+        self.note_change();
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<LaneKey, LaneActivity>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn note_change(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Counts what this process has done and what its checks have printed.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Activities> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything, for the API and the pages.
@@ -56,8 +90,17 @@ impl LandingBoard {
         let lanes = lanes::load(projects).await?;
         let verdicts = projects.tasks.store.last_verdicts(VERDICTS_MAX).await?;
         let known = self.known().clone();
+        let recent = self.history.load(&projects.tasks).await?;
+        let mut views = Vec::new();
+        for lane in lanes {
+            let tip = tip(projects, &lane).await;
+            views.push(lane_view(lane, tip, &known.lanes));
+        }
+        let is_running = |run| known.lanes.values().any(|activity| activity.run == Some(run));
         Ok(LandingView {
-            lanes: lanes.into_iter().map(|lane| lane_view(lane, &known)).collect(),
+            lanes: views,
+            runs: known.runs.views(is_running),
+            recent,
             verdicts: verdicts.into_iter().map(|stored| VerdictView::new(stored.value)).collect(),
         })
     }
@@ -66,6 +109,10 @@ impl LandingBoard {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LandingView {
     pub lanes: Vec<LaneView>,
+    /// The newest runs of the checks in this process, oldest first.
+    pub runs: Vec<CheckRunView>,
+    /// What landed or was sent back lately, newest first.
+    pub recent: Vec<LandingEntry>,
     /// Of the runs of the checks that ended last, newest first.
     pub verdicts: Vec<VerdictView>,
 }
@@ -74,7 +121,12 @@ pub struct LandingView {
 pub struct LaneView {
     pub branch: BranchName,
     pub project_id: Option<ProjectId>,
+    pub project_title: Option<NonBlank>,
     pub remote: Option<RemoteUrl>,
+    /// Where the branch is, if it exists in this machine's repository.
+    pub tip: Option<CommitId>,
+    /// The run of the checks that is at work.
+    pub run: Option<u64>,
     /// The tasks that are being checked together.
     pub checking: Vec<TaskId>,
     pub checking_since: Option<Timestamp>,
@@ -107,9 +159,17 @@ pub struct VerdictView {
     pub flaky: Vec<NonBlank>,
     /// The checks that failed last.
     pub failed: Vec<CheckResult>,
+    /// Every check of the last run.
+    pub checks: Vec<CheckExit>,
     pub runs: u64,
     pub checked_at: Option<Timestamp>,
     pub duration_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CheckExit {
+    pub name: NonBlank,
+    pub exit_code: i32,
 }
 
 impl VerdictView {
@@ -118,6 +178,11 @@ impl VerdictView {
             passed: verdict.is_green(),
             flaky: verdict.flaky().into_iter().cloned().collect(),
             failed: verdict.failed(),
+            checks: verdict
+                .runs
+                .last()
+                .map(|run| run.results.iter().map(CheckExit::new).collect())
+                .unwrap_or_default(),
             runs: verdict.runs.len() as u64,
             checked_at: verdict.checked_at(),
             duration_ms: verdict.runs.last().map_or(0, |run| run.duration_ms),
@@ -129,7 +194,22 @@ impl VerdictView {
     }
 }
 
-fn lane_view(lane: Lane, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {
+impl CheckExit {
+    fn new(check: &CheckResult) -> Self {
+        Self { name: check.name.clone(), exit_code: check.exit_code }
+    }
+}
+
+/// Why it cannot be read is the lane's own error, and reported as such as soon as the lane is worked on.
+async fn tip(projects: &Projects, lane: &Lane) -> Option<CommitId> {
+    if !lane.key.repository.is_dir() {
+        return None;
+    }
+    let worktrees = projects.open_source(&lane.source).await.ok()?;
+    worktrees.repository().tip(&lane.key.branch).await.ok().flatten()
+}
+
+fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {
     let activity = known.get(&lane.key).cloned().unwrap_or_default();
     let mut behind = None;
     let mut candidates = Vec::new();
@@ -147,8 +227,11 @@ fn lane_view(lane: Lane, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {
     }
     LaneView {
         branch: lane.key.branch,
-        project_id: lane.project.map(|project| project.id),
+        project_id: lane.project.as_ref().map(|project| project.id),
+        project_title: lane.project.map(|project| project.title),
         remote: lane.source.remote().cloned(),
+        tip,
+        run: activity.run,
         checking: activity.checking,
         checking_since: activity.since,
         error: activity.error,

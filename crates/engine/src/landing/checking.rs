@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use baton_agents::output::live::LiveOutput;
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
 use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey};
@@ -27,6 +28,8 @@ pub(crate) struct CheckOrder<'a> {
     pub commit: CommitId,
     pub base: CommitId,
     pub key: VerdictKey,
+    /// Where people watch it.
+    pub live: LiveOutput,
     /// The processes of the checks are known as this attempt's.
     pub attempt: AttemptId,
 }
@@ -105,12 +108,15 @@ impl Lander {
         // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);
         if let Some(name) = &wanted.setup {
-            let ran = self.user_tasks.run_unless_stopped(&site, name, SETUP_TIMEOUT, &mut stop).await?;
+            order.live.note(&format!("== set-up: {name} =="));
+            let live = Some(&order.live);
+            let ran = self.user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop, live).await?;
             if let Some(ran) = ran.filter(|ran| !ran.succeeded) {
                 return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
             }
         }
-        let ground = CheckGround { attempt: order.attempt, user_tasks: &self.user_tasks, site: &site };
+        let live = Some(&order.live);
+        let ground = CheckGround { attempt: order.attempt, user_tasks: &self.user_tasks, site: &site, live };
         let results = self.settings.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();
         clone.remove().await?;
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

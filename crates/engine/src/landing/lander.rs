@@ -27,6 +27,7 @@ use crate::landing::batch::Batch;
 use crate::landing::board::LandingBoard;
 use crate::landing::checking::CheckOrder;
 use crate::landing::lanes::{self, Lane};
+use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
 use crate::projects::Projects;
 use crate::projects::source::{CodeSource, slug};
@@ -156,14 +157,21 @@ impl Lander {
         match (next_step(&states), first()) {
             (None, _) | (_, None) => Ok(false),
             (Some(LaneStep::Check(prefix)), Some(first)) => {
-                let now = self.tasks.store.now().await?;
-                self.board.note_checking(&lane.key, batch.ids(prefix.max(1)), now);
+                let subject = CheckSubject {
+                    tasks: batch.ids(prefix.max(1)),
+                    commit: batch.commit(worktrees, prefix).await?,
+                    base: batch.tip.clone(),
+                    since: self.tasks.store.now().await?,
+                };
+                let commit = subject.commit.clone();
+                let live = self.board.note_checking(&lane.key, subject);
                 let last = batch.members.get(prefix.saturating_sub(1)).map_or(first, |(last, _)| last);
                 let attempt = lane_entry(&last.task).and_then(|entry| entry.work.attempt);
                 let order = CheckOrder {
                     into: &lane.key.branch,
-                    commit: batch.commit(worktrees, prefix).await?,
+                    commit,
                     base: batch.tip.clone(),
+                    live,
                     key: key(batch.trees()[prefix].clone()),
                     attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
                 };

@@ -3,13 +3,16 @@
 //! [`acceptor`] takes the decision. Without checks it merges at once. With checks the task waits in the lane of its branch:
 //! [`lander`] merges the lane's candidates as objects (`batch`), runs the checks on exactly what is to become the branch
 //! (`checking`) and moves the branch there, or sends a task back (I18). Core decides what to do next; nothing that a crash
-//! could lose is kept in memory. [`board`] is what people see of it. Reviewing and the states of tasks are not in here.
+//! could lose is kept in memory. [`board`] is what people see of it: the lanes, the
+//! output of the checks while they run ([`live_runs`]) and what landed or was sent back lately ([`history`]). Reviewing and the states of tasks are not in here.
 
 pub mod acceptor;
 mod batch;
 pub mod board;
 mod checking;
 pub mod error;
+pub mod history;
 pub mod lander;
 pub mod lanes;
+pub mod live_runs;
 mod met;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use baton_agents::driver::run_result::ProcessExit;
 use baton_agents::output::excerpt::TextExcerpt;
+use baton_agents::output::live::LiveOutput;
 use baton_agents::process::environment::AgentEnvironment;
 use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
 use baton_core::base::id::AttemptId;
@@ -64,6 +65,16 @@ pub struct CheckGround<'a> {
     pub attempt: AttemptId,
     pub user_tasks: &'a UserTasks,
     pub site: &'a Site,
+    /// Where people watch their output.
+    pub live: Option<&'a LiveOutput>,
+}
+
+impl CheckGround<'_> {
+    fn note(&self, line: &str) {
+        if let Some(live) = self.live {
+            live.note(line);
+        }
+    }
 }
 
 impl Checks {
@@ -91,11 +102,13 @@ impl Checks {
     ) -> Result<Option<Vec<CheckResult>>, UserTaskError> {
         let mut results = Vec::new();
         for check in &self.0 {
+            ground.note(&format!("== {} ==", check.name));
             let ended = match &check.deed {
                 Deed::Command(command) => run_command(ground, command, stop).await,
                 Deed::UserTask(name) => run_user_task(ground, name, stop).await?,
             };
             let Some((exit_code, output)) = ended else { return Ok(None) };
+            ground.note(&format!("== {}: exit code {exit_code} ==", check.name));
             let output_tail = redact(&output).into_owned();
             results.push(CheckResult { name: check.name.clone(), exit_code, output_tail });
         }
@@ -121,7 +134,7 @@ async fn run_command(
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
-    let returned = one_shot::run(&errand, stop).await;
+    let returned = one_shot::run_watched(&errand, stop, ground.live).await;
     let output = returned.output;
     Some(match returned.end {
         OneShotEnd::Stopped => return None,
@@ -144,7 +157,7 @@ async fn run_user_task(
     name: &str,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Ended, UserTaskError> {
-    let ran = ground.user_tasks.run_unless_stopped(ground.site, name, CHECK_TIMEOUT, stop).await?;
+    let ran = ground.user_tasks.run_watched(ground.site, name, CHECK_TIMEOUT, stop, ground.live).await?;
     Ok(ran.map(|ran| {
         let mut kept = TextExcerpt::new(OUTPUT_BYTES_MAX);
         kept.push(&ran.printed());

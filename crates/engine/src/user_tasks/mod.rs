@@ -7,6 +7,7 @@
 pub mod checks;
 mod error;
 mod explained;
+mod live_capture;
 mod output;
 mod settings;
 mod site;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::output::live::LiveOutput;
 use baton_agents::process::marked::MarkedRun;
 use baton_taskfile::ast::TaskfileWarning;
 use baton_taskfile::cli::TaskCliOptions;
@@ -33,6 +35,7 @@ pub use settings::{Trust, UserTaskSettings};
 pub use site::{Site, TASKFILE};
 
 use crate::base::ids::Ids;
+use live_capture::LiveCapture;
 use trust::Trusted;
 
 /// User tasks at work at once. One more waits until another has ended.
@@ -90,7 +93,7 @@ impl UserTasks {
         self.run_call(
             site,
             TaskInvocation { args, timeout: Some(timeout), ..TaskInvocation::new(name.trim()) },
-            OutputTarget::Separate,
+            None,
         )
         .await
     }
@@ -103,9 +106,22 @@ impl UserTasks {
         timeout: Duration,
         stop: &mut watch::Receiver<bool>,
     ) -> Result<Option<Ran>, UserTaskError> {
+        self.run_watched(site, name, timeout, stop, None).await
+    }
+
+    /// The same, while its output can be watched.
+    pub async fn run_watched(
+        &self,
+        site: &Site,
+        name: &str,
+        timeout: Duration,
+        stop: &mut watch::Receiver<bool>,
+        live: Option<&LiveOutput>,
+    ) -> Result<Option<Ran>, UserTaskError> {
+        let capture = Arc::new(LiveCapture::new(live.cloned()));
         let call = TaskInvocation { timeout: Some(timeout), ..TaskInvocation::new(name.trim()) };
         tokio::select! {
-            ran = self.run_call(site, call, OutputTarget::Interleaved) => ran.map(Some),
+            ran = self.run_call(site, call, Some(capture)) => ran.map(Some),
             () = stopped(stop) => Ok(None),
         }
     }
@@ -114,7 +130,8 @@ impl UserTasks {
         &self,
         site: &Site,
         mut call: TaskInvocation,
-        io: OutputTarget,
+        // Both streams in one; without it they are kept apart.
+        capture: Option<Arc<LiveCapture>>,
     ) -> Result<Ran, UserTaskError> {
         let taskfile = self.ready_to_run(site, &call.name)?;
         let cancel = CancelToken::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
@@ -124,7 +141,15 @@ impl UserTasks {
         let run = move || {
             let marked = MarkedRun::begin(Ids::random().attempt());
             call.marks = vec![marked.mark()];
-            let ran = Ran::of(&call.name, taskfile.run(&call, &io, Some(&cancel)));
+            let io = match &capture {
+                Some(capture) => OutputTarget::Streamed(capture.clone()),
+                None => OutputTarget::Separate,
+            };
+            let mut outcome = taskfile.run(&call, &io, Some(&cancel));
+            if let Some(capture) = capture {
+                outcome.stdout = capture.take();
+            }
+            let ran = Ran::of(&call.name, outcome);
             marked.end(LEFTOVER_GRACE);
             ran
         };

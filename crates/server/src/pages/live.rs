@@ -25,11 +25,15 @@ use crate::state::principal::AuthedApp;
 
 /// Shortest interval between turn updates.
 const TURNS_EVERY: Duration = Duration::from_secs(1);
+/// Shortest interval between updates about the output of checks.
+const LANDING_EVERY: Duration = Duration::from_millis(500);
 /// Longest text of a notification.
 const NOTICE_CHARS_MAX: usize = 140;
 
 /// The update that every page reloads for; `live.js` knows it.
 const SERVICES: &str = "services";
+/// The update that the landing page reloads for; `live.js` knows it.
+const LANDING: &str = "landing";
 
 /// What a page needs to know about an event.
 #[derive(Serialize)]
@@ -57,6 +61,7 @@ pub(super) async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap)
         |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
     let turns = TurnUpdates::new(app.workspace.running.clone()).into_stream();
     let extra = select(turns, service_updates(app.workspace.services.changes()));
+    let extra = select(extra, landing_updates(app.workspace.landing.changes()));
     Ok(sse::stream(&app, after, news, extra)?.into_response())
 }
 
@@ -66,6 +71,17 @@ fn service_updates(changes: watch::Receiver<u64>) -> impl Stream<Item = Event> {
         changes.changed().await.ok()?;
         let update = LiveUpdate { event: SERVICES.to_owned(), about: Vec::new(), notice: None };
         Some((Event::default().data(serde_json::to_string(&update).unwrap_or_default()), changes))
+    })
+}
+
+/// What happens in the lanes, and what checks print: not events of the log. Only the page that shows it reloads.
+fn landing_updates(changes: watch::Receiver<u64>) -> impl Stream<Item = Event> {
+    unfold((changes, Instant::now()), |(mut changes, not_before)| async move {
+        sleep_until(not_before).await;
+        changes.changed().await.ok()?;
+        let update = LiveUpdate { event: LANDING.to_owned(), about: Vec::new(), notice: None };
+        let event = Event::default().data(serde_json::to_string(&update).unwrap_or_default());
+        Some((event, (changes, Instant::now() + LANDING_EVERY)))
     })
 }
 

@@ -8,6 +8,7 @@ mod graph;
 mod health;
 mod help;
 mod inbox;
+mod landing;
 mod live;
 mod login;
 mod projects;
@@ -45,6 +46,7 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/questions/{id}", get(question::show))
         .route("/questions/{id}/answer", post(question::answer))
         .route("/board", get(board::show))
+        .route("/landing", get(landing::show))
         .route("/tasks/new", get(task::new::ask).post(task::new::add))
         .route("/tasks/{id}", get(task::overview::show))
         .route("/tasks/{id}/log", get(task::log::show))

@@ -80,7 +80,7 @@ const CALLS: [(&str, &str, PersonRole); 63] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 43] = [
+const PAGES: [(&str, &str, PersonRole); 44] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -118,6 +118,7 @@ const PAGES: [(&str, &str, PersonRole); 43] = [
     ("POST", "/user-tasks/trust", Operator),
     ("POST", "/user-tasks/{name}/run", Operator),
     ("GET", "/workers", Viewer),
+    ("GET", "/landing", Viewer),
     ("GET", "/health", Viewer),
     ("POST", "/health/holds/{agent}/release", Operator),
     ("GET", "/metrics", Viewer),

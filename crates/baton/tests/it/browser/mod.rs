@@ -8,6 +8,7 @@ mod demo;
 mod diff;
 mod driver;
 mod keyboard;
+mod landing;
 mod large;
 mod limited_clients;
 mod live_updates;

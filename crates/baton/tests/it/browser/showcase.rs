@@ -46,6 +46,7 @@ impl Showcase {
             ("user-tasks", "/user-tasks".to_owned()),
             ("health", "/health".to_owned()),
             ("workers", "/workers".to_owned()),
+            ("landing", "/landing".to_owned()),
             ("keys", "/help".to_owned()),
         ]
     }

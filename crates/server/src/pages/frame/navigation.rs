@@ -4,6 +4,7 @@
 pub(crate) enum Tab {
     Inbox,
     Board,
+    Landing,
     Chat,
     Graph,
     Breakdowns,
@@ -15,9 +16,10 @@ pub(crate) enum Tab {
 }
 
 /// Tab, label, icon, path, and the letter after `g`.
-pub(crate) const PLACES: [(Tab, &str, &str, &str, char); 8] = [
+pub(crate) const PLACES: [(Tab, &str, &str, &str, char); 9] = [
     (Tab::Inbox, "Inbox", "✉", "/", 'i'),
     (Tab::Board, "Board", "▦", "/board", 'b'),
+    (Tab::Landing, "Landing", "⤓", "/landing", 'l'),
     (Tab::Chat, "Chat", "❝", "/chat", 'c'),
     (Tab::Graph, "Graph", "⋔", "/graph", 'r'),
     (Tab::Breakdowns, "Breakdowns", "⊞", "/breakdowns", 'd'),

@@ -23,6 +23,7 @@ use crate::pages::frame::layout::empty;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult};
 use crate::pages::task::{TaskPage, TaskTab};
+use crate::pages::widgets::ansi::strip_ansi;
 use crate::state::App;
 
 /// Bytes per response.
@@ -105,7 +106,7 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
             a href=(source) { "Raw" }
         }
         div.log #log data-keep={ "log-" (attempt) } data-source=(source) data-live[is_live] tabindex="0" role="log" aria-live="off" aria-label="Log" {
-            pre { @if tail.is_empty() { "No output yet." } @else { (plain(tail)) } }
+            pre { @if tail.is_empty() { "No output yet." } @else { (strip_ansi(tail)) } }
         }
     }
 }
@@ -116,20 +117,6 @@ async fn tail(path: &Path) -> String {
     let bytes = read_from(path, from).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }
-}
-
-/// Strips ANSI escape codes.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            plain.push(c);
-        } else if chars.next_if_eq(&'[').is_some() {
-            while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
-        }
-    }
-    plain
 }
 
 /// The raw log from an offset. With `wait`, long-polls for more.
@@ -211,14 +198,4 @@ async fn read_from(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(PIECE_BYTES_MAX).read_to_end(&mut bytes).await?;
     Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escape_codes_are_stripped() {
-        assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m plain \u{1b}"), "red plain ");
-    }
 }

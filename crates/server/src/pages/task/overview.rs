@@ -91,7 +91,7 @@ fn standing(seen: &TaskPage) -> Markup {
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
             TaskState::Held => div.notice { p { "Held" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". No agent starts it until you release it." } },
-            TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it." } },
+            TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it: " a href={ "/landing#candidate-" (seen.task.id()) } { "see where it stands" } "." } },
             TaskState::Incoming
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }

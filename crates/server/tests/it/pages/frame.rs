@@ -3,7 +3,7 @@
 use super::{Scene, part, reads};
 
 /// Pages that need no data, with the command the empty page shows.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 11] = [
     ("/", "baton task add"),
     ("/board", "baton task add"),
     ("/chat", "baton chat"),
@@ -13,6 +13,7 @@ const PAGES: [(&str, &str); 10] = [
     ("/user-tasks", "baton do"),
     ("/health", ""),
     ("/workers", "baton up"),
+    ("/landing", "checks = [&quot;test&quot;]"),
     ("/help", ""),
 ];
 

@@ -1,7 +1,10 @@
 //! Lanes, candidates and verdicts.
 
-use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, said, text, time};
+use crate::api::openapi::shapes::{
+    Shapes, count, flag, list, object, one_of, open, or_null, said, text, time,
+};
 use crate::schema::refer;
+use serde_json::{Value, json};
 
 pub(super) fn shapes() -> Shapes {
     let candidate = object(&[
@@ -16,7 +19,10 @@ pub(super) fn shapes() -> Shapes {
     let lane = object(&[
         ("branch", said()),
         ("project_id", or_null(&refer("ProjectId"))),
+        ("project_title", or_null(&said())),
         ("remote", or_null(&text())),
+        ("tip", or_null(&said())),
+        ("run", or_null(&count())),
         ("checking", list(&refer("TaskId"))),
         ("checking_since", or_null(&time())),
         ("error", or_null(&text())),
@@ -29,10 +35,47 @@ pub(super) fn shapes() -> Shapes {
         ("tree", said()),
         ("passed", flag()),
         ("flaky", list(&said())),
-        ("failed", list(&object(&[("name", said()), ("exit_code", count()), ("output_tail", text())]))),
+        ("failed", list(&object(&[("name", said()), ("exit_code", exit_code()), ("output_tail", text())]))),
+        ("checks", list(&object(&[("name", said()), ("exit_code", exit_code())]))),
         ("runs", count()),
         ("checked_at", or_null(&time())),
         ("duration_ms", count()),
     ]);
-    vec![("Landing", object(&[("lanes", list(&lane)), ("verdicts", list(&verdict))]))]
+    let run = object(&[
+        ("run", count()),
+        ("branch", said()),
+        ("task_ids", list(&refer("TaskId"))),
+        ("commit", said()),
+        ("base", said()),
+        ("since", time()),
+        ("is_running", flag()),
+        ("output", text()),
+        ("output_bytes_before", count()),
+    ]);
+    let landing = object(&[
+        ("lanes", list(&lane)),
+        ("runs", list(&run)),
+        ("recent", list(&recent())),
+        ("verdicts", list(&verdict)),
+    ]);
+    vec![("Landing", landing)]
+}
+
+/// How a task left its lane. What else it says depends on how.
+fn recent() -> Value {
+    object(&[
+        ("at", time()),
+        ("task_id", refer("TaskId")),
+        ("title", said()),
+        ("end", one_of(&["landed", "sent_back", "forced"])),
+        ("commit?", or_null(&said())),
+        ("reason?", open(object(&[("why", said())]))),
+        ("headline?", said()),
+        ("by?", said()),
+    ])
+}
+
+/// Negative if the check was not seen to end.
+fn exit_code() -> Value {
+    json!({ "type": "integer" })
 }

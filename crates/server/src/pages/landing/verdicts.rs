@@ -1,0 +1,58 @@
+//! What the checks said about the newest commits.
+
+use baton_core::base::time::Timestamp;
+use baton_engine::landing::board::{CheckExit, VerdictView};
+use maud::{Markup, html};
+
+use crate::pages::landing::commit;
+use crate::pages::widgets::ansi::strip_ansi;
+use crate::pages::widgets::words::{ago, duration, pluralize};
+
+pub(super) fn render(verdicts: &[VerdictView], now: Timestamp) -> Markup {
+    html! {
+        @if !verdicts.is_empty() {
+            section #verdicts {
+                h2 { "Latest verdicts" }
+                ul.plain { @for verdict in verdicts { (one(verdict, now)) } }
+            }
+        }
+    }
+}
+
+fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
+    let ms = i64::try_from(verdict.duration_ms).unwrap_or(i64::MAX);
+    html! {
+        li #{ "verdict-" (verdict.tree) } {
+            @if !verdict.passed { span.tone-failed { "✗ red" } }
+            @else if verdict.flaky.is_empty() { span.tone-done { "✓ green" } }
+            @else { span.tone-asking { "▲ flaky" } }
+            " " (commit(&verdict.commit)) " on " (commit(&verdict.base)) " for " code { (verdict.branch) } ": "
+            @for (number, check) in verdict.checks.iter().enumerate() {
+                @if number > 0 { ", " }
+                (exit(check))
+            }
+            @if !verdict.flaky.is_empty() {
+                ". Failed and then passed on the same files: "
+                (verdict.flaky.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+            }
+            " "
+            span.muted {
+                (duration(ms)) ", " (pluralize(verdict.runs, "run"))
+                @if let Some(at) = verdict.checked_at { ", " (ago(at, now)) }
+            }
+            @for check in &verdict.failed {
+                details {
+                    summary { "Output of " (check.name) }
+                    pre.terminal tabindex="0" { (strip_ansi(&check.output_tail)) }
+                }
+            }
+        }
+    }
+}
+
+fn exit(check: &CheckExit) -> Markup {
+    html! {
+        (check.name) " "
+        @if check.exit_code == 0 { span.tone-done { "passed" } } @else { span.tone-failed { "exit code " (check.exit_code) } }
+    }
+}
