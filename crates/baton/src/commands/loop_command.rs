@@ -18,6 +18,8 @@ use baton_core::phase::{Phase, PhaseStart};
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::records::event::EventBody;
 use baton_engine::asking::AutoResponder;
+use baton_engine::dispatch::not_started::Scheduling;
+use baton_engine::reports::view::task_view;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Unattended;
 use serde_json::json;
@@ -55,6 +57,10 @@ pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, 
             None => std::future::pending().await,
         }
     };
+    let scheduling = match &engine {
+        Some(engine) => engine.workspace.scheduling(),
+        None => context.workspace(context.settings()?).scheduling(),
+    };
     let mut session_loop = LoopSession {
         context,
         session: &session,
@@ -63,6 +69,8 @@ pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, 
         shown: None,
         seq,
         exit: None,
+        scheduling,
+        told: None,
     };
     tokio::pin!(working);
     let ended = tokio::select! {
@@ -176,6 +184,9 @@ struct LoopSession<'a> {
     seq: u64,
     /// Why the loop ended, and the error if there was one.
     exit: Option<(ExitReason, Option<NonBlank>)>,
+    scheduling: Scheduling,
+    /// Why the phase's agent does not start, as printed last.
+    told: Option<String>,
 }
 
 impl LoopSession<'_> {
@@ -189,7 +200,7 @@ impl LoopSession<'_> {
             let current =
                 Loops::new(&self.context.tasks).phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
-                Some(current) if current.phase() != Phase::Hub => {}
+                Some(current) if current.phase() != Phase::Hub => self.tell_waiting(&current).await?,
                 Some(current) => return Ok(current),
                 None => return Ok(PhaseLoop::new(self.session.clone())),
             }
@@ -206,6 +217,23 @@ impl LoopSession<'_> {
                 self.answer(record, line).await?;
             }
         }
+    }
+
+    /// Says why the agent that the phase waits for is not started. Limits do not change by themselves, so without this
+    /// the loop would just stand still.
+    async fn tell_waiting(&mut self, current: &PhaseLoop) -> Result<(), CliError> {
+        let waiting = match current.work().at_work() {
+            Some(task) if current.pending().is_none() => {
+                task_view(&self.scheduling, task).await?.not_started.map(|reason| (task, reason.message))
+            }
+            Some(_) | None => None,
+        };
+        let told = waiting.map(|(task, why)| format!("  {task} is not started yet: {why}"));
+        if let Some(told) = told.as_ref().filter(|told| self.told.as_ref() != Some(*told)) {
+            output::talk(told);
+        }
+        self.told = told;
+        Ok(())
     }
 
     async fn pending(&self) -> Result<Option<QuestionRecord>, CliError> {

@@ -79,6 +79,14 @@ impl Recipe {
         self.takes_task
     }
 
+    /// Whether a run goes on with the next ready task after each one, until there is none.
+    pub fn works_through_queue(&self) -> bool {
+        let restarts = |step: &RecipeStep| {
+            step.transitions.iter().any(|(_, to)| *to == StepTransition::RestartNewSession)
+        };
+        self.takes_task && self.steps.iter().any(restarts)
+    }
+
     pub fn steps(&self) -> &[RecipeStep] {
         &self.steps
     }

@@ -173,7 +173,7 @@ impl StartRefusal {
 
 fn total_full(max: u32) -> String {
     match max {
-        0 => "no task may run here, the total limit is 0; raise it".to_owned(),
+        0 => "no task may run here: max_agents is 0; raise it".to_owned(),
         1 => "a task runs already and the total limit is 1; wait, or raise it".to_owned(),
         _ => format!("{max} tasks run already, the most allowed in all; wait, or raise the total limit"),
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::id::ProjectId;
 use crate::base::text::Label;
+use crate::schedule::owned_queue::OwnedQueues;
 
 /// What a worker offers. The default runs whatever has no special needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,11 +14,18 @@ pub struct WorkerFit {
     pub elsewhere: BTreeSet<ProjectId>,
     /// Whether it takes tasks without a project: it has its own repository for them.
     pub has_home: bool,
+    /// What runs work through themselves.
+    pub owned: OwnedQueues,
 }
 
 impl Default for WorkerFit {
     fn default() -> Self {
-        Self { labels: BTreeSet::new(), elsewhere: BTreeSet::new(), has_home: true }
+        Self {
+            labels: BTreeSet::new(),
+            elsewhere: BTreeSet::new(),
+            has_home: true,
+            owned: OwnedQueues::default(),
+        }
     }
 }
 
@@ -38,6 +46,7 @@ impl WorkerFit {
             union.labels.extend(fit.labels);
             union.elsewhere = union.elsewhere.intersection(&fit.elsewhere).copied().collect();
             union.has_home |= fit.has_home;
+            union.owned.first = union.owned.first.intersection(&fit.owned.first).copied().collect();
         }
         union
     }
@@ -46,9 +55,17 @@ impl WorkerFit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::id::TaskId;
 
     fn labels(names: &[&str]) -> BTreeSet<Label> {
         names.iter().map(|name| name.parse().unwrap()).collect()
+    }
+
+    fn first(tasks: &[u32]) -> OwnedQueues {
+        OwnedQueues {
+            first: tasks.iter().map(|bits| TaskId::from_bits(*bits)).collect(),
+            ..OwnedQueues::default()
+        }
     }
 
     fn project(number: u32) -> ProjectId {
@@ -61,12 +78,19 @@ mod tests {
             labels: labels(&["gpu"]),
             elsewhere: [project(1), project(2)].into(),
             has_home: false,
+            owned: first(&[1, 2]),
         };
-        let mac = WorkerFit { labels: labels(&["mac"]), elsewhere: [project(2)].into(), has_home: true };
+        let mac = WorkerFit {
+            labels: labels(&["mac"]),
+            elsewhere: [project(2)].into(),
+            has_home: true,
+            owned: first(&[2, 3]),
+        };
         let union = WorkerFit::union([&gpu, &mac]);
         assert_eq!(union.labels, labels(&["gpu", "mac"]));
         assert_eq!(union.elsewhere, [project(2)].into());
         assert!(union.has_home);
+        assert_eq!(union.owned.first, first(&[2]).first);
         assert_eq!(WorkerFit::union([]), WorkerFit::default());
     }
 }

@@ -8,6 +8,7 @@
 mod capacity;
 mod fit;
 mod intake;
+mod owned_queue;
 mod rank;
 mod share;
 pub mod worker;
@@ -21,6 +22,7 @@ use crate::base::time::Timestamp;
 pub use capacity::{Capacity, LimitsByKey, Load, StartRefusal, admit};
 pub use fit::WorkerFit;
 pub use intake::{AgentIntake, FAILURES_BEFORE_PAUSE, PAUSE_MS_BASE, PAUSE_MS_MAX};
+pub use owned_queue::{OwnedQueue, OwnedQueues, ProjectScope};
 pub use rank::{AGEING_MS, ClaimOrder, ClaimRank, InvalidClaimRank, Urgency};
 pub use share::Share;
 

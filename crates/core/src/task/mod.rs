@@ -12,6 +12,7 @@ mod follow_up;
 pub mod guard;
 pub mod ledger;
 pub mod not_landed;
+mod ownership;
 pub mod revision;
 pub mod state;
 pub mod stored;
@@ -93,8 +94,11 @@ impl TaskSpec {
 
 impl WorkerFit {
     /// Whether a worker with this fit can run the task. Here, because `schedule` knows no tasks.
-    pub fn admits(&self, task: &TaskSpec) -> bool {
-        self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
+    pub fn admits(&self, task: &Task) -> bool {
+        let spec = task.spec();
+        self.reaches(spec.project_id)
+            && spec.needs.is_subset(&self.labels)
+            && self.owned.owner_of(task).is_none()
     }
 }
 

@@ -88,7 +88,7 @@ fn the_total_limit_message_fits_the_number() {
     assert_eq!(
         messages,
         [
-            "no task may run here, the total limit is 0; raise it",
+            "no task may run here: max_agents is 0; raise it",
             "a task runs already and the total limit is 1; wait, or raise it",
             "4 tasks run already, the most allowed in all; wait, or raise the total limit",
         ]

@@ -152,12 +152,13 @@ impl Executor<'_> {
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let tasks = &self.context.tasks;
         let project = self.task.spec().project_id;
-        let (next, change) = if let Some(ready) = Runs::new(tasks).next_task(&book.recipe, project).await? {
-            (ready.value.id(), hold(ready))
-        } else {
-            let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
-            Runs::new(tasks).carrier(&book.recipe, run.session(), project, None, asker, now)
-        };
+        let (next, change) =
+            if let Some(ready) = Runs::new(tasks).next_task(&book.recipe, run.session(), project).await? {
+                (ready.value.id(), hold(ready))
+            } else {
+                let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
+                Runs::new(tasks).carrier(&book.recipe, run.session(), project, None, asker, now)
+            };
         let run = run.clone().bind_to(next);
         let mut events = events.to_vec();
         events.push(EventBody::RunBound { run: run.id(), session: run.session().clone(), task: next });

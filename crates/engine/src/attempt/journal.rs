@@ -10,6 +10,7 @@ use baton_core::recipe::run::{Run, RunOrigin};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::{Message, Session};
+use baton_core::schedule::ProjectScope;
 use baton_core::task::Task;
 
 use crate::base::error::EngineError;
@@ -36,8 +37,9 @@ pub struct RunJournal {
 impl RunJournal {
     /// The task's open run, or a new one.
     pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
-        if let Some(stored) = Runs::new(tasks).task_run(task.id()).await? {
-            let recipe = tasks.recipes.find(stored.value.recipe())?;
+        let runs = Runs::new(tasks);
+        if let Some(stored) = runs.task_run(task.id()).await? {
+            let recipe = runs.recipe_of(&stored.value)?;
             let phase = Loops::new(tasks).phase_prompt_in_context(task).await?;
             let phase = phase.filter(|_| stored.value.origin() == RunOrigin::Default);
             let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.with_initial_prompt(&prompt)));
@@ -75,9 +77,12 @@ impl RunJournal {
         let (session, guard, mut events) = Runs::new(&tasks).opened(self.run.session(), project, now).await?;
         // A message made most tasks and is told as their description. None makes a task of the loop's, so what was said
         // to it since it was created is still to be told.
-        let is_phase = Loops::new(&tasks).phase_prompt(task)?.is_some();
+        let is_phase = Loops::new(&tasks).phase_prompt(task).await?.is_some();
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
-        self.run = self.run.clone().begin_at(now).skip_messages(heard);
+        self.run = self.run.clone().keep_recipe(&self.recipe).begin_at(now).skip_messages(heard);
+        if self.recipe.works_through_queue() {
+            self.run = self.run.clone().own_queue(ProjectScope::exactly(project));
+        }
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), WriteGuard::New);
         if guard == WriteGuard::New {
             change = change.put(Record::Session(session), guard);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
+use baton_core::schedule::WorkerFit;
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -18,6 +19,7 @@ use crate::cluster::node::Node;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
 use crate::dispatch::not_started::Scheduling;
 use crate::dispatch::runners::Runners;
+use crate::runs::Runs;
 use crate::settings::{AgentSettings, Settings};
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
@@ -76,6 +78,8 @@ impl Dispatcher {
         }
         let takes_cold = self.head_start.is_over(Instant::now());
         let reach = self.context.projects.reach(takes_cold).await?;
+        let owned = Runs::new(&self.context.tasks).owned_queues().await?;
+        let fit = WorkerFit { owned, ..reach.fit };
         let request = ClaimRequest {
             agents,
             worker: self.node.name.clone(),
@@ -83,7 +87,7 @@ impl Dispatcher {
             lease_ms: settings.lease_ms(),
             capacity: self.scheduling.capacity(),
             intakes: self.context.limits.holds.intakes(&self.context.limits.intakes).await?,
-            fit: reach.fit,
+            fit,
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };

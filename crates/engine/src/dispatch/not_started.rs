@@ -6,7 +6,9 @@ use std::sync::Arc;
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::{AgentIntake, Candidate, Capacity, LimitsByKey, Load, StartRefusal, may_start};
+use baton_core::schedule::{
+    AgentIntake, Candidate, Capacity, LimitsByKey, Load, OwnedQueue, OwnedQueues, StartRefusal, may_start,
+};
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
 use baton_store::model::query::TaskFilter;
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::limits::Limits;
+use crate::runs::Runs;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
@@ -30,6 +33,7 @@ pub struct Queueing {
     capacity: Capacity,
     load: Load,
     intakes: BTreeMap<AgentName, AgentIntake>,
+    owned: OwnedQueues,
     now: Timestamp,
 }
 
@@ -77,7 +81,8 @@ impl Scheduling {
         }
         let intakes = self.limits.holds.intakes(&self.limits.intakes).await?;
         let agents = self.settings.served_roles();
-        Ok(Queueing { agents, capacity, load, intakes, now: store.now().await? })
+        let owned = Runs::new(&self.tasks).owned_queues().await?;
+        Ok(Queueing { agents, capacity, load, intakes, owned, now: store.now().await? })
     }
 }
 
@@ -89,6 +94,9 @@ impl Queueing {
     pub fn reason(&self, task: &Task) -> Option<NotStarted> {
         if !task.is_claimable() {
             return None;
+        }
+        if let Some(queue) = self.owned.owner_of(task) {
+            return Some(NotStarted::from(queue));
         }
         let spec = task.spec();
         let agent = self.agents.get(&spec.role)?.clone();
@@ -114,6 +122,17 @@ impl Queueing {
         }
         self.reason(task)
             .map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
+    }
+}
+
+impl From<&OwnedQueue> for NotStarted {
+    fn from(queue: &OwnedQueue) -> Self {
+        let OwnedQueue { session, recipe, .. } = queue;
+        let message = format!(
+            "{recipe} of session {session} takes the ready tasks one after another; to let others start, stop it: \
+             baton recipe exit --session {session}"
+        );
+        Self { code: "kept_for_run".to_owned(), message }
     }
 }
 

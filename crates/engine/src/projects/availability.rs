@@ -90,7 +90,7 @@ impl Projects {
             CodeSource::Remote(_) => true,
         };
         let has_cold = !known.cold.is_empty();
-        Ok(Reach { fit: WorkerFit { labels, elsewhere, has_home }, has_cold })
+        Ok(Reach { fit: WorkerFit { labels, elsewhere, has_home, ..WorkerFit::default() }, has_cold })
     }
 
     /// Open projects whose repository should be in a folder of this machine and is not. With a shared store, it may be on

@@ -31,7 +31,7 @@ impl Runs {
         if !matches!(open.value.state(), RunState::AtGate { .. }) {
             return Ok(Change::new());
         }
-        let recipe = self.tasks.recipes.find(open.value.recipe())?;
+        let recipe = self.recipe_of(&open.value)?;
         let mut change = Change::new();
         let (run, events) = answered(&open, &recipe, read(answer)?)?;
         change = change.put(Record::Run(Box::new(run)), WriteGuard::Version(open.version));

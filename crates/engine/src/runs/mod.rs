@@ -7,13 +7,14 @@ pub mod error;
 mod exit;
 pub mod gate;
 pub mod loops;
+mod owned;
 mod sessions;
 mod telling;
 use crate::runs::error::RunError;
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::run::{Run, RunOrigin, RunRefusal, RunState};
@@ -21,6 +22,7 @@ use baton_core::recipe::{LOOP_RECIPE, Recipe};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::{Message, Session};
+use baton_core::schedule::{OwnedQueue, ProjectScope};
 use baton_core::task::{Purpose, Task, TaskSpec};
 
 use crate::base::error::Result;
@@ -100,7 +102,7 @@ impl Runs {
         let (mut session, guard, mut events) = self.opened(start.session, start.project, now).await?;
         let project = start.project.or(session.project_id);
         let said_before = session.message_count;
-        let bound = self.next_task(start.recipe, project).await?;
+        let bound = self.next_task(start.recipe, start.session, project).await?;
         let (task, mut change) = if let Some(ready) = bound {
             (ready.value.id(), hold(ready))
         } else {
@@ -117,7 +119,10 @@ impl Runs {
         let is_told = change.puts.iter().any(|put| put.guard == WriteGuard::New && is_task(&put.record));
         let heard = if is_told { session.message_count } else { said_before };
         let run = Run::start(self.tasks.ids.run(), start.recipe, start.session.clone(), Some(task));
-        let run = run.begin_at(now).skip_messages(heard);
+        let mut run = run.keep_recipe(start.recipe).begin_at(now).skip_messages(heard);
+        if start.recipe.works_through_queue() {
+            run = run.own_queue(ProjectScope::exactly(project));
+        }
         change = change
             .put(Record::Session(session), guard)
             .put(Record::Run(Box::new(run.clone())), WriteGuard::New);
@@ -144,6 +149,7 @@ impl Runs {
     pub(crate) async fn next_task(
         &self,
         recipe: &Recipe,
+        session: &SessionId,
         project: Option<ProjectId>,
     ) -> Result<Option<Versioned<Task>>> {
         if !recipe.takes_task() {
@@ -151,14 +157,12 @@ impl Runs {
         }
         let taken: Vec<TaskId> =
             self.tasks.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
-        let fits = |task: &Task| {
-            let spec = task.spec();
-            spec.purpose == Purpose::Work
-                && spec.project_id == project
-                && spec.role == Role::implement()
-                && spec.recipe.as_ref().is_none_or(|named| named == recipe.id())
-                && !taken.contains(&spec.id)
+        let queue = OwnedQueue {
+            session: session.clone(),
+            recipe: recipe.id().clone(),
+            projects: ProjectScope::exactly(project),
         };
+        let fits = |task: &Task| queue.takes(task) && !taken.contains(&task.id());
         Ok(self.tasks.store.ready(READY_MAX).await?.into_iter().find(|stored| fits(&stored.value)))
     }
 

@@ -198,6 +198,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
         let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
+    let queueing = app.workspace.scheduling().queueing(&lines).await?;
     let run = SessionRuns::new(app.tasks()).latest(session).await?;
     Ok(html! {
         @for task in &lines {
@@ -205,6 +206,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
                 (state_badge(task.state()).chip())
                 a href={ "/tasks/" (task.id()) } { (task.spec().title) }
                 @if matches!(task.state(), TaskState::Claimed { .. }) { a href={ "/tasks/" (task.id()) "/log" } { "log" } }
+                @if let Some(reason) = queueing.reason(task) { span.muted { "not started: " (reason.message) } }
             }
         }
         @if let Some(run) = run {

@@ -76,3 +76,22 @@ fn all_ready_tasks_are_done_one_by_one_until_none_is_left() {
     let exits = fixture.run_messages().into_iter().filter(|value| value["type"] == "recipe_exited").count();
     assert_eq!(exits, 1);
 }
+
+#[test]
+fn every_ready_task_is_reviewed_although_other_agents_are_free() {
+    let mut fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let settings = fixture.folder.join(".agent/baton.toml");
+    let text = std::fs::read_to_string(&settings).unwrap().replace("max_agents = 1", "max_agents = 4");
+    std::fs::write(&settings, text).unwrap();
+    let tasks: Vec<String> = ["Alpha", "Beta", "Gamma"]
+        .iter()
+        .map(|title| fixture.json(&["task", "add", title])["task_id"].as_str().unwrap().to_owned())
+        .collect();
+    fixture.start("implement-and-review-all");
+    fixture.up();
+    assert_eq!(fixture.exit_message()["reason"], "no-tasks-available");
+    for task in &tasks {
+        let names: Vec<String> = fixture.prompts(task).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["001-implement.md", "002-code-review.md", "003-commit.md"], "{task}");
+    }
+}

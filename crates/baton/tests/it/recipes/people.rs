@@ -129,3 +129,39 @@ fn kill_9_in_the_middle_of_a_step_dispatches_it_again_once() {
     let names: Vec<String> = fixture.prompts(&task).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["001-one.md", "002-two.md", "001-two.md"], "the first step is not done twice");
 }
+
+#[test]
+fn a_recipe_edited_while_it_runs_is_followed_as_it_was_even_after_kill_9() {
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
+    let agent = format!(
+        "cat > /dev/null\nif [ \"$BATON_STEP\" = one ] && [ ! -e {flags}/hung ]; then touch {flags}/hung; tail -f /dev/null; fi\n\
+         case $BATON_STEP in one) o=on ;; *) o=stop ;; esac\n\
+         echo \"{{\\\"baton\\\":\\\"outcome\\\",\\\"outcome\\\":\\\"$o\\\"}}\"\n"
+    );
+    fs::write(fixture.folder.join("agent.sh"), agent).unwrap();
+    let recipe = |version: &str| {
+        format!(
+            "id: two\nlabel: Two\ndescription: Two steps\ninitial_step: one\nsteps:\n  one:\n    prompt: First of {version}.\n    \
+             outcomes: [on]\n    on_outcome: {{ on: {{ next_step: two }} }}\n  two:\n    prompt: Second of {version}.\n    \
+             outcomes: [stop]\n    on_outcome: {{ stop: {{ exit: stopped }} }}\n"
+        )
+    };
+    fixture.recipe("two.yml", &recipe("version 1"));
+    let task = fixture.start("two");
+    fixture.up();
+    fixture.wait("the first step hangs", || fixture.flag("hung").exists().then_some(()));
+    fixture.kill();
+    fixture.recipe("two.yml", &recipe("version 2"));
+    fixture.up();
+    fixture.wait_for_queue(&task, "done");
+    let prompts = fixture.prompts(&task);
+    assert_eq!(prompts.len(), 3, "{prompts:?}");
+    for (name, text) in prompts {
+        assert!(text.contains("of version 1.") && !text.contains("version 2"), "{name}: {text}");
+    }
+    // The next run follows the new text.
+    let next = fixture.start("two");
+    fixture.wait_for_queue(&next, "done");
+    assert!(fixture.prompts(&next).iter().all(|(_, text)| text.contains("of version 2.")));
+}

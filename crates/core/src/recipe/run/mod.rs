@@ -11,6 +11,7 @@
 
 mod advance;
 pub mod explained;
+mod kept;
 mod memory;
 mod report;
 mod view;
@@ -29,7 +30,8 @@ use crate::phase::summary::LoopSummary;
 use crate::recipe::exit_reason::ExitReason;
 use crate::recipe::outcome::Outcome;
 use crate::recipe::outcome::OutcomeMistake;
-use crate::recipe::{Recipe, RecipeStep, StepTransition};
+use crate::recipe::{Recipe, RecipeDraft, RecipeStep, StepTransition};
+use crate::schedule::ProjectScope;
 
 /// One execution of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +69,12 @@ pub struct Run {
     /// The totals of a loop that has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summary: Option<LoopSummary>,
+    /// As it was when the run began. A draft, so that a run stays readable when the rules for recipes change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept_recipe: Option<Box<RecipeDraft>>,
+    /// Where it takes one ready task after another from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queue: Option<ProjectScope>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -126,6 +134,8 @@ impl Run {
             ended_at: None,
             error: None,
             summary: None,
+            kept_recipe: None,
+            queue: None,
         }
     }
 

@@ -25,7 +25,7 @@ use baton_core::transition::command::Command;
 use crate::base::error::Result;
 use crate::runs::error::RunError;
 use crate::runs::loops::Loops;
-use crate::runs::loops::commands::{loop_recipe, named, passed_gate};
+use crate::runs::loops::commands::{named, passed_gate};
 use crate::runs::loops::planning::Planned;
 use crate::runs::loops::replies::LoopReply;
 use crate::runs::loops::rows::{closed, handed_off, over, put};
@@ -109,7 +109,7 @@ impl Loops {
                 let mut change = put(&next, Some(stored.version)).and(answer);
                 let mut events = vec![handed_off(&handed)];
                 let run = self.run_of_loop(session).await?;
-                let recipe = self.tasks.recipes.find(&loop_recipe()?)?;
+                let recipe = self.recipe_of_loop(session).await?;
                 if next.phase() == Phase::Hub {
                     let reason = run.as_ref().map(|open| end_of(&open.value, &recipe)).transpose()?;
                     let reason = reason.unwrap_or_else(ExitReason::user_requested);

@@ -3,6 +3,7 @@
 //! The driver keeps no state between rounds: a loop is one row. It can be killed at any moment, and the next driver
 //! continues from the row.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::ask::question::QuestionDraft;
@@ -18,8 +19,9 @@ use baton_core::phase::work::{ExecuteWork, NextAction, PhaseWork, QuestionTopic}
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::event::{Event, EventBody};
+use baton_core::schedule::{OwnedQueue, ProjectScope};
 use baton_core::task::state::{QueueName, TaskState};
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 
@@ -29,7 +31,7 @@ use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service,
 use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
-use crate::runs::loops::commands::named;
+use crate::runs::loops::commands::{loop_recipe, named};
 use crate::runs::loops::messages;
 use crate::runs::loops::rows::{asked, put};
 use crate::runs::loops::text;
@@ -125,16 +127,16 @@ impl LoopDriver {
     /// begins with it while the human decides how it is to be done.
     async fn choose(&self, stored: &Versioned<PhaseLoop>) -> Result<bool, EngineError> {
         let tasks = &self.tasks;
-        let of_loop = Role::loop_phases();
         let session = tasks.store.session(stored.value.session()).await?;
         let project = session.and_then(|stored| stored.value.project_id);
-        let fits = |task: &Task| {
-            let spec = task.spec();
-            spec.purpose == Purpose::Work
-                && spec.recipe.is_none()
-                && project.is_none_or(|project| spec.project_id == Some(project))
-                && !of_loop.contains(&spec.role)
+        let queue = OwnedQueue {
+            session: stored.value.session().clone(),
+            recipe: loop_recipe()?,
+            projects: project.map_or(ProjectScope::Any, ProjectScope::Only),
         };
+        let bound: BTreeSet<TaskId> =
+            tasks.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
+        let fits = |task: &Task| queue.takes(task) && !bound.contains(&task.id());
         let mut ready = tasks.store.ready(READY_MAX).await?;
         ready.retain(|ready| *ready.value.state() == TaskState::Incoming);
         // What the session's loops discovered or were stopped at is kept for them.

@@ -15,7 +15,6 @@ use baton_core::task::state::TaskState;
 use crate::base::error::Result;
 use crate::base::fenced::fenced;
 use crate::runs::loops::Loops;
-use crate::runs::loops::commands::loop_recipe;
 use crate::runs::loops::rows::put;
 
 /// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
@@ -51,19 +50,19 @@ impl HandedIn {
 
 impl Loops {
     /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
-    pub(crate) fn phase_prompt(&self, task: &Task) -> Result<Option<NonBlank>> {
+    pub(crate) async fn phase_prompt(&self, task: &Task) -> Result<Option<NonBlank>> {
         let role = &task.spec().role;
         if !Role::loop_phases().contains(role) {
             return Ok(None);
         }
-        let recipe = self.tasks.recipes.find(&loop_recipe()?)?;
+        let recipe = self.recipe_of_loop(&task.spec().session_id).await?;
         let step = recipe.steps().iter().find(|step| step.name().as_str() == role.as_str());
         Ok(step.map(|step| step.prompt().clone()))
     }
 
     /// The same with what an execute agent needs of the plan: the goal, and the hand-off with all subtasks.
     pub(crate) async fn phase_prompt_in_context(&self, task: &Task) -> Result<Option<NonBlank>> {
-        let Some(prompt) = self.phase_prompt(task)? else { return Ok(None) };
+        let Some(prompt) = self.phase_prompt(task).await? else { return Ok(None) };
         let [_, execute, _] = Role::loop_phases();
         if task.spec().role != execute {
             return Ok(Some(prompt));

@@ -1,5 +1,7 @@
 //! The rows of a loop: where it is read from, and the one change each of its steps is written as.
 
+use std::sync::Arc;
+
 use baton_core::ask::question::Question;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::SessionId;
@@ -7,6 +9,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::phase_loop::{LoopHandoff, PhaseLoop};
+use baton_core::recipe::Recipe;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
@@ -15,6 +18,7 @@ use baton_core::records::event::EventBody;
 
 use crate::base::error::Result;
 use crate::runs::loops::Loops;
+use crate::runs::loops::commands::loop_recipe;
 use crate::runs::{exited, is_loop, stamp};
 
 impl Loops {
@@ -31,6 +35,14 @@ impl Loops {
 
     pub(crate) async fn run_of_loop(&self, session: &SessionId) -> Result<Option<Versioned<Run>>> {
         Ok(self.open_loops().await?.into_iter().find(|stored| stored.value.session() == session))
+    }
+
+    /// The recipe of the session's loop: as it was when the loop began, or as it is now where none is open.
+    pub(crate) async fn recipe_of_loop(&self, session: &SessionId) -> Result<Arc<Recipe>> {
+        match self.run_of_loop(session).await? {
+            Some(open) => self.runs.recipe_of(&open.value),
+            None => self.tasks.recipes.find(&loop_recipe()?),
+        }
     }
 
     /// Writes it; false when a row moved meanwhile and all is to be read again.

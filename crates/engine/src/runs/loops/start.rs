@@ -14,6 +14,7 @@ use baton_core::recipe::Recipe;
 use baton_core::recipe::run::{GateAnswer, Run, RunOrigin};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
+use baton_core::schedule::ProjectScope;
 use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Task, TaskSpec};
 use baton_store::model::query::TaskFilter;
@@ -89,7 +90,13 @@ impl Loops {
             }
             (PhaseStart::Plan | PhaseStart::Review, _) => {}
         }
-        let run = Run::start(self.tasks.ids.run(), recipe, start.session.clone(), None).begin_at(now);
+        let projects = start.project.or(session.project_id);
+        let run = Run::start(self.tasks.ids.run(), recipe, start.session.clone(), None);
+        let mut run = run.keep_recipe(recipe).begin_at(now);
+        if start.at == PhaseStart::Plan && start.message.is_none() {
+            // Started on the queue. With a goal it owns what it plans and discovers, and nothing else.
+            run = run.own_queue(projects.map_or(ProjectScope::Any, ProjectScope::Only));
+        }
         let run = entered(run, recipe, start.at)?;
         events.push(handed_off(&handed));
         events.extend(started(&run, recipe));

@@ -35,6 +35,7 @@ const CANDIDATES: &str = "SELECT c.* FROM unnest($1::text[], $2::bigint[]) AS u 
         WHERE r.role = u.role AND t.is_claimable AND t.open_blockers = 0
             AND (t.needs = '' OR string_to_array(t.needs, ' ') <@ $3::text[])
             AND CASE WHEN t.project IS NULL THEN $5 ELSE NOT t.project = ANY($4::text[]) END
+            AND NOT t.id = ANY($6::text[])
         ORDER BY r.rank, r.created_ms, r.id LIMIT u.wanted FOR UPDATE OF t SKIP LOCKED
     ) AS c";
 
@@ -93,7 +94,8 @@ impl ClaimView {
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
         let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
         let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
-        let fitting = params![roles, counts, labels, elsewhere, fit.has_home];
+        let owned: Vec<String> = fit.owned.first.iter().map(ToString::to_string).collect();
+        let fitting = params![roles, counts, labels, elsewhere, fit.has_home, owned];
         let candidates = pipeline.add(CANDIDATES, fitting).await?;
         let mut answers = pipeline.flush().await?;
         let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();

@@ -219,7 +219,7 @@ fn pick_for(seen: &ClaimView, request: &ClaimRequest) -> Vec<Candidate> {
     let candidates: Vec<Candidate> = seen
         .found
         .values()
-        .filter(|found| request.fit.admits(found.task.value.spec()))
+        .filter(|found| request.fit.admits(&found.task.value))
         .filter_map(|found| {
             let task = &found.task.value;
             let (role, agent) = request.agents.get_key_value(&task.spec().role)?;

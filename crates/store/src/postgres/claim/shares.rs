@@ -43,6 +43,7 @@ const CANDIDATES: &str = "SELECT c.* FROM
         WHERE r.role = u.role AND r.project = u.project AND r.person = u.person
             AND t.is_claimable AND t.open_blockers = 0
             AND (t.needs = '' OR string_to_array(t.needs, ' ') <@ $5::text[])
+            AND NOT t.id = ANY($6::text[])
         ORDER BY r.rank, r.created_ms, r.id LIMIT u.wanted FOR UPDATE OF t SKIP LOCKED
     ) AS c";
 
@@ -93,7 +94,8 @@ pub(crate) async fn read(
         column(|open| open.person.clone()),
     );
     let room: Vec<i64> = open.iter().map(|open| open.wanted).collect();
-    for row in conn.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels]).await? {
+    let owned: Vec<String> = fit.owned.first.iter().map(ToString::to_string).collect();
+    for row in conn.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels, &owned]).await? {
         seen.learn(&row);
     }
     Ok(seen)

@@ -136,7 +136,7 @@ fn claim_task(
 ) -> Result<Option<ClaimedTask>, SqliteFault> {
     let task = candidate.task;
     let stored = tx.task(task_key(task))?.ok_or_else(|| bad_row(RecordKind::Task, task, "it is gone"))?;
-    if !request.fit.admits(stored.value.spec()) {
+    if !request.fit.admits(&stored.value) {
         return Ok(None);
     }
     // Ready tasks are exactly those nothing blocks.

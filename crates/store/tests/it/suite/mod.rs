@@ -102,6 +102,7 @@ macro_rules! conformance {
             workers::a_lock_has_one_holder_until_released_or_expired,
             workers::a_worker_claims_only_tasks_that_fit,
             workers::any_number_of_unfit_tasks_is_skipped,
+            workers::what_a_run_works_through_is_left_to_it,
             histories::random_histories_match_the_model,
         }
     };

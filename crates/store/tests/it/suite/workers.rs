@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{Label, Role};
-use baton_core::schedule::WorkerFit;
 use baton_core::schedule::worker::{Worker, WorkerDuty};
+use baton_core::schedule::{OwnedQueue, OwnedQueues, ProjectScope, WorkerFit};
 use baton_core::task::TaskSpec;
 use baton_store::Backend;
 use baton_store::model::claim::ClaimRequest;
@@ -104,7 +105,7 @@ pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     assert_eq!(claimed(&store, 9, homeless).await, []);
     let away = WorkerFit { elsewhere: [project].into(), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, away).await, [task_id(4)]);
-    let gpu = WorkerFit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
+    let gpu = WorkerFit { labels: labels(&["gpu", "ssd"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, gpu).await, [task_id(1), task_id(3)]);
     assert_eq!(claimed(&store, 9, WorkerFit::default()).await, []);
     let both = WorkerFit { labels: labels(&["gpu", "mac"]), ..WorkerFit::default() };
@@ -125,4 +126,30 @@ pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     assert_eq!(claimed(&store, 2, WorkerFit::default()).await, []);
     let gpu = WorkerFit { labels: labels(&["gpu"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 2, gpu).await, [task_id(1), task_id(2)]);
+}
+
+pub async fn what_a_run_works_through_is_left_to_it<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let work = |number| TaskSpec { task_type: TaskType::Implementation, ..spec(number) };
+    for number in 1..=20 {
+        write(&store, create(work(number), &[])).await;
+    }
+    let other = TaskSpec { project_id: Some(ProjectId::from_bits(1)), ..work(21) };
+    write(&store, create(other, &[])).await;
+    let queue = OwnedQueue {
+        session: "mine".parse().unwrap(),
+        recipe: "implement-and-review-all".parse().unwrap(),
+        projects: ProjectScope::NoProject,
+    };
+    let first: BTreeSet<TaskId> = (2..=20).map(task_id).collect();
+    let owned = OwnedQueues { queues: vec![queue.clone()], bound: [task_id(1)].into(), first };
+    let fit = WorkerFit { owned, ..WorkerFit::default() };
+    // However many are left out, what comes behind them is found.
+    assert_eq!(claimed(&store, 2, fit).await, [task_id(1), task_id(21)]);
+    // A task that was added after the first ones were listed is left out too.
+    let unlisted = OwnedQueues { queues: vec![queue], ..OwnedQueues::default() };
+    let fit = WorkerFit { owned: unlisted, ..WorkerFit::default() };
+    assert_eq!(claimed(&store, 2, fit).await, []);
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(2), task_id(3)]);
 }
