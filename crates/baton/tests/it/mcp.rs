@@ -4,6 +4,7 @@ mod access;
 mod agents;
 mod arguments;
 mod commands;
+mod landing;
 mod runs;
 mod user_tasks;
 

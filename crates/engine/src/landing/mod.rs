@@ -16,3 +16,4 @@ pub mod lander;
 pub mod lanes;
 pub mod live_runs;
 mod met;
+pub mod task_landing;

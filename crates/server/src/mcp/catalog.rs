@@ -92,7 +92,11 @@ impl ToolSpec {
                 Nothing,
                 "List tasks, oldest first. Check here before you add one: it may already exist.",
             ),
-            "get_task" => Self::new::<GetTaskArguments>(name, Nothing, "Get everything about one task."),
+            "get_task" => Self::new::<GetTaskArguments>(
+                name,
+                Nothing,
+                "Get everything about one task. `landing` says where accepted work stands: being checked, waiting behind another task, or sent back and why.",
+            ),
             "add_task" => Self::new::<AddTaskArguments>(
                 name,
                 Records,

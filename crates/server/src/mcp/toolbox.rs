@@ -8,6 +8,8 @@ use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::base::error::EngineError;
+use baton_engine::landing::board::LandingBoard;
+use baton_engine::projects::Projects;
 use baton_engine::services::workspace::Workspace;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
@@ -22,6 +24,9 @@ pub struct Toolbox {
     pub gateway: AgentGateway,
     pub mailbox: Mailbox,
     pub user_tasks: UserTasks,
+    pub projects: Projects,
+    /// What happens in the lanes right now.
+    pub landing: LandingBoard,
     /// Where a person's user tasks are defined and run.
     pub site: Site,
     /// The default person.
@@ -37,6 +42,8 @@ impl Toolbox {
             gateway: workspace.agents.gateway(),
             mailbox: workspace.agents.mailbox.clone(),
             user_tasks: workspace.agents.user_tasks.clone(),
+            projects: workspace.projects.clone(),
+            landing: workspace.landing.clone(),
             site: Site::of_person(&workspace.place.root),
             person: person.to_owned(),
             patience: workspace.settings.asking.patience(),

@@ -41,11 +41,14 @@ pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Resul
 
 async fn serve_store(context: &CliContext, token: Option<String>) -> Result<String, CliError> {
     let settings = context.settings()?;
+    let workspace = context.workspace(settings.clone());
     let toolbox = Toolbox {
         tasks: context.tasks.clone(),
         gateway: AgentGateway::new(context.tasks.clone(), settings.asking.expires_after()),
         mailbox: Mailbox::default(),
         user_tasks: UserTasks::new(&context.place.state_dir, settings.user_tasks),
+        projects: workspace.projects,
+        landing: workspace.landing,
         site: Site::of_person(&context.place.root),
         person: context.person().to_owned(),
         patience: settings.asking.patience(),

@@ -6,7 +6,7 @@ use super::McpRepo;
 use crate::wait;
 
 /// An agent in Python that speaks MCP to `baton mcp`. `tool(name, arguments)` calls a tool.
-const MCP_CLIENT: &str = r#"
+pub(super) const MCP_CLIENT: &str = r#"
 import json, os, subprocess, sys
 prompt = sys.stdin.read()
 mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -28,7 +28,7 @@ send({"method": "notifications/initialized"})
 "#;
 
 /// Writes the settings: the agent, and these.
-fn set_up(repo: &McpRepo, settings: &str) {
+pub(super) fn set_up(repo: &McpRepo, settings: &str) {
     let agent = repo.folder.join("agent.py");
     let command = format!("command = [\"python3\", \"{}\"]", agent.display());
     let mine = format!("default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\n{command}\n{settings}");
