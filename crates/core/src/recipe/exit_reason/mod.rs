@@ -146,6 +146,11 @@ impl ExitReason {
         }
     }
 
+    /// Every reason that Baton or a built-in recipe uses.
+    pub fn named() -> impl Iterator<Item = &'static str> {
+        SENTENCES.iter().map(|(name, _)| *name).chain([MAX_STEP_VISITS_EXCEEDED])
+    }
+
     /// I10: total, and never blank.
     pub fn message(&self) -> String {
         if let Some(rest) = self.0.strip_prefix(MAX_STEP_VISITS_EXCEEDED) {
@@ -158,41 +163,38 @@ impl ExitReason {
     }
 }
 
-/// The messages for the reasons used by Baton and its built-in recipes.
+/// The reasons used by Baton and its built-in recipes, with their messages. `max-step-visits-exceeded` has its own.
+const SENTENCES: [(&str, &str); 26] = [
+    ("task-committed", "Task implementation committed successfully"),
+    ("design-committed", "Design document committed successfully"),
+    ("tasks-committed", "Implementation tasks created and committed"),
+    ("no-changes-to-commit", "No changes to commit"),
+    ("clarification-needed", "Needs clarification before continuing"),
+    ("implementation-blocked", "Implementation blocked - cannot proceed"),
+    ("no-design-document-found", "Design document not found"),
+    (NO_TASKS_AVAILABLE, "No tasks available to implement"),
+    ("user-provided-other", "Recipe exited by user choice"),
+    ("work-complete", "Work completed"),
+    ("no-changes-needed", "Nothing had to be changed"),
+    ("changes-committed", "Reviewed changes committed successfully"),
+    ("design-refined", "Design document refined and committed"),
+    ("rebase-complete", "Branch rebased successfully"),
+    ("rebase-conflict", "Rebase stopped at conflicts that need a decision"),
+    ("merge-complete", "Branch merged successfully"),
+    ("merge-conflict", "Merge stopped at conflicts that need a decision"),
+    ("retrospective-complete", "Retrospective written"),
+    ("loop-complete", "Plan, execute and review loop ended"),
+    (USER_REQUESTED, "Recipe stopped on request"),
+    (UNANSWERED, "Stopped: nobody answered a question"),
+    (MAX_TOTAL_STEPS, "Stopped: the run took too many steps"),
+    (ORCHESTRATION_ERROR, "The agent did not report a usable outcome"),
+    (ERROR, "The run ended with an error"),
+    (INTERNAL_ERROR, "Baton ran into an internal error"),
+    (NO_PROMPT, "The step has no prompt to send"),
+];
+
 fn sentence(reason: &str) -> Option<&'static str> {
-    Some(match reason {
-        "task-committed" => "Task implementation committed successfully",
-        "design-committed" => "Design document committed successfully",
-        "tasks-committed" => "Implementation tasks created and committed",
-        "no-changes-to-commit" => "No changes to commit",
-        "clarification-needed" => "Needs clarification before continuing",
-        "implementation-blocked" => "Implementation blocked - cannot proceed",
-        "no-design-document-found" => "Design document not found",
-        NO_TASKS_AVAILABLE => "No tasks available to implement",
-        "user-provided-other" => "Recipe exited by user choice",
-
-        "work-complete" => "Work completed",
-        "no-changes-needed" => "Nothing had to be changed",
-        "changes-committed" => "Reviewed changes committed successfully",
-        "design-refined" => "Design document refined and committed",
-        "rebase-complete" => "Branch rebased successfully",
-        "rebase-conflict" => "Rebase stopped at conflicts that need a decision",
-        "merge-complete" => "Branch merged successfully",
-        "merge-conflict" => "Merge stopped at conflicts that need a decision",
-        "retrospective-complete" => "Retrospective written",
-        "loop-complete" => "Plan, execute and review loop ended",
-        USER_REQUESTED => "Recipe stopped on request",
-        UNANSWERED => "Stopped: nobody answered a question",
-
-        MAX_TOTAL_STEPS => "Stopped: the run took too many steps",
-
-        ORCHESTRATION_ERROR => "The agent did not report a usable outcome",
-        ERROR => "The run ended with an error",
-        INTERNAL_ERROR => "Baton ran into an internal error",
-        NO_PROMPT => "The step has no prompt to send",
-
-        _ => return None,
-    })
+    SENTENCES.iter().find(|(name, _)| *name == reason).map(|(_, sentence)| *sentence)
 }
 
 impl FromStr for ExitReason {
