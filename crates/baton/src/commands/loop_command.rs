@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::cli::loops::{LoopArgs, LoopStartArg, UnattendedArg};
-use crate::commands::question::render_question;
+use crate::commands::question::{render_prompt, typed_answer};
 use crate::commands::up::lock_engine;
 use crate::context::CliContext;
 use crate::context::agent_endpoint::AgentEndpoint;
@@ -245,7 +245,7 @@ impl LoopSession<'_> {
     async fn line_for(&mut self, pending: Option<&QuestionRecord>) -> Option<String> {
         let Some(record) = pending else { return std::future::pending().await };
         if self.shown != Some(record.question.id) {
-            output::talk(render_question(record).trim_end());
+            output::talk(render_prompt(record).trim_end());
             self.shown = Some(record.question.id);
         }
         self.input.next(record.question.kind().is_human_only()).await
@@ -260,7 +260,8 @@ impl LoopSession<'_> {
                 code: UNANSWERED,
             });
         };
-        let answer = CliContext::non_blank(&line, "the answer")?;
+        let line = typed_answer(&line, question.id);
+        let answer = CliContext::non_blank(line, "the answer")?;
         let context = self.context;
         match Answers::new(&context.tasks)
             .answer(question.id, answer, context.answered_by(), context.actor())

@@ -73,6 +73,22 @@ fn render_standing(standing: &[Standstill]) -> String {
 
 /// One question as text, with the command that answers it.
 pub(crate) fn render_question(record: &QuestionRecord) -> String {
+    render(record, &answer_command(&record.question))
+}
+
+/// The same for a terminal that reads the answer right there.
+pub(crate) fn render_prompt(record: &QuestionRecord) -> String {
+    let options: Vec<&str> = record.question.draft.options.iter().map(NonBlank::as_str).collect();
+    let answers = if options.is_empty() { "type your answer".to_owned() } else { options.join(", ") };
+    render(record, &answers)
+}
+
+/// What a typed line answers. Whoever pastes the whole command means its last part.
+pub(crate) fn typed_answer(line: &str, question: QuestionId) -> &str {
+    line.trim().strip_prefix(&format!("baton answer {question} ")).unwrap_or(line)
+}
+
+fn render(record: &QuestionRecord, how: &str) -> String {
     let question = &record.question;
     let mut text = String::new();
     let task = record.task_id.map(|task| format!(" of {task}")).unwrap_or_default();
@@ -80,7 +96,7 @@ pub(crate) fn render_question(record: &QuestionRecord) -> String {
     for line in question.text().as_str().lines() {
         let _ = writeln!(text, "    {line}");
     }
-    let _ = writeln!(text, "  → {}", answer_command(question));
+    let _ = writeln!(text, "  → {how}");
     text
 }
 

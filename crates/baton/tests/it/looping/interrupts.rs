@@ -46,7 +46,7 @@ fn a_loop_killed_at_any_question_continues_there() {
     let (last, before) = answers.split_last().unwrap();
     for answer in before {
         let mut session = fixture.interactive(&[]);
-        session.wait_for_line("→ baton answer");
+        session.wait_for_line(", asked ");
         session.types(answer);
         session.wait_for_line(" ← ");
         session.kill();
@@ -62,10 +62,10 @@ fn a_loop_killed_before_the_answer_asks_the_same_question_again() {
     fixture.add("Build it");
     for answer in &ONE_ROUND[..6] {
         let mut first = fixture.interactive(&[]);
-        let shown = first.wait_for_line("→ baton answer");
+        let shown = first.wait_for_line(", asked ");
         first.kill();
         let mut again = fixture.interactive(&[]);
-        assert_eq!(again.wait_for_line("→ baton answer"), shown);
+        assert_eq!(again.wait_for_line(", asked "), shown);
         again.types(answer);
         again.wait_for_line(" ← ");
         again.kill();

@@ -139,3 +139,16 @@ fn the_loop_runs_inside_tmux_and_ctrl_c_interrupts_it() {
     tmux.shows(&fixture, "no work is lost");
     assert_eq!(fixture.task_titled("First part")["queue"], "done");
 }
+
+#[test]
+fn the_prompt_says_what_to_type_and_a_pasted_command_is_understood() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    let mut session = fixture.interactive(&[]);
+    let asked = session.wait_for_line(", asked ");
+    let id = asked.split([' ', ',']).find(|word| word.starts_with("Q-")).unwrap().to_owned();
+    assert_eq!(session.wait_for_line("→").trim(), "→ YES, NO");
+    session.types(&format!("baton answer {id} YES"));
+    session.wait_for_line("iteration 1: execute");
+    session.interrupt();
+}
