@@ -6,6 +6,7 @@ use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::task::state::QueueName;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::standstill::{Standstill, StandstillReason, load_standstills};
+use baton_engine::runs::loops::Loops;
 use maud::{Markup, html};
 
 use crate::pages::frame::layout::{Frame, empty, heading};
@@ -144,15 +145,22 @@ fn standstill_actions(one: &Standstill) -> Markup {
 /// Tasks that wait to be accepted.
 async fn render_unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
     let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
-    let waiting = app.tasks().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
+    let page = app.tasks().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
+    let mut waiting = Vec::new();
+    for stored in page.items {
+        // A loop's question above decides about its subtask.
+        if !Loops::new(app.tasks()).asks_about(&stored.value).await? {
+            waiting.push(stored.value);
+        }
+    }
     Ok(html! {
-        @if !waiting.items.is_empty() {
+        @if !waiting.is_empty() {
             section.also aria-labelledby="also" {
                 h2 #also { "To accept" }
                 div.cards {
-                    @for task in &waiting.items { (card::card(&task.value, None, &app.workspace.running, frame.now, None)) }
+                    @for task in &waiting { (card::card(task, None, &app.workspace.running, frame.now, None)) }
                 }
-                @if waiting.next.is_some() { p { a href="/board" { "Show all on the board" } } }
+                @if page.next.is_some() { p { a href="/board" { "Show all on the board" } } }
             }
         }
     })

@@ -6,6 +6,7 @@ mod entry_points;
 pub mod fixture;
 mod interrupts;
 mod messages;
+mod one_place;
 mod queue;
 mod remarks;
 mod stopping;

@@ -8,7 +8,7 @@ use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
 /// A server with agents for the loop and for the queue.
-fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
+pub(super) fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
     let all = script();
     let mut all_scripts = scripts.to_vec();
     all_scripts.extend(all["scripts"].as_array().unwrap().clone());
@@ -21,7 +21,7 @@ fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
 }
 
 /// Starts the loop on the session `mine`; returns a listener to its messages.
-fn start(server: &TestServer, goal: &str) -> Socket {
+pub(super) fn start(server: &TestServer, goal: &str) -> Socket {
     let body = json!({ "recipe_id": "plan-execute-review", "message": goal });
     assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
     let mut listener = Socket::connected(&server.address);
@@ -35,7 +35,7 @@ fn stop(server: &TestServer) {
 }
 
 /// Answers the next question, which must begin like this.
-fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
+pub(super) fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
     let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
     let text = asked["question"]["text"].as_str().unwrap();
     assert!(text.starts_with(question), "{text}");
@@ -44,7 +44,7 @@ fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &s
     assert_eq!(answered.status, 200, "{answered:?}");
 }
 
-fn titled(server: &TestServer, title: &str) -> Value {
+pub(super) fn titled(server: &TestServer, title: &str) -> Value {
     let tasks = server.read("/api/tasks?session_id=mine");
     let all = tasks["tasks"].as_array().unwrap();
     all.iter().find(|task| task["title"] == title).unwrap_or_else(|| panic!("{title}: {tasks}")).clone()

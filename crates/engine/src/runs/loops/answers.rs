@@ -188,7 +188,7 @@ impl Loops {
     async fn check_mergeable(&self, task: TaskId) -> Result<()> {
         let state = self.tasks.task(task).await?.value.state().clone();
         match state {
-            TaskState::Provisional(_) | TaskState::Done { .. } => Ok(()),
+            TaskState::Provisional(_) | TaskState::Landing(_) | TaskState::Done { .. } => Ok(()),
             state => Err(RunError::NothingToMerge { task, queue: state.queue().as_str() }.into()),
         }
     }

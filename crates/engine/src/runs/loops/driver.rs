@@ -90,7 +90,7 @@ impl LoopDriver {
     async fn move_on(&self, session: &SessionId) -> Result<bool, ServiceError> {
         let Some(stored) = self.loops.phase_loop(session).await? else { return Ok(false) };
         if stored.value.pending().is_some() {
-            return Ok(false);
+            return Ok(self.loops.take_decision_elsewhere(&stored).await?);
         }
         if let PhaseWork::Execute(work) = stored.value.work() {
             match self.accept_completed(work).await? {

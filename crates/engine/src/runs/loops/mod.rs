@@ -9,6 +9,7 @@ mod answers;
 mod commands;
 mod discovering;
 mod driver;
+mod elsewhere;
 mod messages;
 mod planning;
 mod replies;
@@ -21,6 +22,7 @@ use crate::tasks::service::TaskService;
 pub(crate) use answers::LoopAnswer;
 pub use driver::LoopDriver;
 pub use start::LoopStart;
+pub(crate) use start::title_of;
 
 /// Starts, moves and ends the loops of sessions.
 #[derive(Clone)]

@@ -1,0 +1,53 @@
+//! One decision has one place: what is decided on a subtask's task closes the loop's question about it.
+
+use serde_json::{Value, json};
+
+use super::stopping::{answer, busy_server, start, titled};
+
+/// The text and the id of the next question.
+fn asked(listener: &mut crate::server::websocket::Socket) -> (String, String) {
+    let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
+    let field = |key: &str| asked["question"][key].as_str().unwrap().to_owned();
+    (field("text"), field("id"))
+}
+
+#[test]
+fn a_decision_on_the_task_closes_the_question_of_its_loop() {
+    let again = json!({ "when": "Use tabs.", "steps": [
+        { "write": { "path": "tabs.txt", "text": "\t\n" } },
+        { "commit": "Use tabs" },
+        { "result": { "status": "COMPLETE", "output": "Tabs." } },
+    ] });
+    let server = busy_server(&[again], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    answer(&server, &mut listener, "Execute: First part?", "YES");
+    let (text, question) = asked(&mut listener);
+    assert!(text.starts_with("Done: First part?"), "{text}");
+    let id = titled(&server, "First part")["task_id"].as_str().unwrap().to_owned();
+    let inbox = server.get("/").body;
+    assert!(inbox.contains(&question), "{inbox}");
+    assert!(!inbox.contains(&format!("/tasks/{id}/do/accept")), "the question is the one place: {inbox}");
+    // Accepted where the task is shown.
+    assert_eq!(server.post(&format!("/api/tasks/{id}/accept"), &json!({})).status, 200);
+    let (text, next) = asked(&mut listener);
+    assert!(text.starts_with("Execute: Second part?"), "{text}");
+    let closed = server.read(&format!("/api/questions/{question}"));
+    assert_eq!((&closed["state"], &closed["answer"]), (&json!("answered"), &json!("YES")), "{closed}");
+    let yes = server.post(&format!("/api/questions/{next}/answer"), &json!({ "answer": "YES" }));
+    assert_eq!(yes.status, 200, "{yes:?}");
+    // Rejected there: an agent works on it again, and the loop asks once more.
+    let (text, _) = asked(&mut listener);
+    assert!(text.starts_with("Done: Second part?"), "{text}");
+    let id = titled(&server, "Second part")["task_id"].as_str().unwrap().to_owned();
+    let rejected = server.post(&format!("/api/tasks/{id}/reject"), &json!({ "reason": "Use tabs." }));
+    assert_eq!(rejected.status, 200, "{rejected:?}");
+    let (text, _) = asked(&mut listener);
+    assert!(text.starts_with("Done: Second part?"), "{text}");
+    let attempts: Value = server.task(&id)["attempts"].clone();
+    assert_eq!(attempts.as_array().unwrap().len(), 2, "{attempts}");
+    // Cancelled there: nothing is left to decide about it.
+    assert_eq!(server.post(&format!("/api/tasks/{id}/cancel"), &json!({})).status, 200);
+    let (text, _) = asked(&mut listener);
+    assert!(text.starts_with("Ready for review?"), "{text}");
+}
