@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::Role;
 use baton_core::records::change::Versioned;
-use baton_core::task::Task;
-use baton_core::task::state::{QueueName, StateName, TaskStatus};
+use baton_core::task::state::{QueueName, StateName, TaskState, TaskStatus};
+use baton_core::task::{Purpose, Task};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -176,9 +177,20 @@ async fn load_column(
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
         let page = app.tasks().store.tasks(&filter, None, left.max(1)).await?;
         has_more |= page.next.is_some();
-        tasks.extend(page.items);
+        tasks.extend(page.items.into_iter().filter(|stored| !is_scaffolding(&stored.value)));
     }
     Ok((tasks, has_more))
+}
+
+/// A finished task that was nobody's work: made for a run that found no task, or for the agent of a loop's plan or review.
+/// What it led to is in the run and in the loop.
+fn is_scaffolding(task: &Task) -> bool {
+    let [plan, _, review] = Role::loop_phases();
+    let spec = task.spec();
+    let is_empty_run = spec.purpose == Purpose::Run && spec.description.trim().is_empty();
+    let has_work = task.ledger().last_end.as_ref().is_some_and(|end| end.verified.shows_work());
+    let is_of_run = is_empty_run || [plan, review].contains(&spec.role);
+    matches!(task.state(), TaskState::Done { .. }) && is_of_run && !has_work
 }
 
 fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], has_more: bool) -> Markup {
