@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{ProjectId, SessionId, TaskId};
+use crate::base::id::{ProjectId, QuestionId, RunId, SessionId, TaskId};
 use crate::base::task_type::TaskType;
-use crate::base::text::RecipeId;
+use crate::base::text::{NonBlank, RecipeId};
 use crate::base::time::Timestamp;
 
 /// A sender's key, limited so that it is safe in a header and a row. Each project has its own keys.
@@ -73,9 +73,25 @@ pub struct Receipt {
     /// The message it belongs to, which has the text. `None` if there was no message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<u32>,
-    pub task_id: TaskId,
+    /// `None` for a message to a run without a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
     pub wanted: RequestedWork,
+    /// Where the message went, if it became no task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<DeliveredTo>,
     pub at: Timestamp,
+}
+
+/// The run that a message went to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveredTo {
+    pub run_id: RunId,
+    pub recipe_id: RecipeId,
+    /// The question it answered; `None` where an agent reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_id: Option<QuestionId>,
+    pub text: NonBlank,
 }
 
 /// What the sender asked for besides the text. Omitted is not the same as chosen.
@@ -115,8 +131,9 @@ mod tests {
             key: ReceiptKey::for_chat(ProjectId::from_bits(7), "a-1").unwrap(),
             session_id: "chat".parse().unwrap(),
             message: Some(3),
-            task_id: TaskId::from_bits(1),
+            task_id: Some(TaskId::from_bits(1)),
             wanted: RequestedWork { task_type: Some(TaskType::Report), recipe: None },
+            delivered: None,
             at: Timestamp::from_ms(0),
         };
         let stored = serde_json::to_string(&receipt).unwrap();

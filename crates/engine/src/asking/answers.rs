@@ -37,7 +37,7 @@ impl Answers {
     ) -> Result<Task> {
         let task = self.tasks.task(id).await?.value;
         let question = task.pending_question().ok_or(TaskError::NotWaiting { task: id })?.id;
-        self.apply(id, question, answer, answered_by, actor).await
+        self.apply(id, question, answer, answered_by, actor, Change::new()).await
     }
 
     /// Answers a question by its own id; the first answer wins. The task is none where the loop asked.
@@ -48,16 +48,28 @@ impl Answers {
         answered_by: AnsweredBy,
         actor: Actor,
     ) -> Result<Option<Task>> {
+        self.answer_with(id, answer, answered_by, actor, Change::new()).await
+    }
+
+    /// The same, with what else is to be written in the same transaction.
+    pub(crate) async fn answer_with(
+        &self,
+        id: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+        actor: Actor,
+        extra: Change,
+    ) -> Result<Option<Task>> {
         let not_found = || NotFound::new(Entity::Question, id);
         let question = self.tasks.store.question(id).await?.ok_or_else(not_found)?.value;
         refuse_settled(&question)?;
         let Some(task) = question.task_id else {
             let given =
                 LoopAnswer { record: &question, answer: &answer, answered_by: &answered_by, actor: &actor };
-            self.loops.answer_in_loop(&given, Change::new()).await?;
+            self.loops.answer_in_loop(&given, extra).await?;
             return Ok(None);
         };
-        self.apply(task, id, answer, answered_by, actor).await.map(Some)
+        self.apply(task, id, answer, answered_by, actor, extra).await.map(Some)
     }
 
     /// The answer to a gate moves its run in the same transaction (I7).
@@ -68,8 +80,9 @@ impl Answers {
         answer: NonBlank,
         answered_by: AnsweredBy,
         actor: Actor,
+        extra: Change,
     ) -> Result<Task> {
-        let gate = self.runs.gate_change(task, &answer, &actor).await?;
+        let gate = self.runs.gate_change(task, &answer, &actor).await?.and(extra);
         let reply = Command::Reply { question, answer, answered_by };
         self.tasks.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await
     }

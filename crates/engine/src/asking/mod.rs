@@ -5,9 +5,11 @@
 
 mod answers;
 mod auto_responder;
+mod delivery;
 mod gateway;
 mod leave;
 pub use answers::Answers;
 pub use auto_responder::{Attended, AutoResponder};
+pub use delivery::{MessageDelivery, MessageSender};
 pub use gateway::{AgentGateway, Asked, Waited};
 pub use leave::Leave;

@@ -61,7 +61,7 @@ impl Import {
         let mut known = HashMap::new();
         for item in &self.items {
             if let Some(receipt) = tasks.store.receipt(&self.key(item)?).await? {
-                known.insert(item.name.clone(), receipt.task_id);
+                known.extend(receipt.task_id.map(|task| (item.name.clone(), task)));
             }
         }
         Ok(known)
@@ -109,7 +109,7 @@ impl ImportBatch<'_> {
             if !mem::take(&mut is_first) {
                 for item in self.items {
                     if let Some(receipt) = tasks.store.receipt(&self.import.key(item)?).await? {
-                        known.insert(item.name.clone(), receipt.task_id);
+                        known.extend(receipt.task_id.map(|task| (item.name.clone(), task)));
                     }
                 }
             }
@@ -178,8 +178,9 @@ impl ImportBatch<'_> {
             key: self.import.key(item)?,
             session_id: self.session.clone(),
             message: None,
-            task_id: task,
+            task_id: Some(task),
             wanted: RequestedWork::default(),
+            delivered: None,
             at: now,
         };
         let rows = [Record::Task(Box::new(admitted)), Record::Receipt(receipt)];

@@ -8,6 +8,7 @@ mod exit;
 pub mod gate;
 pub mod loops;
 mod owned;
+mod remarks;
 mod sessions;
 mod telling;
 use crate::runs::error::RunError;
@@ -29,6 +30,7 @@ use crate::base::error::Result;
 use crate::tasks::service::TaskService;
 
 pub(crate) use exit::{STOPPED_BY_PERSON, goes_on};
+pub(crate) use loops::title_of;
 pub use sessions::{RunRequest, SessionRuns};
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 
@@ -176,18 +178,13 @@ impl Runs {
         asker: Option<NonBlank>,
         now: Timestamp,
     ) -> (TaskId, Change) {
+        let title = message.and_then(|text| title_of(text).ok()).unwrap_or_else(|| recipe.label().clone());
         let task = Task::create(TaskSpec {
             project_id: project,
             description: message.map(ToString::to_string).unwrap_or_default(),
             recipe: Some(recipe.id().clone()),
             purpose: Purpose::Run,
-            ..TaskSpec::new(
-                self.tasks.ids.task(),
-                session.clone(),
-                TaskType::Implementation,
-                recipe.label().clone(),
-                now,
-            )
+            ..TaskSpec::new(self.tasks.ids.task(), session.clone(), TaskType::Implementation, title, now)
         })
         .with_requester(asker);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
@@ -195,7 +192,13 @@ impl Runs {
     }
 
     /// Delivers a message to the agent of the session's run before its next step.
-    async fn say(&self, session: &SessionId, text: &NonBlank, actor: &Actor) -> Result<Message> {
+    async fn say(
+        &self,
+        session: &SessionId,
+        text: &NonBlank,
+        actor: &Actor,
+        beside: &BesideMessage<'_>,
+    ) -> Result<Message> {
         let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             let open = self.session_run(session).await?;
@@ -211,22 +214,17 @@ impl Runs {
                     return Err(RunRefusal::Exited { reason: reason.clone() }.into());
                 }
             }
-            let now = self.tasks.store.now().await?;
-            let (mut of, guard, mut events) = self.opened(session, None, now).await?;
-            of.message_count += 1;
-            let message = message(&of, text, actor, run.task(), now);
-            events.push(posted(session, text, run.task()));
-            let mut change = Change::new()
-                .put(Record::Session(of), guard)
-                .put(Record::Message(message.clone()), WriteGuard::New);
-            stamp(&mut change, events, now, actor);
+            let (message, change) = self.said(&run, text, actor).await?;
             // The run moved on or somebody else spoke; if it is over now, the next look says so.
-            if decision.commit(change).await? {
+            if decision.commit(change.and(beside(&message))).await? {
                 return Ok(message);
             }
         }
     }
 }
+
+/// What is written together with a message.
+pub(crate) type BesideMessage<'a> = dyn Fn(&Message) -> Change + Send + Sync + 'a;
 
 /// What a start is made of.
 struct Start<'a> {

@@ -6,6 +6,7 @@ use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::people::actor::Actor;
 use baton_core::phase::PhaseStart;
 use baton_core::recipe::run::{Run, RunOrigin};
+use baton_core::records::change::Change;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::transition::command::Command;
@@ -14,7 +15,7 @@ use baton_store::model::query::RunFilter;
 use crate::base::error::Result;
 use crate::runs::error::RunError;
 use crate::runs::loops::{LoopStart, Loops};
-use crate::runs::{Runs, is_loop};
+use crate::runs::{BesideMessage, Runs, is_loop};
 use crate::tasks::service::TaskService;
 
 /// Why a task is held that a person held without a reason.
@@ -93,9 +94,20 @@ impl SessionRuns {
 
     /// Delivers a message to the agent of the run.
     pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Result<Message> {
+        self.say_with(session, text, actor, &|_| Change::new()).await
+    }
+
+    /// The same, with what else is to be written in the same transaction.
+    pub(crate) async fn say_with(
+        &self,
+        session: &SessionId,
+        text: NonBlank,
+        actor: Actor,
+        beside: &BesideMessage<'_>,
+    ) -> Result<Message> {
         match self.open(session).await? {
-            Some(run) if is_loop(&run) => self.loops.say_to_loop(session, &text, &actor).await,
-            Some(_) | None => self.runs.say(session, &text, &actor).await,
+            Some(run) if is_loop(&run) => self.loops.say_to_loop(session, &text, &actor, beside).await,
+            Some(_) | None => self.runs.say(session, &text, &actor, beside).await,
         }
     }
 

@@ -5,10 +5,11 @@ use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::receipt::{DeliveredTo, Receipt, ReceiptKey, RequestedWork};
 use baton_core::records::session::{Message, PostedMessage, TaskRequest};
 use baton_store::model::commit::Conflict;
 use baton_store::model::record_kind::RecordKind;
@@ -30,13 +31,31 @@ impl Posting {
     pub fn task_type(&self) -> TaskType {
         self.wanted.task_type.unwrap_or_else(|| TaskType::detect(self.text.as_str()))
     }
+
+    /// The receipt of a message that went to a run; nothing without a key.
+    pub(crate) fn receipt(&self, task: Option<TaskId>, to: &DeliveredTo, at: Timestamp) -> Change {
+        let Some(key) = &self.key else { return Change::new() };
+        let receipt = Receipt {
+            key: key.clone(),
+            session_id: self.session.clone(),
+            message: None,
+            task_id: task,
+            wanted: self.wanted.clone(),
+            delivered: Some(to.clone()),
+            at,
+        };
+        Change::new().put(Record::Receipt(receipt), WriteGuard::New)
+    }
 }
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     pub session: SessionId,
-    pub task: TaskId,
+    /// The new task, or the one that the run works on.
+    pub task: Option<TaskId>,
+    /// The run that got the message; `None` where it became a task.
+    pub delivered: Option<DeliveredTo>,
 }
 
 impl TaskService {
@@ -65,7 +84,9 @@ impl TaskService {
         };
         let posted = self.post_with(session.clone(), project, text.clone(), actor, request, receipt).await;
         match posted {
-            Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
+            Ok(posted) => {
+                Ok(Taken { session: posted.session.id, task: Some(posted.task.id()), delivered: None })
+            }
             // Somebody sent the same at the same time and was first.
             Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: RecordKind::Receipt, .. })) => {
                 Ok(self.taken_before(posting).await?.ok_or(TaskError::KeyReused)?)
@@ -74,19 +95,23 @@ impl TaskService {
         }
     }
 
-    async fn taken_before(&self, posting: &Posting) -> Result<Option<Taken>, EngineError> {
+    /// What came of an earlier message with the same key.
+    pub(crate) async fn taken_before(&self, posting: &Posting) -> Result<Option<Taken>, EngineError> {
         let Some(key) = &posting.key else { return Ok(None) };
         let Some(receipt) = self.store.receipt(key).await? else { return Ok(None) };
         let number = receipt.message.unwrap_or_default();
         let messages = self.store.messages(&receipt.session_id, number.saturating_sub(1), 1).await?;
-        let is_same = |message: &Message| {
-            message.number == number
-                && message.text == posting.text
-                && receipt.session_id == posting.session
-                && receipt.wanted == posting.wanted
+        let is_message = |message: &Message| message.number == number && message.text == posting.text;
+        let is_text = match &receipt.delivered {
+            Some(to) => to.text == posting.text,
+            None => messages.first().is_some_and(is_message),
         };
-        if messages.first().is_some_and(is_same) {
-            Ok(Some(Taken { session: receipt.session_id, task: receipt.task_id }))
+        if is_text && receipt.session_id == posting.session && receipt.wanted == posting.wanted {
+            Ok(Some(Taken {
+                session: receipt.session_id,
+                task: receipt.task_id,
+                delivered: receipt.delivered,
+            }))
         } else {
             Err(TaskError::KeyReused.into())
         }
@@ -98,8 +123,9 @@ fn receipt_of(key: &ReceiptKey, posted: &PostedMessage, wanted: RequestedWork) -
         key: key.clone(),
         session_id: posted.session.id.clone(),
         message: Some(posted.message.number),
-        task_id: posted.task.id(),
+        task_id: Some(posted.task.id()),
         wanted,
+        delivered: None,
         at: posted.message.at,
     }
 }

@@ -1,4 +1,5 @@
-//! `/chat`: conversations. Each message creates a task; its questions and results appear in the thread.
+//! `/chat`: conversations. A message creates a task, or reaches the session's run; questions and results appear in the
+//! thread.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -8,6 +9,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
 use baton_core::task::state::{TaskState, TaskStatus};
+use baton_engine::asking::MessageDelivery;
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
 use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::chat::Posting;
@@ -216,6 +218,21 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
     })
 }
 
+/// Where a message goes, if not into a task of its own.
+async fn describe_receiver(app: &App, session: &SessionId) -> Result<Option<String>, PageError> {
+    let delivery = MessageDelivery::new(app.tasks());
+    let Some(run) = delivery.receiver(session).await? else { return Ok(None) };
+    let recipe = run.recipe();
+    Ok(Some(match delivery.pending_question(&run).await? {
+        Some(_) => {
+            format!("{recipe} waits for you: your message answers its question, or is a remark on it.")
+        }
+        None => format!(
+            "{recipe} is running: its agent reads your message. Choose a type or a recipe for a new task."
+        ),
+    }))
+}
+
 async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     let known = app.tasks().store.session(session).await?;
     let projects = projects::list_projects(app).await?;
@@ -224,8 +241,10 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
         .find(|project| SessionId::for_project(project.id) == *session)
         .map(|project| project.id);
     let fixed: Option<ProjectId> = known.as_ref().and_then(|stored| stored.value.project_id).or(own);
+    let receiver = describe_receiver(app, session).await?;
     Ok(html! {
         form.composer method="post" action={ "/chat/" (session) } {
+            @if let Some(receiver) = &receiver { p.muted #receiver { (receiver) } }
             label.unseen for="message" { "Your message" }
             textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What should be done?" {}
             div.row {
@@ -252,7 +271,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
     })
 }
 
-/// Posts a message, which creates one task.
+/// Posts a message: to the session's run, or as a new task.
 pub(super) async fn post(
     app: AuthedApp,
     PageParam(session): PageParam<SessionId>,
@@ -272,7 +291,7 @@ pub(super) async fn post(
         wanted: RequestedWork { task_type: form.parse("type")?, recipe },
         key: None,
     };
-    app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
+    MessageDelivery::new(app.tasks()).post(project.as_ref(), &posting, app.sender()).await?;
     Ok(redirect_to(&session))
 }
 

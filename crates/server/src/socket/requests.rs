@@ -5,6 +5,7 @@ use std::path::Path;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_core::records::receipt::RequestedWork;
+use baton_engine::asking::MessageDelivery;
 use baton_engine::runs::{RunRequest, SessionRuns};
 use baton_engine::tasks::chat::Posting;
 use serde_json::{Value, json};
@@ -109,18 +110,17 @@ async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
 /// Sends the text to the session's running recipe; without one it becomes a task like any message.
 async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
     let mut ack = outgoing::ack("prompt");
-    if SessionRuns::new(app.tasks()).open(&session).await?.is_some() {
-        let message = SessionRuns::new(app.tasks()).say(&session, text, app.actor()).await?;
-        ack["task_id"] = json!(message.task_id);
-        return Ok(ack);
-    }
     let project = app.tasks().store.session(&session).await?.and_then(|stored| stored.value.project_id);
     let project = match project {
         Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
     let posting = Posting { session, text, wanted: RequestedWork::default(), key: None };
-    let taken = app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
+    let taken = MessageDelivery::new(app.tasks()).post(project.as_ref(), &posting, app.sender()).await?;
     ack["task_id"] = json!(taken.task);
+    if let Some(to) = taken.delivered {
+        ack["run_id"] = json!(to.run_id);
+        ack["question_id"] = json!(to.question_id);
+    }
     Ok(ack)
 }

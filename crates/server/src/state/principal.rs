@@ -15,6 +15,7 @@ use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
+use baton_engine::asking::MessageSender;
 use baton_engine::people::AccessTokens;
 use baton_engine::people::PersonSecret;
 use tokio::time::sleep;
@@ -151,6 +152,11 @@ impl AuthedApp {
             Some(attempt) => Actor::Agent { attempt },
             None => Actor::human(self.principal.name.clone()),
         }
+    }
+
+    /// Who sends a message with this request.
+    pub(crate) fn sender(&self) -> MessageSender {
+        MessageSender { actor: self.actor(), answers_as: self.answered_by() }
     }
 
     pub(crate) fn answered_by(&self) -> AnsweredBy {

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::time::Duration;
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::{SessionId, TaskId};
-use baton_core::base::text::NonBlank;
+use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId};
 use baton_engine::services::engine::Engine;
 use baton_server::client::EventStream;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,21 @@ const AUTOMATION_GRACE: Duration = Duration::from_secs(2);
 /// The API's answer.
 #[derive(Serialize, Deserialize)]
 struct ChatResponse {
-    task_id: TaskId,
+    /// The new task; none where a run without a task got the message.
+    task_id: Option<TaskId>,
     session_id: SessionId,
     task_type: String,
     status: String,
+    delivered_to: Option<ChatReceiver>,
+}
+
+/// The run that got the message.
+#[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "as the API names them")]
+struct ChatReceiver {
+    run_id: RunId,
+    recipe_id: RecipeId,
+    question_id: Option<QuestionId>,
 }
 
 pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
@@ -58,14 +69,17 @@ pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
     let sent: ChatResponse = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
     let reporter = ChatReporter { is_json: api.is_json };
     reporter.sent(&sent)?;
+    // A run has its own end, and its own command to follow it.
+    let Some(task) = sent.task_id.filter(|_| sent.delivered_to.is_none()) else { return Ok(String::new()) };
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
         return Err(CliError::refused(
-            format!("{} is queued, but no agent is configured", sent.task_id),
+            format!("{task} is queued, but no agent is configured"),
             "install one (baton doctor lists them), or configure any program in .agent/baton.toml; then run baton up",
         ));
     }
     let seen = health["last_seq"].as_u64().unwrap_or_default();
-    let follower = ChatFollower { api, sent: &sent, reporter, terminal: TerminalInput::open() };
+    let follower =
+        ChatFollower { api, task, session: &sent.session_id, reporter, terminal: TerminalInput::open() };
     with_agents(api, Box::pin(follower.follow(seen))).await
 }
 
@@ -113,7 +127,8 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentEndpo
 
 struct ChatFollower<'a> {
     api: &'a Api,
-    sent: &'a ChatResponse,
+    task: TaskId,
+    session: &'a SessionId,
     reporter: ChatReporter,
     terminal: TerminalInput,
 }
@@ -135,7 +150,7 @@ impl ChatFollower<'_> {
                     continue;
                 }
             };
-            let Some(update) = ChatUpdate::new(&event, self.sent.task_id, &self.sent.session_id) else {
+            let Some(update) = ChatUpdate::new(&event, self.task, self.session) else {
                 continue;
             };
             self.reporter.update(&update)?;
@@ -147,7 +162,7 @@ impl ChatFollower<'_> {
                 }
                 ChatUpdate::Answered { .. } => asked = None,
                 ChatUpdate::Over(end) => {
-                    let view = self.api.task(self.sent.task_id).await?;
+                    let view = self.api.task(self.task).await?;
                     return self.reporter.end(&view, end);
                 }
                 ChatUpdate::Progress(_) => {}
@@ -186,7 +201,7 @@ impl ChatFollower<'_> {
     }
 
     fn interrupted(&self) -> CliError {
-        let task = self.sent.task_id;
+        let task = self.task;
         CliError {
             message: format!("{task} is not done yet; no work is lost"),
             hint: format!("show it: baton task show {task}; cancel it: baton task cancel {task}"),

@@ -86,7 +86,19 @@ impl ChatReporter {
         if self.is_json {
             return Self::line("sent", "message", &json!(sent));
         }
-        output::talk(&format!("Queued {} ({}).", sent.task_id, sent.task_type));
+        let text = match (&sent.delivered_to, sent.task_id) {
+            (Some(to), _) => {
+                let (recipe, session) = (&to.recipe_id, &sent.session_id);
+                let what = match to.question_id {
+                    Some(question) => format!("Sent to {recipe}, as an answer to {question}."),
+                    None => format!("Sent to {recipe}; its agent reads it before its next step."),
+                };
+                format!("{what} Follow it: baton recipe follow --session {session}")
+            }
+            (None, Some(task)) => format!("Queued {task} ({}).", sent.task_type),
+            (None, None) => "Sent.".to_owned(),
+        };
+        output::talk(&text);
         Ok(())
     }
 

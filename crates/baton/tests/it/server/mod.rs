@@ -3,6 +3,7 @@
 mod access;
 mod bad_input;
 mod chat;
+mod chat_to_run;
 pub mod client;
 mod faults;
 mod health;

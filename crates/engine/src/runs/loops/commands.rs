@@ -25,7 +25,7 @@ use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::Result;
 use crate::runs::loops::Loops;
 use crate::runs::loops::rows::{closed, handed_off, over, put};
-use crate::runs::{STOPPED_BY_PERSON, goes_on, message, moved, posted, stamp};
+use crate::runs::{BesideMessage, STOPPED_BY_PERSON, goes_on, message, moved, posted, stamp};
 
 impl Loops {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
@@ -128,6 +128,7 @@ impl Loops {
         session: &SessionId,
         text: &NonBlank,
         actor: &Actor,
+        beside: &BesideMessage<'_>,
     ) -> Result<Message> {
         let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
@@ -146,7 +147,7 @@ impl Loops {
             let mut change =
                 heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), WriteGuard::New);
             stamp(&mut change, events, now, actor);
-            if decision.commit(change).await? {
+            if decision.commit(change.and(beside(&message))).await? {
                 return Ok(message);
             }
         }

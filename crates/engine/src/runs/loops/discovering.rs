@@ -90,12 +90,15 @@ impl Loops {
                     key,
                     session_id,
                     message: None,
-                    task_id: task.id(),
+                    task_id: Some(task.id()),
                     wanted,
+                    delivered: None,
                     at: now,
                 }));
             };
-            if self.is_open(written.task_id).await? {
+            if let Some(task) = written.task_id
+                && self.is_open(task).await?
+            {
                 return Ok(None);
             }
         }

@@ -2,6 +2,7 @@
 
 use baton_core::ask::choice::{YesNo, is_one_of, split_remark};
 use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::phase::Phase;
@@ -19,7 +20,8 @@ use crate::runs::loops::rows::{closed, put};
 const BREAK: [&str; 4] = ["BREAK LOOP", "BREAK OFF", "END LOOP", "STOP LOOP"];
 const DONE: &str = "DONE";
 /// Words that let an agent work once more.
-const AGAIN: [&str; 4] = ["AGAIN", "REDO", "RETRY", "SEND BACK"];
+const SEND_BACK: &str = "AGAIN";
+const AGAIN: [&str; 4] = [SEND_BACK, "REDO", "RETRY", "SEND BACK"];
 
 /// What such an answer means.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,6 +74,23 @@ impl LoopReply {
 }
 
 impl Loops {
+    /// The answer that a message in other words stands for, where the loop waits for a decision on some work: not yet,
+    /// and this is why. `None` where no agent could follow the remark.
+    pub(crate) async fn remark_as_answer(
+        &self,
+        session: &SessionId,
+        text: &NonBlank,
+    ) -> Result<Option<NonBlank>> {
+        let Some(stored) = self.phase_loop(session).await? else { return Ok(None) };
+        let word = match (stored.value.work(), stored.value.topic()) {
+            (PhaseWork::Plan(_) | PhaseWork::Execute(_), Some(QuestionTopic::Gate))
+            | (PhaseWork::Execute(_), Some(QuestionTopic::IsDone)) => YesNo::No.as_str(),
+            (PhaseWork::Review(_), Some(QuestionTopic::Gate | QuestionTopic::Discovered)) => SEND_BACK,
+            _ => return Ok(None),
+        };
+        Ok(Some(NonBlank::new(format!("{word}: {text}"))?))
+    }
+
     /// The loop after such an answer, in one change.
     pub(crate) async fn take_reply(
         &self,

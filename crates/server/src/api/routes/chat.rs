@@ -1,13 +1,14 @@
-//! `/api/projects/{id}/chat` and `…/conversation`: each message creates a task.
+//! `/api/projects/{id}/chat` and `…/conversation`: a message creates a task, or reaches the run of its session.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::id::{ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::RecipeId;
-use baton_core::records::receipt::{ReceiptKey, RequestedWork};
+use baton_core::records::receipt::{DeliveredTo, ReceiptKey, RequestedWork};
 use baton_core::task::state::TaskStatus;
+use baton_engine::asking::MessageDelivery;
 use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::tasks::chat::Posting;
 use schemars::JsonSchema;
@@ -36,7 +37,9 @@ pub(crate) fn routes() -> Vec<Route> {
                 "Repeating a request with the same key has no further effect",
             )
             .created()
-            .returns::<ChatAnswer>("Posts a message, which creates one task in the session")
+            .returns::<ChatAnswer>(
+                "Posts a message. It reaches the session's open run, or else creates one task",
+            )
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read)
             .query("session_id", "SessionId", "Which session; by default the project's own")
@@ -60,8 +63,9 @@ struct NewMessage {
 
 #[derive(Serialize, JsonSchema)]
 struct ChatAnswer {
-    #[schemars(with = "words::TaskId")]
-    task_id: TaskId,
+    /// The new task, or the one that the run works on; null for a run between two tasks.
+    #[schemars(with = "Option<words::TaskId>")]
+    task_id: Option<TaskId>,
     #[schemars(with = "words::SessionId")]
     task_group_id: SessionId,
     #[schemars(with = "words::SessionId")]
@@ -70,6 +74,27 @@ struct ChatAnswer {
     task_type: TaskType,
     #[schemars(with = "words::Status")]
     status: TaskStatus,
+    /// The run that got the message; null where it created a task.
+    delivered_to: Option<MessageReceiver>,
+}
+
+/// The open run of the session, which got a message.
+#[derive(Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "ids are called so everywhere in the API")]
+struct MessageReceiver {
+    #[schemars(with = "words::RunId")]
+    run_id: RunId,
+    #[schemars(with = "words::Name")]
+    recipe_id: RecipeId,
+    /// The question that the message answered; null where an agent reads it.
+    #[schemars(with = "Option<words::QuestionId>")]
+    question_id: Option<QuestionId>,
+}
+
+impl From<DeliveredTo> for MessageReceiver {
+    fn from(to: DeliveredTo) -> Self {
+        Self { run_id: to.run_id, recipe_id: to.recipe_id, question_id: to.question_id }
+    }
 }
 
 async fn chat(
@@ -91,14 +116,16 @@ async fn chat(
         wanted: RequestedWork { task_type: new.task_type, recipe: new.recipe },
         key,
     };
-    let taken = app.tasks().take_in(Some(&project), &posting, app.actor()).await?;
+    let taken = MessageDelivery::new(app.tasks()).post(Some(&project), &posting, app.sender()).await?;
+    // Always the first status of a new task, so that a repeated request gets the same response. A run is at work.
+    let status = if taken.delivered.is_some() { TaskStatus::Running } else { TaskStatus::Queued };
     let answer = ChatAnswer {
         task_id: taken.task,
         task_group_id: taken.session.clone(),
         session_id: taken.session,
         task_type: posting.task_type(),
-        // Always the initial status, so that a repeated request gets the same response.
-        status: TaskStatus::Queued,
+        status,
+        delivered_to: taken.delivered.map(MessageReceiver::from),
     };
     Ok((StatusCode::CREATED, Json(answer)))
 }

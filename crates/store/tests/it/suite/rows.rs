@@ -261,8 +261,9 @@ fn receipt(posted: &PostedMessage) -> Receipt {
         key: ReceiptKey::for_chat(ProjectId::from_bits(1), "once").unwrap(),
         session_id: posted.session.id.clone(),
         message: Some(posted.message.number),
-        task_id: posted.task.id(),
+        task_id: Some(posted.task.id()),
         wanted: RequestedWork::default(),
+        delivered: None,
         at: at(6),
     }
 }
