@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use baton_core::records::project::is_complete;
 use baton_core::task::Task;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_server::state::guide::{Guide, GuideLink};
 
@@ -26,6 +27,7 @@ pub(crate) fn narrate(tasks: &[Task], patience: Duration) -> Guide {
         } else {
             agents_at_work(tasks)
         };
+    guide.paragraphs.extend(tasks.iter().find_map(sent_back));
     let is_over = |task: &&Task| matches!(task.state(), TaskState::Done { .. } | TaskState::Recycled { .. });
     (guide.finished, guide.all) = (tasks.iter().filter(is_over).count(), tasks.len());
     guide
@@ -96,6 +98,21 @@ fn work(task: &Task) -> Option<Guide> {
     Some(part("accept", "Finished work needs your review", &text, "Review and accept the changes", address))
 }
 
+/// A task whose work met another's, until it has landed after all.
+fn sent_back(task: &Task) -> Option<String> {
+    let Some(TaskNote::NotLanded { reason, .. }) = task.ledger().notes.last() else { return None };
+    if matches!(task.state(), TaskState::Done { .. } | TaskState::Cancelled { .. }) {
+        return None;
+    }
+    let met: Vec<String> = reason.met().iter().map(|met| format!("“{}”", met.title)).collect();
+    Some(format!(
+        "“{}” passed its checks alone and fails them together with {}, although git merges both without a conflict. Nothing was \
+         merged: it went back to its agent with the output. The page Landing shows both verdicts.",
+        task.spec().title,
+        met.join(" and ")
+    ))
+}
+
 fn agents_at_work(tasks: &[Task]) -> Guide {
     let running: Vec<String> = tasks
         .iter()
@@ -103,7 +120,7 @@ fn agents_at_work(tasks: &[Task]) -> Guide {
         .map(|task| format!("“{}”", task.spec().title))
         .collect();
     let names = match running.len() {
-        0 => "The next task is about to start.".to_owned(),
+        0 => idle(tasks),
         1 => format!("An agent is working on {} in its own git worktree.", running.join("")),
         2..=NAMED_MAX => {
             format!(
@@ -116,7 +133,7 @@ fn agents_at_work(tasks: &[Task]) -> Guide {
     let is_first = tasks.iter().all(|task| !matches!(task.state(), TaskState::Done { .. }));
     let mut text = vec![names];
     if is_first {
-        let welcome = "Welcome. The queue holds a small project: six tasks, some of which depend on others. Everything is \
+        let welcome = "Welcome. The queue holds a small project: seven tasks, some of which depend on others. Everything is \
                        real (queue, git, agent processes, merges) except the model, which is a script. You make the \
                        decisions.";
         text.insert(0, welcome.to_owned());
@@ -124,10 +141,17 @@ fn agents_at_work(tasks: &[Task]) -> Guide {
     part("work", "Agents are working", &text, "Watch the board", "/board".to_owned())
 }
 
+fn idle(tasks: &[Task]) -> String {
+    match tasks.iter().find(|task| matches!(task.state(), TaskState::Landing(_))) {
+        Some(task) => format!("The checks run on the branch together with “{}”.", task.spec().title),
+        None => "The next task is about to start.".to_owned(),
+    }
+}
+
 fn end() -> Guide {
     let text = [
-        "You saw tasks run in order, a question, work you accepted, and a task that was too large and became two. \
-         Everything is merged into one branch, and every step is in the history."
+        "You saw tasks run in order, a question, work you accepted, two tasks that passed their checks alone and failed them \
+         together, and a task that was too large and became two. Everything is merged into one branch, and every step is in the history."
             .to_owned(),
         "Browse the pages as long as you like; press Ctrl-C in the terminal to stop. Then, in your own repository:"
             .to_owned(),

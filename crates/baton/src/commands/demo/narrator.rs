@@ -33,7 +33,8 @@ impl Narrator {
             let Some(last) = events.last() else { return Ok(()) };
             self.seen = last.seq;
             for recorded in &events {
-                if is_decision(&recorded.event.body) {
+                let is_of_person = matches!(recorded.event.by, Actor::Human { .. });
+                if is_of_person && is_decision(&recorded.event.body) {
                     self.last_decider = Some(recorded.event.by.clone());
                 }
                 if let Some(line) = self.line(&recorded.event.body) {
@@ -103,6 +104,18 @@ impl Narrator {
             EventBody::TaskRequeued { task, .. } => {
                 Some(format!("← {}: back in the queue", self.name(*task)))
             }
+            EventBody::TaskSentBack { task, reason } => {
+                let met: Vec<String> = reason.met().iter().map(|met| self.name(met.task_id)).collect();
+                let with = if met.is_empty() {
+                    String::new()
+                } else {
+                    format!(" together with {}", met.join(" and "))
+                };
+                Some(format!(
+                    "↩ {}: passed its checks alone and fails them{with}; back to its agent",
+                    self.name(*task)
+                ))
+            }
             EventBody::TaskFailed { task, error } => Some(format!("✘ {}: {error}", self.name(*task))),
             _ => None,
         }
@@ -119,6 +132,7 @@ fn is_decision(body: &EventBody) -> bool {
         body,
         EventBody::QuestionAnswered { .. }
             | EventBody::TaskDone { .. }
+            | EventBody::TaskLanding { .. }
             | EventBody::TaskRejected { .. }
             | EventBody::BreakdownReleased { .. }
             | EventBody::PlanApproved { .. }

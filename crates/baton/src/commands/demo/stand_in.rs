@@ -77,7 +77,7 @@ impl<'a> StandIn<'a> {
                 next_due = next_due.min(left);
                 continue;
             }
-            match self.decide(task).await {
+            match self.decide(task, tasks).await {
                 // The task changed meanwhile; look at it in the next round.
                 Ok(()) => {}
                 Err(error)
@@ -90,7 +90,7 @@ impl<'a> StandIn<'a> {
         Ok(next_due)
     }
 
-    async fn decide(&self, task: &Task) -> Result<(), EngineError> {
+    async fn decide(&self, task: &Task, all: &[Task]) -> Result<(), EngineError> {
         let tasks = &self.engine.workspace.tasks;
         let you = || Actor::human(self.name);
         match task.state() {
@@ -114,6 +114,7 @@ impl<'a> StandIn<'a> {
             }
             // The recycler handles these.
             TaskState::Provisional(work) if work.mark.is_too_large() => Ok(()),
+            TaskState::Provisional(_) if story::waits_for_twin(task, all) => Ok(()),
             TaskState::Provisional(_) => self.acceptor.accept(task.id(), false, you()).await.map(drop),
             TaskState::Failed { .. } => tasks.apply(task.id(), Command::Retry, you()).await.map(drop),
             TaskState::Incoming

@@ -1,4 +1,5 @@
-//! The tasks of the demo: six with dependencies, one that asks a question, one that is too large.
+//! The tasks of the demo: seven with dependencies, one that asks a question, one that is too large, and two whose work passes the
+//! check alone and fails it together.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,6 +15,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
+use baton_core::task::state::TaskState;
 use baton_core::task::{Task, TaskSpec};
 use baton_engine::base::error::EngineError;
 use baton_engine::git::Repository;
@@ -29,14 +31,40 @@ const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);
 const README: &str = "# Greeter\n\nSays hello in many languages.\n";
 
 /// Title, dependencies (by number, from 1), description.
-const TASKS: [(&str, &[u32], &str); 6] = [
+const TASKS: [(&str, &[u32], &str); 7] = [
     ("Set up the greeter", &[], "Create the directory for greetings, with a note on how to add one."),
     ("Add the English greeting", &[1], "One file with one greeting."),
     ("Add the French greeting", &[1], "Ask whether it should be formal, then write it."),
     ("Add every other language", &[1], "All of them at once. (Too much for one attempt.)"),
-    ("Write the tests", &[2, 3], "Check that each greeting exists and ends with an exclamation mark."),
+    ("Write the tests", &[2, 3, 7], "Check that each greeting exists and ends with an exclamation mark."),
     ("Write the guide", &[4, 5], "How to greet in each language."),
+    ("Add the Italian greeting", &[1], "One file with one greeting, numbered."),
 ];
+
+/// The two that both take the first number, because neither sees the other's work.
+const TWINS: [u32; 2] = [2, 7];
+
+/// Every greeting begins with a number of its own. Only what the shell itself can do: the demo needs no other program.
+const CHECK: &str = r#"for one in greetings/*.txt; do
+  test -e "$one" || exit 0
+  read -r number rest < "$one"
+  for other in greetings/*.txt; do
+    read -r again rest < "$other"
+    if test "$one" != "$other" && test "$number" = "$again"; then
+      echo "$one and $other both have the number $number"
+      exit 1
+    fi
+  done
+done"#;
+
+/// Whether its twin has not been finished even once. Deciding about both together shows what happens when they meet.
+pub(crate) fn waits_for_twin(task: &Task, tasks: &[Task]) -> bool {
+    let twins = TWINS.map(task_id);
+    let is_behind = |other: &&Task| twins.contains(&other.id()) && other.ledger().last_end.is_none();
+    let is_open =
+        |other: &Task| !matches!(other.state(), TaskState::Done { .. } | TaskState::Cancelled { .. });
+    twins.contains(&task.id()) && tasks.iter().filter(is_behind).any(is_open)
+}
 
 pub(crate) fn feature_branch() -> BranchName {
     BranchName::feature(PROJECT)
@@ -118,7 +146,8 @@ pub(crate) fn settings(script: &Path) -> Result<Settings, CliError> {
         serde_json::to_string(&script.display().to_string()).map_err(|error| internal_error(&error))?;
     let text = format!(
         "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\nrecycle = {{ plan = \"person\" }}\n\
-         [agents.scripted]\nkind = \"scripted\"\ncommand = [{script}]\n"
+         [agents.scripted]\nkind = \"scripted\"\ncommand = [{script}]\n\
+         [checks]\nnumbers = [\"/bin/sh\", \"-c\", '''{CHECK}''']\n"
     );
     Ok(Settings::parse(&text, Path::new("the demo's settings")).map_err(EngineError::from)?)
 }
@@ -135,7 +164,22 @@ pub(crate) fn script(pace: DemoPace) -> String {
             { "result": { "status": "COMPLETE", "output": format!("{title}: done, in {path}.") } },
         ]})
     };
-    let scripts: Vec<Value> = vec![
+    // The first time it takes the number 1; later, when the check has complained, one of its own.
+    let numbered = |title: &str, path: &str, text: &str, own: u32| {
+        let scene = |number: u32, message: &str| {
+            // The heading: after a failed landing the prompt names the other task too.
+            json!({ "when": format!("# {title}"), "steps": [
+                { "turns": 4 }, { "sleep_ms": agent_ms },
+                { "write": { "path": path, "text": format!("{number} {text}\n") } },
+                { "commit": message },
+                { "result": { "status": "COMPLETE", "output": format!("{title}: done, in {path}.") } },
+            ]})
+        };
+        let mut first = scene(1, title);
+        first["attempt"] = json!(1);
+        [first, scene(own, &format!("Give {path} a number of its own"))]
+    };
+    let mut scripts: Vec<Value> = vec![
         // First, because the breakdown's prompt names the task that was too large.
         json!({ "when": "submit_breakdown", "steps": [
             { "turns": 6 }, { "sleep_ms": agent_ms },
@@ -145,23 +189,28 @@ pub(crate) fn script(pace: DemoPace) -> String {
             ]},
         ]}),
         work("Set up the greeter", "greetings/README.md", "One file for each language.\n"),
-        work("Add the English greeting", "greetings/en.txt", "Hello!\n"),
         json!({ "when": "Add the French greeting", "resumed": false, "steps": [
             { "turns": 2 },
             { "ask": { "question": "Should the French greeting be formal?", "options": ["formal", "casual"] } },
         ]}),
         json!({ "when": "Add the French greeting", "resumed": true, "steps": [
             { "read_answer": "The answer (" }, { "turns": 3 },
-            { "write": { "path": "greetings/fr.txt", "text": "Bonjour! ({{answer}})\n" } },
+            { "write": { "path": "greetings/fr.txt", "text": "4 Bonjour! ({{answer}})\n" } },
             { "commit": "Add the French greeting" },
             { "result": { "status": "COMPLETE", "output": "The French greeting is {{answer}}." } },
         ]}),
         json!({ "when": "Add every other language", "steps": [ { "sleep_ms": agent_ms }, { "turns": 60 } ] }),
-        work("Add the German greeting", "greetings/de.txt", "Hallo!\n"),
-        work("Add the Spanish greeting", "greetings/es.txt", "¡Hola!\n"),
+        work("Add the German greeting", "greetings/de.txt", "5 Hallo!\n"),
+        work("Add the Spanish greeting", "greetings/es.txt", "6 ¡Hola!\n"),
         work("Write the tests", "tests/greetings.txt", "every greeting ends with an exclamation mark\n"),
         work("Write the guide", "GUIDE.md", "# How to greet\n\nSee greetings/.\n"),
     ];
+    // Before the others, whose titles its prompt may contain.
+    let twins = [
+        numbered("Add the English greeting", "greetings/en.txt", "Hello!", 2),
+        numbered("Add the Italian greeting", "greetings/it.txt", "Ciao!", 3),
+    ];
+    scripts.splice(1..1, twins.into_iter().flatten());
     json!({ "scripts": scripts, "otherwise": [{ "crash": { "exit": 1 } }] }).to_string()
 }
 
