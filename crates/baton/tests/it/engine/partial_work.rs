@@ -21,6 +21,23 @@ const UNFENCED: &str = "fence = \"off\"\nrecycle = { plan = \"person\" }";
 
 const PLAN: &str = r#"{"baton":"plan","items":[{"title":"Rest one"},{"title":"Rest two"}]}"#;
 
+#[test]
+fn work_of_a_failed_attempt_counts_when_the_next_finds_nothing_left_to_do() {
+    let repo = TestRepo::with_agent(
+        r#"if [ "$BATON_ATTEMPT_NUMBER" = 1 ]; then work; exit 1; fi; echo "Everything is there.""#,
+        "",
+    );
+    let task = repo.add("Work", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "failed");
+    repo.json(&["task", "retry", &task]);
+    repo.until_queue(&task, "provisional");
+    assert_eq!(repo.show(&task)["verified"]["commits"], 1);
+    repo.stdout(&["accept", &task]);
+    up.end();
+    assert_eq!(repo.git(&["show", &format!("baton/next:{task}.txt")]), "attempt 1");
+}
+
 fn set_plan(repo: &TestRepo, attempt: u32, plan: &str) {
     std::fs::write(repo.home.join(format!("plan-{attempt}")), format!("{plan}\n")).unwrap();
 }

@@ -204,7 +204,8 @@ impl Worktrees {
     }
 
     /// The first record stands, and an attempt that resumes another counts from where that one did: what was committed
-    /// before a crash, a question or the last turn is work all the same.
+    /// before a crash, a question or the last turn is work all the same. So does one that starts anew on a branch that has
+    /// work: all of it is merged when it is accepted, so none of it may count as "no changes".
     async fn record_base(&self, spec: &CheckoutSpec, start: &CommitId) -> Result<CommitId, GitError> {
         if let Some(base) = self.hidden("base", spec.attempt).await? {
             return Ok(base);
@@ -213,10 +214,26 @@ impl Worktrees {
             Some(earlier) => self.hidden("base", earlier).await?,
             None => None,
         };
-        let base = earlier.unwrap_or_else(|| start.clone());
+        let base = match (earlier, &spec.place) {
+            (Some(earlier), _) => earlier,
+            (None, Place::Task { from, .. }) => self.left_from(start, from).await?,
+            (None, Place::Reading { .. }) => start.clone(),
+        };
         let line = format!("create {} {base}\n", hidden_ref("base", spec.attempt));
         self.repository.update_refs("record where the attempt starts", &line).await?;
         Ok(base)
+    }
+}
+
+impl Worktrees {
+    /// Where a branch that leads to this commit left the one it is to be merged into.
+    async fn left_from(&self, tip: &CommitId, from: &BranchName) -> Result<CommitId, GitError> {
+        let target = self.repository.tip_of_existing(from).await?;
+        let tried = "find where the branch began";
+        let call = self.repository.call(tried).args(["merge-base", tip.as_str(), target.as_str()]);
+        let Some(found) = call.find().await? else { return Ok(tip.clone()) };
+        let found = String::from_utf8_lossy(&found).trim().to_owned();
+        found.parse().map_err(|_| GitError::Garbled { tried, answer: found })
     }
 }
 
