@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::Label;
@@ -46,6 +47,12 @@ pub(crate) enum TaskCommand {
         /// Recipe to run [default: work]
         #[arg(long)]
         recipe: Option<String>,
+        /// Shell command that must pass before the work lands, and should fail without it; repeatable
+        #[arg(long, value_name = "COMMAND")]
+        verify: Vec<String>,
+        /// Who accepts the work: person, green or reviewed [default: from the settings]
+        #[arg(long, value_name = "POLICY")]
+        accept_when: Option<AcceptPolicy>,
     },
     /// List tasks, oldest first
     #[command(

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::state::QueueName;
+use baton_engine::landing::trial::TrialMerge;
 use baton_engine::reports::forecast::AcceptOutcome;
 use baton_engine::reports::view::TaskSummary;
 use baton_server::client::ClientError;
@@ -255,8 +257,12 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
         let preview: Vec<_> = fates
             .iter()
             .map(|(task, fate)| {
-                let starts = if let AcceptForecast::Accepted { starts } = fate { &starts[..] } else { &[] };
-                json!({ "task_id": task, "would_be": fate.word(), "would_start": starts })
+                let (starts, conflicts) = match fate {
+                    AcceptForecast::Accepted { starts, .. } => (&starts[..], &[][..]),
+                    AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
+                    AcceptForecast::Recycled | AcceptForecast::BurnedOut | AcceptForecast::Refused(_) => (&[][..], &[][..]),
+                };
+                json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts })
             })
             .collect();
         return output::json(&json!({ "preview": preview }));
@@ -265,10 +271,18 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
     for (task, fate) in fates {
         let _ = write!(text, "{task}  would be {}", fate.word());
         match fate {
-            AcceptForecast::Accepted { starts } => {
+            AcceptForecast::Accepted { starts, into, is_checked } => {
                 let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
                 let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-                let _ = writeln!(text, " and start {what}");
+                let _ = write!(text, " and start {what}");
+                if let Some(branch) = into {
+                    let _ = write!(text, "; it merges into {branch} without conflicts");
+                }
+                text.push_str(if is_checked { ", and the checks decide whether it lands\n" } else { "\n" });
+            }
+            AcceptForecast::Conflict { files, is_with_earlier } => {
+                let with = if is_with_earlier { "the tasks before it" } else { "its branch" };
+                let _ = writeln!(text, ": it conflicts with {with} in {}", files.join(", "));
             }
             AcceptForecast::Refused(why) => {
                 let _ = writeln!(text, ": {why}");
@@ -285,7 +299,16 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
 /// What would happen to one task.
 #[derive(Debug, PartialEq, Eq)]
 enum AcceptForecast {
-    Accepted { starts: Vec<TaskId> },
+    Accepted {
+        starts: Vec<TaskId>,
+        /// The branch that its work merges into.
+        into: Option<BranchName>,
+        is_checked: bool,
+    },
+    Conflict {
+        files: Vec<String>,
+        is_with_earlier: bool,
+    },
     Recycled,
     BurnedOut,
     Refused(String),
@@ -293,20 +316,36 @@ enum AcceptForecast {
 
 impl AcceptForecast {
     fn new(action: AcceptAction, foreseen: Option<AcceptOutcome>) -> Self {
-        match (action, foreseen) {
-            (AcceptAction::Recycle, _) => Self::Recycled,
-            (AcceptAction::Report, _) => Self::BurnedOut,
-            (AcceptAction::Accept, Some(AcceptOutcome { refused: Some(why), .. })) => Self::Refused(why),
-            (AcceptAction::Accept, Some(AcceptOutcome { would_start, .. })) => {
-                Self::Accepted { starts: would_start }
+        let foreseen = match (action, foreseen) {
+            (AcceptAction::Recycle, _) => return Self::Recycled,
+            (AcceptAction::Report, _) => return Self::BurnedOut,
+            (AcceptAction::Accept, None) => {
+                return Self::Accepted { starts: Vec::new(), into: None, is_checked: false };
             }
-            (AcceptAction::Accept, None) => Self::Accepted { starts: Vec::new() },
+            (AcceptAction::Accept, Some(foreseen)) => foreseen,
+        };
+        let AcceptOutcome { refused, merge, is_checked, would_start: starts, .. } = foreseen;
+        match (refused, merge) {
+            (Some(why), _) => Self::Refused(why),
+            (None, Some(TrialMerge::Moved)) => {
+                Self::Refused("its branch has moved since it was verified".to_owned())
+            }
+            (None, Some(TrialMerge::Conflict { files, is_with_earlier, .. })) => {
+                Self::Conflict { files, is_with_earlier }
+            }
+            (None, Some(TrialMerge::Fits { into })) => {
+                Self::Accepted { starts, into: Some(into), is_checked }
+            }
+            (None, Some(TrialMerge::Nothing) | None) => {
+                Self::Accepted { starts, into: None, is_checked: false }
+            }
         }
     }
 
     const fn word(&self) -> &'static str {
         match self {
             Self::Accepted { .. } => "accepted",
+            Self::Conflict { .. } => "sent back",
             Self::Recycled => "recycled",
             Self::BurnedOut => "reported as burned out",
             Self::Refused(_) => "refused",

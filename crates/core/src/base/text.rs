@@ -190,6 +190,16 @@ impl Role {
         Self("breakdown".to_owned())
     }
 
+    /// Reviews the work of other agents.
+    pub fn verify() -> Self {
+        Self("verify".to_owned())
+    }
+
+    /// No agent: what checks run in is set for this role.
+    pub fn check() -> Self {
+        Self("check".to_owned())
+    }
+
     /// The roles of the loop's phases.
     pub fn loop_phases() -> [Self; 3] {
         ["plan", "execute", "review"].map(|name| Self(name.to_owned()))

@@ -51,7 +51,27 @@ pub struct Verdict {
     pub commit: CommitId,
     /// The tip of the branch it was built on.
     pub base: CommitId,
+    #[serde(default, skip_serializing_if = "VerdictSubject::is_candidate")]
+    pub subject: VerdictSubject,
     pub runs: Vec<CheckRun>,
+}
+
+/// What was checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictSubject {
+    /// What a branch is to become.
+    #[default]
+    Candidate,
+    /// What a task started from, by the commands that verify the task: they should fail there.
+    Before,
+}
+
+impl VerdictSubject {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    fn is_candidate(&self) -> bool {
+        *self == Self::Candidate
+    }
 }
 
 /// What is known about a tree.
@@ -125,6 +145,7 @@ mod tests {
             into: BranchName::integration(),
             commit: commit.clone(),
             base: commit,
+            subject: VerdictSubject::Candidate,
             runs: exits.iter().map(run).collect(),
         }
     }

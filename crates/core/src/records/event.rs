@@ -10,6 +10,7 @@ use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
 use crate::base::time::Timestamp;
+use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::people::role::PersonRole;
 use crate::phase::handoff::Handoff;
@@ -134,6 +135,9 @@ pub enum EventBody {
     TaskLanded {
         task: TaskId,
         commit: CommitId,
+        /// The commands that verify it, before and after.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        verified: Vec<VerifiedCommand>,
     },
     /// It could not land, and is with its agent or a person again.
     TaskSentBack {

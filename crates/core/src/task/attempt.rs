@@ -207,6 +207,9 @@ pub struct Evidence {
     pub cost_micro_usd: u64,
     pub duration_ms: u64,
     pub checks: Vec<CheckResult>,
+    /// The commit the attempt started from; everything is measured from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<CommitId>,
     /// The head of the task's branch at the end. Exactly this commit is merged when the work is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,

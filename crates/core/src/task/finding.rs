@@ -38,6 +38,10 @@ pub enum WorkFinding {
     SubmoduleChanged {
         path: String,
     },
+    /// Files that the settings protect: what the work is judged by, for example.
+    ProtectedFiles {
+        files: Vec<String>,
+    },
     /// The commit the attempt started from is not in its history any more.
     BaseRewritten,
     /// The agent moved a branch of its own copy that is not its task's. The person's did not move.
@@ -65,6 +69,7 @@ impl WorkFinding {
             | Self::HookNotRun { .. }
             | Self::LinkOutside { .. }
             | Self::SubmoduleChanged { .. }
+            | Self::ProtectedFiles { .. }
             | Self::BaseRewritten
             | Self::FolderGone
             | Self::FolderReplaced
@@ -94,6 +99,7 @@ impl fmt::Display for WorkFinding {
                 write!(f, "{path} is a link out of the repository, to {target}")
             }
             Self::SubmoduleChanged { path } => write!(f, "the submodule {path} changed"),
+            Self::ProtectedFiles { files } => write!(f, "it changes protected files: {}", files.join(", ")),
             Self::BaseRewritten => f.write_str("the agent rewrote the history it started from"),
             Self::BranchMoved { name } => {
                 write!(f, "the agent moved {name} in its own copy; yours did not move")

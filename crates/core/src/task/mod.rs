@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::question::Question;
+use crate::base::accept_policy::AcceptPolicy;
 use crate::base::id::{ProjectId, SessionId, TaskId};
 use crate::base::priority::Priority;
 use crate::base::task_type::TaskType;
@@ -61,6 +62,12 @@ pub struct TaskSpec {
     /// The breakdown, or the task planned by a loop, whose plan it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_in: Option<TaskId>,
+    /// Who accepts it; without one, what the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_when: Option<AcceptPolicy>,
+    /// Shell commands that must pass before it lands, and that should fail without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<NonBlank>,
     pub created_at: Timestamp,
 }
 
@@ -87,6 +94,8 @@ impl TaskSpec {
             purpose: Purpose::Work,
             depth: Depth::Original,
             planned_in: None,
+            accept_when: None,
+            verify: Vec::new(),
             created_at,
         }
     }

@@ -39,6 +39,12 @@ pub enum NotLanded {
         verified: CommitId,
         tip: CommitId,
     },
+    /// The commands that verify the task pass without it too, and no person has accepted it.
+    ProvesNothing {
+        /// What the task started from.
+        base: CommitId,
+        commands: Vec<NonBlank>,
+    },
     /// The checks fail on the branch even without this work.
     BranchFails {
         into: BranchName,
@@ -52,14 +58,14 @@ impl NotLanded {
     pub const fn is_fault_of_task(&self) -> bool {
         match self {
             Self::ChecksFailed { .. } | Self::Conflict { .. } | Self::Moved { .. } => true,
-            Self::BranchFails { .. } => false,
+            Self::BranchFails { .. } | Self::ProvesNothing { .. } => false,
         }
     }
 
     pub fn met(&self) -> &[MetTask] {
         match self {
             Self::ChecksFailed { met, .. } | Self::Conflict { met, .. } => met,
-            Self::Moved { .. } | Self::BranchFails { .. } => &[],
+            Self::Moved { .. } | Self::BranchFails { .. } | Self::ProvesNothing { .. } => &[],
         }
     }
 
@@ -75,6 +81,9 @@ impl NotLanded {
                 format!("conflicts with {into}{} in {}", together_with(met), files.join(", "))
             }
             Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
+            Self::ProvesNothing { commands, .. } => {
+                format!("passes without the work too, so a person decides: {}", list(commands))
+            }
             Self::BranchFails { into, checks, .. } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
                 format!("{into} itself fails its checks ({}), without this task", names.join(", "))
@@ -110,6 +119,14 @@ impl NotLanded {
                     "The branch of the task has moved since it was verified: it was at {verified} and is at {tip}."
                 );
             }
+            Self::ProvesNothing { base, commands } => {
+                let _ = writeln!(
+                    text,
+                    "The commands that are to verify this task pass on {base}, where it started, so they do not show that it is \
+                     done: {}. Look at the work, and accept or reject it.",
+                    list(commands)
+                );
+            }
             Self::BranchFails { into, base, checks } => {
                 let _ = writeln!(
                     text,
@@ -120,6 +137,10 @@ impl NotLanded {
         }
         text
     }
+}
+
+fn list(commands: &[NonBlank]) -> String {
+    commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn together_with(met: &[MetTask]) -> String {

@@ -5,6 +5,7 @@ use crate::base::id::TaskId;
 use crate::base::text::Role;
 use crate::base::time::Timestamp;
 use crate::explained;
+use crate::landing::policy::commands_in;
 use crate::records::change::{Change, EdgeChange, Versioned};
 use crate::records::event::{Event, EventBody};
 use crate::recycle::Depth;
@@ -108,6 +109,7 @@ impl Approval<'_> {
             // I14: tasks that replace a task are not broken down again; subtasks of a first plan may be, once.
             depth: if self.replaced.is_some() { Depth::BrokenDown } else { parent.depth },
             planned_in: Some(parent.id),
+            verify: commands_in(&item.verification),
             created_at: in_plan_order(context.now, number),
             ..parent.clone()
         };

@@ -8,6 +8,7 @@ use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
+use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::people::owner_token::OwnerToken;
 use crate::recycle::RecycleReason;
@@ -78,6 +79,8 @@ pub enum Command {
     /// The branch stands at a commit that has the work and passed the checks (I18).
     Land {
         commit: CommitId,
+        /// The commands that verify it, before and after.
+        verified: Vec<VerifiedCommand>,
     },
     /// A person merges the work although the checks have not passed (I18). `commit` is where the branch stands now.
     ForceLand {

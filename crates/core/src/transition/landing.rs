@@ -3,6 +3,7 @@
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::git_name::CommitId;
 use crate::base::text::NonBlank;
+use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::records::event::EventBody;
 use crate::task::ledger::TaskNote;
@@ -20,9 +21,14 @@ impl TransitionBuilder<'_> {
         Ok(())
     }
 
-    pub(super) fn land(&mut self, entry: &LaneEntry, commit: CommitId) -> Result<(), CommandRefusal> {
+    pub(super) fn land(
+        &mut self,
+        entry: &LaneEntry,
+        commit: CommitId,
+        verified: Vec<VerifiedCommand>,
+    ) -> Result<(), CommandRefusal> {
         self.require_baton()?;
-        self.say(EventBody::TaskLanded { task: self.task.id(), commit });
+        self.say(EventBody::TaskLanded { task: self.task.id(), commit, verified });
         self.end_done(entry.work.attempt, AcceptedBy::Actor { actor: entry.accepted_by.clone() });
         Ok(())
     }

@@ -122,7 +122,9 @@ impl Task {
                 step.report_conflict(work, &detail)?;
             }
             (State::Provisional(work), Command::EnterLane) => step.enter_lane(work)?,
-            (State::Landing(entry), Command::Land { commit }) => step.land(entry, commit)?,
+            (State::Landing(entry), Command::Land { commit, verified }) => {
+                step.land(entry, commit, verified)?;
+            }
             (State::Landing(entry), Command::SendBack { reason }) => step.send_back(entry, reason)?,
             (State::Landing(entry), Command::Reject { reason }) => step.reject(&entry.work, reason)?,
             (State::Provisional(work), Command::ForceLand { commit }) => step.force_land(work, commit)?,

@@ -210,6 +210,7 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
         },
         NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met },
         NotLanded::Moved { verified: commit(), tip: commit() },
+        NotLanded::ProvesNothing { base: commit(), commands: vec![NonBlank::new("cargo test").unwrap()] },
         NotLanded::BranchFails { into, base: commit(), checks },
     ]
 }
@@ -405,7 +406,7 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
         CommandName::EnterLane => vec![Command::EnterLane],
-        CommandName::Land => vec![Command::Land { commit: commit() }],
+        CommandName::Land => vec![Command::Land { commit: commit(), verified: Vec::new() }],
         CommandName::ForceLand => {
             vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
         }

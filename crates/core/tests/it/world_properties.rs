@@ -193,7 +193,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
                 number if number < reasons.len() => {
                     Command::SendBack { reason: Box::new(reasons[number].clone()) }
                 }
-                _ => Command::Land { commit: commit() },
+                _ => Command::Land { commit: commit(), verified: Vec::new() },
             };
             world.command(id, leave, Actor::Baton)
         }

@@ -61,7 +61,8 @@ impl Executor<'_> {
         ending: Ending,
         session: Option<Versioned<Session>>,
     ) -> Result<Then, EngineError> {
-        let measured = measure(self.context, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let measured =
+            measure(self.context, self.worktrees, self.checkout, self.task, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
         let reported = match &ending {
             Ending::Pauses { reported, .. } => reported.clone(),

@@ -15,14 +15,12 @@ pub enum AttemptError {
     Panicked { detail: String },
     #[error("cannot set up the worktree. {output}")]
     SetupFailed { output: String },
-    #[error("{detail}")]
-    NoFence { detail: String },
 }
 
 failure! {
     AttemptError { |it|
         kind: match it {
-            Self::NoAgent { .. } | Self::Panicked { .. } | Self::SetupFailed { .. } | Self::NoFence { .. } => ErrorKind::Internal,
+            Self::NoAgent { .. } | Self::Panicked { .. } | Self::SetupFailed { .. } => ErrorKind::Internal,
         },
         hint: match it {
             Self::NoAgent { role } => format!(
@@ -31,9 +29,6 @@ failure! {
             Self::Panicked { .. } => "its task goes back to the queue; the log has more".to_owned(),
             Self::SetupFailed { .. } => {
                 "fix the task that [worktree] setup names; it runs in a fresh worktree, before the agent".to_owned()
-            }
-            Self::NoFence { .. } => {
-                "baton doctor says what is missing; fence = \"auto\" does with what there is".to_owned()
             }
         },
         explained: it.explained(),
@@ -59,12 +54,5 @@ explained! { AttemptError {
         cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. The \
                 task is not blamed; after two failures in a row the agent is put on hold.",
         next: "Run it by hand in a fresh clone (`baton do NAME`) and fix it; `baton hold list` shows the holds.",
-    },
-    Self::NoFence { .. } => Explanation {
-        code: "no_fence",
-        means: "The settings ask for a fence that this machine cannot build, so no agent was started (I21).",
-        cause: "`fence = \"strict\"` is all or nothing. bubblewrap is missing, or the system forbids user namespaces, or \
-                a folder in `fence_read` or `fence_write` leads elsewhere; the message says which.",
-        next: "`baton doctor` shows what is missing. Install bubblewrap, or set `fence = \"auto\"` to do with what there is.",
     },
 } }

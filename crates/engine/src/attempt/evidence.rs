@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use baton_core::base::text::Role;
 use baton_core::recipe::run::GitObservation;
+use baton_core::task::Task;
 use baton_core::task::attempt::Evidence;
 use tokio::sync::watch;
 
@@ -65,6 +66,7 @@ pub async fn measure(
     context: &AttemptContext,
     worktrees: &Worktrees,
     checkout: &Checkout,
+    task: &Task,
     spent: &Spent,
     stop: &watch::Receiver<bool>,
 ) -> Result<Option<Evidence>, EngineError> {
@@ -73,6 +75,8 @@ pub async fn measure(
     // Before anything is written about it: what can be accepted must be there to be merged.
     context.projects.hand_in(worktrees, checkout, &measured.head).await?;
     let head = matches!(checkout.place, Place::Task { .. }).then(|| measured.head.clone());
+    let mut findings = settled.findings.clone();
+    findings.extend(worktrees.protected_files(checkout, &measured.head, &context.settings.protect).await?);
     let mut evidence = Evidence {
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
@@ -88,19 +92,22 @@ pub async fn measure(
         cost_micro_usd: spent.cost_micro_usd,
         duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         checks: Vec::new(),
+        base: Some(checkout.base.clone()),
         head,
-        findings: settled.findings.clone(),
+        findings,
     };
     if evidence.shows_work() && !*stop.borrow() {
         // Not what the settings let an agent see: a check has no use for a model's key.
         let root = context.projects.people_folder(worktrees);
+        let fence = context.projects.check_fence(worktrees, &checkout.folder)?;
         let ground = CheckGround {
             attempt: checkout.attempt,
             user_tasks: &context.agents.user_tasks,
             site: &context.agents.site(&root, &checkout.folder, checkout.attempt, &[]),
             live: None,
+            fence: Some(&fence.fence),
         };
-        let checked = context.settings.checks.run_all(&ground, &mut stop.clone()).await?;
+        let checked = context.settings.checks.verifying([task]).run_all(&ground, &mut stop.clone()).await?;
         let Some(results) = checked else { return Ok(None) };
         evidence.checks = results;
     }

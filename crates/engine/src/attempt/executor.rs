@@ -251,7 +251,8 @@ impl Executor<'_> {
             Ok(question) => AttemptResult::Asked { question },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
-        let measured = measure(self.context, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let measured =
+            measure(self.context, self.worktrees, self.checkout, self.task, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let end = AttemptEnd { reported: AttemptReport::new(result, ""), verified };
         match self.context.limits.settle_charged(self.task, self.attempt, end).await {

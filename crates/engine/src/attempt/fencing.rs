@@ -1,44 +1,30 @@
 //! The fence of an agent's run: built before it starts, recorded as an event, and taken down with it (I21).
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_agents::fence::abilities::HostAbilities;
-use baton_agents::fence::proxy::{NetworkRefusal, Proxy};
-use baton_agents::fence::relay::Relay;
-use baton_agents::fence::{Fence, FenceRequest, ForwardedPort, helper};
+use baton_agents::fence::FenceRequest;
+use baton_agents::fence::proxy::NetworkRefusal;
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::fence::{FenceMode, NetworkMode};
+use baton_core::task::fence::FenceMode;
 use tokio::sync::mpsc;
 
 use crate::attempt::agent_run::AgentRun;
-use crate::attempt::error::AttemptError;
-use crate::base::error::{EngineError, FolderError};
-use crate::base::ids::Ids;
+use crate::base::error::EngineError;
+use crate::projects::fence::{RefusalSink, RunFence, object_folders};
 use crate::settings::AgentSettings;
 use crate::tasks::service::TaskService;
 
-/// The port of the proxy on the fence's own loopback.
-const PROXY_PORT: u16 = 3128;
 /// Different hosts whose refusal is told, for one run. An agent that tries them all fills no history.
 const REFUSED_HOSTS_MAX: usize = 50;
-
-/// A fence and what serves it. Dropping it closes its sockets.
-pub(crate) struct RunFence {
-    pub(crate) fence: Fence,
-    _proxy: Option<Proxy>,
-    _relay: Option<Relay>,
-    _sockets: Option<SocketFolder>,
-}
 
 impl AgentRun<'_> {
     /// Builds the fence, and records what it is.
@@ -48,37 +34,17 @@ impl AgentRun<'_> {
         environment: &AgentEnvironment,
         command: &[String],
     ) -> Result<RunFence, EngineError> {
-        let mut request = self.fence_request(agent, environment, command);
-        let wants_sockets =
-            request.policy.mode != FenceMode::Off && request.policy.network != NetworkMode::Open;
-        let (mut proxy, mut relay, mut sockets) = (None, None, None);
-        if wants_sockets {
-            let folder = SocketFolder::create()?;
-            let failed =
-                |error: std::io::Error| FolderError { path: folder.0.clone(), detail: error.to_string() };
-            if request.policy.network == NetworkMode::Allow {
-                let socket = folder.0.join("proxy");
-                let sink = refusal_sink(&self.context.tasks, self.task.id(), self.attempt);
-                proxy = Some(Proxy::open(&socket, request.policy.allow.clone(), sink).map_err(failed)?);
-                request.forward.push(ForwardedPort { port: PROXY_PORT, socket });
-                request.proxy_port = Some(PROXY_PORT);
-            }
-            if let Some(server) = self.context.agents.mcp_url.as_deref().and_then(server_address) {
-                let socket = folder.0.join("tools");
-                relay = Some(Relay::open(&socket, server, self.attempt).map_err(failed)?);
-                request.forward.push(ForwardedPort { port: server.port(), socket });
-            }
-            sockets = Some(folder);
-        }
-        let fence = Fence::build(&request, HostAbilities::current(), helper())
-            .map_err(|error| AttemptError::NoFence { detail: error.to_string() })?;
+        let request = self.fence_request(agent, environment, command);
+        let tools = self.context.agents.mcp_url.as_deref().and_then(server_address);
+        let sink = || refusal_sink(&self.context.tasks, self.task.id(), self.attempt);
+        let built = RunFence::build(request, tools.map(|server| (server, self.attempt)), sink)?;
         let body = EventBody::AttemptFenced {
             task: self.task.id(),
             attempt: self.attempt,
-            fence: fence.report().clone(),
+            fence: built.fence.report().clone(),
         };
         record(&self.context.tasks, body).await?;
-        Ok(RunFence { fence, _proxy: proxy, _relay: relay, _sockets: sockets })
+        Ok(built)
     }
 
     fn fence_request(
@@ -125,17 +91,6 @@ impl AgentRun<'_> {
     }
 }
 
-/// The repository's objects, and those that it borrows itself.
-fn object_folders(git_dir: &Path) -> Vec<PathBuf> {
-    let objects = git_dir.join("objects");
-    let borrowed = fs::read_to_string(objects.join("info/alternates")).unwrap_or_default();
-    let borrowed = borrowed.lines().map(|line| objects.join(line)).filter(|path| path.is_dir());
-    std::iter::once(objects.clone())
-        .chain(borrowed.collect::<Vec<_>>())
-        .filter(|path| path.is_dir())
-        .collect()
-}
-
 /// `.config/x` and its like follow the XDG variables.
 fn home_path(environment: &AgentEnvironment, home: &Path, name: &str) -> PathBuf {
     let places = [
@@ -163,11 +118,7 @@ fn server_address(url: &str) -> Option<SocketAddr> {
 }
 
 /// Each refused host is told once.
-fn refusal_sink(
-    tasks: &TaskService,
-    task: TaskId,
-    attempt: AttemptId,
-) -> Arc<dyn Fn(NetworkRefusal) + Send + Sync> {
+fn refusal_sink(tasks: &TaskService, task: TaskId, attempt: AttemptId) -> RefusalSink {
     let (sender, mut refusals) = mpsc::channel::<NetworkRefusal>(REFUSED_HOSTS_MAX);
     let tasks = tasks.clone();
     tokio::spawn(async move {
@@ -194,23 +145,4 @@ async fn record(tasks: &TaskService, body: EventBody) -> Result<(), EngineError>
     change.events.push(Event { at: tasks.store.now().await?, by: Actor::Baton, body });
     tasks.store.commit(change).await?;
     Ok(())
-}
-
-/// A short path, because the address of a socket has room for a hundred bytes only.
-struct SocketFolder(PathBuf);
-
-impl SocketFolder {
-    fn create() -> Result<Self, EngineError> {
-        let name: String = Ids::secret().chars().take(16).collect();
-        let path = std::env::temp_dir().join(format!("baton-{name}"));
-        let failed = |error: std::io::Error| FolderError { path: path.clone(), detail: error.to_string() };
-        DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for SocketFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::BranchName;
-use baton_core::base::text::StepName;
+use baton_core::base::text::{NonBlank, StepName};
 use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::run::{Run, RunOrigin, StepHandover};
 use baton_core::recipe::{Recipe, RecipeStep};
@@ -51,6 +51,7 @@ impl StepPrompt<'_> {
         if !spec.description.trim().is_empty() {
             text.push_str(&fenced(&spec.description));
         }
+        self.verification(&mut text);
         text.push_str(self.history);
         self.place(&mut text);
         self.notes(&mut text);
@@ -58,6 +59,18 @@ impl StepPrompt<'_> {
         self.conversation(&mut text);
         self.what_to_do(&mut text);
         text
+    }
+
+    fn verification(&self, text: &mut String) {
+        let commands = &self.task.spec().verify;
+        if commands.is_empty() {
+            return;
+        }
+        text.push_str(
+            "\n## How it is verified\n\nBaton runs these commands on your work, and they must pass:\n\n",
+        );
+        let lines: Vec<&str> = commands.iter().map(NonBlank::as_str).collect();
+        text.push_str(&fenced(&lines.join("\n")));
     }
 
     /// The same for an agent that goes on in the session it had before: only what it does not know yet.
@@ -180,7 +193,7 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
             "Look at what is on the branch now, and end the step again when it is right.".to_owned(),
         ),
         // Nothing the agent could do about.
-        NotLanded::BranchFails { .. } => return None,
+        NotLanded::BranchFails { .. } | NotLanded::ProvesNothing { .. } => return None,
     };
     Some(format!("{what}:\n\n{}\n{todo}\n", fenced(&reason.describe())))
 }

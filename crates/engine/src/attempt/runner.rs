@@ -250,7 +250,7 @@ impl Runner {
         if worked.ended.reason == EndReason::Cancelled {
             return Ok(Executed::Stopped);
         }
-        let measured = measure(&self.context, worktrees, checkout, &spent, &stop).await?;
+        let measured = measure(&self.context, worktrees, checkout, task, &spent, &stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let reported = self.planned(task, attempt, worked.ended).await?;
         self.settle(task, attempt, AttemptEnd { reported, verified }).await

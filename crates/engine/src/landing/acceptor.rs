@@ -89,7 +89,7 @@ impl Acceptor {
         if !force && lane_entry(&task).is_some() {
             return Ok(Accepted::Waiting { landing });
         }
-        let is_checked = !self.settings.checks.is_empty() && self.has_branch(&task).await?;
+        let is_checked = self.settings.is_checked(&task) && self.has_branch(&task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane,

@@ -2,7 +2,6 @@
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
-use baton_core::landing::lane::BATCH_MAX;
 use baton_core::task::Task;
 
 use crate::base::error::EngineError;
@@ -27,12 +26,14 @@ pub(crate) struct Batch {
     pub merged: Vec<Task>,
     /// Cannot be merged with what is in the branch.
     pub conflicts: Vec<(LandingCandidate, Vec<String>)>,
+    /// Cannot be merged with a member: they wait for the next batch.
+    pub later: Vec<(LandingCandidate, Vec<String>)>,
     /// The branch of the task does not lead to what was verified.
     pub moved: Vec<(Task, CommitId, CommitId)>,
 }
 
 impl Batch {
-    /// Merges the first candidates. One that conflicts with another candidate only waits for the next batch.
+    /// Merges the candidates in this order.
     pub async fn build(
         worktrees: &Worktrees,
         into: &BranchName,
@@ -46,10 +47,11 @@ impl Batch {
             members: Vec::new(),
             merged: Vec::new(),
             conflicts: Vec::new(),
+            later: Vec::new(),
             moved: Vec::new(),
         };
         let mut candidates = Vec::new();
-        for task in tasks.into_iter().take(BATCH_MAX) {
+        for task in tasks {
             candidates.extend(batch.candidate(worktrees, into, task).await?);
         }
         let specs: Vec<MergeSpec> = candidates.iter().map(|candidate| candidate.spec.clone()).collect();
@@ -58,11 +60,11 @@ impl Batch {
             match stacked {
                 Stacked::Already => batch.merged.push(candidate.task),
                 Stacked::Merged { tree } => batch.members.push((candidate, tree)),
-                Stacked::Conflict { files, is_with_tip: true } => {
+                Stacked::Conflict { files, is_with_tip } => {
                     let files = files.iter().map(|file| file.display().to_string()).collect();
-                    batch.conflicts.push((candidate, files));
+                    let among = if is_with_tip { &mut batch.conflicts } else { &mut batch.later };
+                    among.push((candidate, files));
                 }
-                Stacked::Conflict { is_with_tip: false, .. } => {}
             }
         }
         Ok(batch)

@@ -11,7 +11,7 @@ use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::landing::lane::lane_entry;
-use baton_core::landing::verdict::Verdict;
+use baton_core::landing::verdict::{Verdict, VerdictSubject};
 use baton_core::task::attempt::CheckResult;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -101,7 +101,11 @@ impl LandingBoard {
             lanes: views,
             runs: known.runs.views(is_running),
             recent,
-            verdicts: verdicts.into_iter().map(|stored| VerdictView::new(stored.value)).collect(),
+            verdicts: verdicts
+                .into_iter()
+                .filter(|stored| stored.value.subject == VerdictSubject::Candidate)
+                .map(|stored| VerdictView::new(stored.value))
+                .collect(),
         })
     }
 }

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use baton_agents::output::live::LiveOutput;
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
-use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey};
+use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey, VerdictSubject};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
+use baton_core::task::Task;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use tracing::{Instrument, info_span};
@@ -17,38 +18,69 @@ use crate::git::{Setup, Worktrees};
 use crate::landing::error::LandingError;
 use crate::landing::lander::Lander;
 use crate::user_tasks::Site;
-use crate::user_tasks::checks::CheckGround;
+use crate::user_tasks::checks::{CheckGround, Checks};
 
 /// For the project's own set-up in a scratch clone.
 const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
+
+/// Everything that runs on a commit.
+pub(crate) struct Suite {
+    pub checks: Checks,
+    /// Digest of everything that decides what they do, apart from the files they look at.
+    pub digest: String,
+}
+
+impl Suite {
+    /// Only the commands that verify one task.
+    pub fn of_task(task: &Task) -> Self {
+        let checks = Checks::default().verifying([task]);
+        let digest = hex(&Sha256::digest(serde_json::to_string(&checks).unwrap_or_default()));
+        Self { checks, digest }
+    }
+
+    pub fn key(&self, tree: CommitId) -> VerdictKey {
+        let environment = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        VerdictKey { tree, suite: self.digest.clone(), environment }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
 
 /// The commit to check, and what it is to become.
 pub(crate) struct CheckOrder<'a> {
     pub into: &'a BranchName,
     pub commit: CommitId,
     pub base: CommitId,
+    pub suite: &'a Suite,
     pub key: VerdictKey,
     /// Where people watch it.
     pub live: LiveOutput,
+    pub subject: VerdictSubject,
     /// The processes of the checks are known as this attempt's.
     pub attempt: AttemptId,
 }
 
 impl Lander {
-    /// Digest of everything that decides what the checks do, apart from the files they look at.
-    pub(crate) fn suite(&self, worktrees: &Worktrees) -> Result<String, EngineError> {
+    /// The project's checks, and the commands that verify these tasks.
+    pub(crate) fn suite<'a>(
+        &self,
+        worktrees: &Worktrees,
+        tasks: impl IntoIterator<Item = &'a Task>,
+    ) -> Result<Suite, EngineError> {
+        let checks = self.settings.checks.verifying(tasks);
         let mut sum = Sha256::new();
-        let checks = serde_json::to_string(&self.settings.checks).unwrap_or_default();
-        sum.update(checks.as_bytes());
-        if self.settings.checks.user_tasks().next().is_some() || self.settings.worktree.setup.is_some() {
+        sum.update(serde_json::to_string(&checks).unwrap_or_default().as_bytes());
+        if checks.user_tasks().next().is_some() || self.settings.worktree.setup.is_some() {
             let site = Site::of_person(&self.projects.people_folder(worktrees));
             sum.update(self.user_tasks.digest(&site)?.as_bytes());
         }
-        let mut text = String::new();
-        for byte in sum.finalize() {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(text)
+        Ok(Suite { checks, digest: hex(&sum.finalize()) })
     }
 
     pub(crate) async fn verdict(&self, key: &VerdictKey) -> Result<Option<Versioned<Verdict>>, EngineError> {
@@ -73,6 +105,7 @@ impl Lander {
                     into: order.into.clone(),
                     commit: order.commit.clone(),
                     base: order.base.clone(),
+                    subject: order.subject,
                     runs: Vec::new(),
                 },
                 |stored| stored.value,
@@ -115,9 +148,15 @@ impl Lander {
                 return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
             }
         }
-        let live = Some(&order.live);
-        let ground = CheckGround { attempt: order.attempt, user_tasks: &self.user_tasks, site: &site, live };
-        let results = self.settings.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();
+        let fence = self.projects.check_fence(worktrees, clone.folder())?;
+        let ground = CheckGround {
+            attempt: order.attempt,
+            user_tasks: &self.user_tasks,
+            site: &site,
+            live: Some(&order.live),
+            fence: Some(&fence.fence),
+        };
+        let results = order.suite.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();
         clone.remove().await?;
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(CheckRun { started_at, duration_ms, results })

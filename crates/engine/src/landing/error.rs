@@ -18,18 +18,29 @@ pub enum LandingError {
     SetupFailed { output: String },
     #[error("the lane is empty")]
     EmptyLane,
+    /// Nobody but its author could review it.
+    #[error(
+        "{task} waits for a review, and the agent of the role verify is the one that did the work, or there is none"
+    )]
+    NoReviewer { task: TaskId },
+    #[error("the review of {task} ({review}) ended without AGREE or DISAGREE")]
+    ReviewUnclear { task: TaskId, review: TaskId },
 }
 
 failure! {
     LandingError { |it|
         kind: match it {
-            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane => ErrorKind::Conflict,
-            Self::SetupFailed { .. } => ErrorKind::Internal,
+            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } => {
+                ErrorKind::Conflict
+            },
+            Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
         },
         hint: match it {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::EmptyLane => "nothing waits to land there any more",
+            Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
+            Self::ReviewUnclear { .. } => "look at the work and accept or reject it yourself",
             Self::Moved { .. } => "its agent looks at the branch as it is now; accept it when that is done",
         },
         explained: it.explained(),
@@ -60,5 +71,17 @@ explained! { LandingError {
         means: "The task's branch leads to another commit than the one that was measured and checked. Nothing was merged.",
         cause: "Somebody committed on the branch, or moved it, after the agent had finished.",
         next: "Nothing: the task is back with its agent, and what is on the branch now is measured and checked. `git log` shows who moved it.",
+    },
+    Self::NoReviewer { .. } => Explanation {
+        code: "no_reviewer",
+        means: "`accept_when = \"reviewed\"` asks for another agent's opinion, and there is no other agent.",
+        cause: "The role `verify` has no agent of its own, so the one that did the work would judge itself.",
+        next: "Name another agent: `[roles.verify] agent = \"NAME\"`. Or decide yourself: `baton accept TASK`.",
+    },
+    Self::ReviewUnclear { .. } => Explanation {
+        code: "review_unclear",
+        means: "The agent that reviewed the work said neither AGREE nor DISAGREE, or its review failed or was cancelled.",
+        cause: "The reviewer did not follow its instructions, or could not run.",
+        next: "Read its words (`baton task show REVIEW`) and decide yourself: `baton accept TASK` or `baton reject TASK`.",
     },
 } }

@@ -91,7 +91,9 @@ impl SeenEvents {
 
     fn take(&mut self, event: &Event) {
         let (task, end) = match &event.body {
-            EventBody::TaskLanded { task, commit } => (*task, LandingEnd::Landed { commit: commit.clone() }),
+            EventBody::TaskLanded { task, commit, .. } => {
+                (*task, LandingEnd::Landed { commit: commit.clone() })
+            }
             EventBody::TaskSentBack { task, reason } => {
                 (*task, LandingEnd::SentBack { reason: reason.clone(), headline: reason.headline() })
             }

@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
-use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::lane_entry;
+use baton_core::landing::lane::{BATCH_MAX, lane_entry};
 use baton_core::landing::search::{LaneStep, next_step};
-use baton_core::landing::verdict::{TreeState, VerdictKey};
+use baton_core::landing::verdict::{TreeState, Verdict, VerdictSubject};
 use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
@@ -25,7 +24,7 @@ use crate::cluster::node::Node;
 use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::board::LandingBoard;
-use crate::landing::checking::CheckOrder;
+use crate::landing::checking::{CheckOrder, Suite};
 use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
@@ -90,7 +89,8 @@ impl Lander {
                 waiting.retain(|task| together.contains(&task.id()));
             }
             let worktrees = self.open(&waiting).await?;
-            let batch = Batch::build(&worktrees, &lane.key.branch, waiting).await?;
+            let first = waiting.into_iter().take(BATCH_MAX);
+            let batch = Batch::build(&worktrees, &lane.key.branch, first).await?;
             if self.settle_early(lane, &worktrees, &batch).await? {
                 continue;
             }
@@ -126,7 +126,7 @@ impl Lander {
         batch: &Batch,
     ) -> Result<bool, EngineError> {
         for task in &batch.merged {
-            self.leave(task.id(), Command::Land { commit: batch.tip.clone() }).await?;
+            self.leave(task.id(), Command::Land { commit: batch.tip.clone(), verified: Vec::new() }).await?;
         }
         for (task, verified, tip) in &batch.moved {
             let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
@@ -142,17 +142,23 @@ impl Lander {
 
     /// The next step of the batch. True if a task left the lane.
     async fn step(&self, lane: &Lane, worktrees: &Worktrees, batch: &Batch) -> Result<bool, EngineError> {
-        let suite = self.suite(worktrees)?;
-        let environment = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
-        let key =
-            |tree: CommitId| VerdictKey { tree, suite: suite.clone(), environment: environment.clone() };
-        let mut states = Vec::new();
-        for (prefix, tree) in batch.trees().into_iter().enumerate() {
-            let stored = self.verdict(&key(tree)).await?;
-            states.push(
-                stored.map_or(TreeState::Unknown, |stored| stored.value.state(accepted_at(batch, prefix))),
-            );
+        for (candidate, _) in &batch.members {
+            if let Some(reason) = self.proves_nothing(lane, worktrees, batch, candidate).await? {
+                self.send_back(&candidate.task, reason).await?;
+                return Ok(true);
+            }
         }
+        let suites = self.suites(worktrees, batch)?;
+        let mut states = Vec::new();
+        for (prefix, (suite, tree)) in suites.iter().zip(batch.trees()).enumerate() {
+            let stored = self.verdict(&suite.key(tree)).await?;
+            states.push(match stored {
+                _ if suite.checks.is_empty() => TreeState::Green,
+                Some(stored) => stored.value.state(accepted_at(batch, prefix)),
+                None => TreeState::Unknown,
+            });
+        }
+        let key = |prefix: usize| suites[prefix].key(batch.trees()[prefix].clone());
         let first = || batch.members.first().map(|(candidate, _)| candidate);
         match (next_step(&states), first()) {
             (None, _) | (_, None) => Ok(false),
@@ -172,15 +178,20 @@ impl Lander {
                     commit,
                     base: batch.tip.clone(),
                     live,
-                    key: key(batch.trees()[prefix].clone()),
+                    suite: &suites[prefix],
+                    key: key(prefix),
+                    subject: VerdictSubject::Candidate,
                     attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
                 };
                 self.check(worktrees, order).await?;
                 Ok(false)
             }
-            (Some(LaneStep::Land(prefix)), Some(_)) => self.move_branch(lane, worktrees, batch, prefix).await,
+            (Some(LaneStep::Land(prefix)), Some(_)) => {
+                let verdict = self.verdict(&key(prefix)).await?.map(|stored| stored.value);
+                self.move_branch(lane, worktrees, batch, prefix, verdict).await
+            }
             (Some(LaneStep::SendBackFirst), Some(first)) => {
-                let verdict = self.verdict(&key(batch.trees()[1].clone())).await?.map(|stored| stored.value);
+                let verdict = self.verdict(&key(1)).await?.map(|stored| stored.value);
                 let reason = NotLanded::ChecksFailed {
                     into: lane.key.branch.clone(),
                     commit: verdict
@@ -194,7 +205,7 @@ impl Lander {
                 Ok(true)
             }
             (Some(LaneStep::BranchFails), Some(first)) => {
-                let verdict = self.verdict(&key(batch.tree.clone())).await?.map(|stored| stored.value);
+                let verdict = self.verdict(&key(0)).await?.map(|stored| stored.value);
                 let reason = NotLanded::BranchFails {
                     into: lane.key.branch.clone(),
                     base: batch.tip.clone(),
@@ -206,6 +217,12 @@ impl Lander {
         }
     }
 
+    /// What runs on each prefix of the batch, the tip alone first.
+    fn suites(&self, worktrees: &Worktrees, batch: &Batch) -> Result<Vec<Suite>, EngineError> {
+        let tasks: Vec<&Task> = batch.members.iter().map(|(candidate, _)| &candidate.task).collect();
+        (0..=tasks.len()).map(|prefix| self.suite(worktrees, tasks[..prefix].iter().copied())).collect()
+    }
+
     /// I18: the branch moves to the commit whose tree passed, if it still is where that was built on. False if it is not.
     async fn move_branch(
         &self,
@@ -213,6 +230,7 @@ impl Lander {
         worktrees: &Worktrees,
         batch: &Batch,
         prefix: usize,
+        verdict: Option<Verdict>,
     ) -> Result<bool, EngineError> {
         let ids = batch.ids(prefix);
         let waiting = lanes::waiting(&self.projects, &lane.key).await?;
@@ -232,8 +250,9 @@ impl Lander {
             }
         };
         if has_moved {
-            for id in ids {
-                self.leave(id, Command::Land { commit: to.clone() }).await?;
+            for (candidate, _) in batch.members.iter().take(prefix) {
+                let verified = self.verified(lane, worktrees, batch, candidate, verdict.as_ref()).await?;
+                self.leave(candidate.task.id(), Command::Land { commit: to.clone(), verified }).await?;
             }
         }
         Ok(has_moved)

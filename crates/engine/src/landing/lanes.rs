@@ -78,6 +78,11 @@ pub(crate) async fn waiting(projects: &Projects, key: &LaneKey) -> Result<Vec<Ta
     Ok(lane.map(|lane| lane.tasks).unwrap_or_default())
 }
 
+/// The lane that the work of this task belongs to.
+pub(crate) async fn key_of(projects: &Projects, task: &Task) -> Result<LaneKey, EngineError> {
+    Ok(empty_lane(projects, task).await?.key)
+}
+
 async fn empty_lane(projects: &Projects, task: &Task) -> Result<Lane, EngineError> {
     let project = projects.project(task).await?;
     let source = projects.source(project.as_ref());

@@ -3,8 +3,9 @@
 //! [`acceptor`] takes the decision. Without checks it merges at once. With checks the task waits in the lane of its branch:
 //! [`lander`] merges the lane's candidates as objects (`batch`), runs the checks on exactly what is to become the branch
 //! (`checking`) and moves the branch there, or sends a task back (I18). Core decides what to do next; nothing that a crash
-//! could lose is kept in memory. [`board`] is what people see of it: the lanes, the
-//! output of the checks while they run ([`live_runs`]) and what landed or was sent back lately ([`history`]). Reviewing and the states of tasks are not in here.
+//! could lose is kept in memory. [`board`] is what people see of it: the lanes, the output of the checks while they run
+//! ([`live_runs`]) and what landed or was sent back lately ([`history`]); [`trial`] is what they would see. [`reviewer`] has
+//! another agent look at work first. The states of tasks are not in here.
 
 pub mod acceptor;
 mod batch;
@@ -16,4 +17,7 @@ pub mod lander;
 pub mod lanes;
 pub mod live_runs;
 mod met;
+pub mod reviewer;
 pub mod task_landing;
+pub mod trial;
+mod verification;

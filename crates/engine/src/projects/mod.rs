@@ -6,6 +6,7 @@ pub mod availability;
 pub(crate) mod check_site;
 pub mod commands;
 pub mod error;
+pub(crate) mod fence;
 mod ground;
 pub mod new_project;
 pub mod push;

@@ -8,39 +8,60 @@ use baton_core::transition::command::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::landing::trial::{self, TrialMerge};
+use crate::projects::Projects;
 use crate::reports::graph_view;
-use crate::tasks::service::TaskService;
+use crate::settings::Settings;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptOutcome {
     pub task_id: TaskId,
     /// Why it would not be accepted, if so.
     pub refused: Option<String>,
+    /// How its work merges with its branch and with the tasks before it; None if it would be refused.
+    pub merge: Option<TrialMerge>,
+    /// Whether checks decide about it then.
+    pub is_checked: bool,
     /// The tasks that could then start.
     pub would_start: Vec<TaskId>,
 }
 
-/// Previews accepting these tasks in this order. Does not check whether their work merges.
+/// Previews accepting these tasks in this order. Their work is really merged, as objects; no branch moves.
 pub async fn preview(
-    tasks: &TaskService,
+    projects: &Projects,
+    settings: &Settings,
     ids: &[TaskId],
     force: bool,
     actor: Actor,
 ) -> Result<Vec<AcceptOutcome>, EngineError> {
+    let tasks = &projects.tasks;
     let context = tasks.context(actor).await?;
-    let (mut forecasts, mut accepted) = (Vec::new(), Vec::new());
+    let (mut outcomes, mut accepted) = (Vec::new(), Vec::new());
     for id in ids {
-        let refused = tasks.task(*id).await?.value.apply(Command::Accept { force }, &context).err();
-        if refused.is_none() {
-            accepted.push(*id);
+        let task = tasks.task(*id).await?.value;
+        let refused =
+            task.apply(Command::Accept { force }, &context).err().map(|refusal| refusal.to_string());
+        let is_checked = refused.is_none() && !force && settings.is_checked(&task);
+        outcomes.push(AcceptOutcome {
+            task_id: *id,
+            refused,
+            merge: None,
+            is_checked,
+            would_start: Vec::new(),
+        });
+        if outcomes.last().is_some_and(|outcome| outcome.refused.is_none()) {
+            accepted.push(task);
         }
-        let refused = refused.map(|refusal| refusal.to_string());
-        forecasts.push(AcceptOutcome { task_id: *id, refused, would_start: Vec::new() });
     }
+    let mut merges = trial::merge(projects, accepted).await?;
+    let does_merge =
+        |merge: Option<&TrialMerge>| matches!(merge, Some(TrialMerge::Nothing | TrialMerge::Fits { .. }));
+    let fitting: Vec<TaskId> = ids.iter().copied().filter(|id| does_merge(merges.get(id))).collect();
     let mut starts: BTreeMap<TaskId, Vec<TaskId>> =
-        graph_view::would_start(tasks, &accepted).await?.into_iter().collect();
-    for one in &mut forecasts {
+        graph_view::would_start(tasks, &fitting).await?.into_iter().collect();
+    for one in &mut outcomes {
+        one.merge = merges.remove(&one.task_id);
         one.would_start = starts.remove(&one.task_id).unwrap_or_default();
     }
-    Ok(forecasts)
+    Ok(outcomes)
 }

@@ -1,6 +1,7 @@
 //! A task as clients see it, for the command line and the server.
 
 use baton_core::ask::question::Question;
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
@@ -96,6 +97,12 @@ pub struct TaskView {
     /// The recipe a person chose for it; none for the default one.
     #[serde(default)]
     pub recipe_id: Option<RecipeId>,
+    /// Who accepts it, if it differs from the settings.
+    #[serde(default)]
+    pub accept_when: Option<AcceptPolicy>,
+    /// The commands that must pass before it lands.
+    #[serde(default)]
+    pub verify: Vec<NonBlank>,
     /// The last run of a recipe or loop that worked on it, or works on it.
     #[serde(default)]
     pub run: Option<RunView>,
@@ -186,6 +193,8 @@ impl TaskView {
             asked_by: task.asker().cloned(),
             not_started: None,
             recipe_id: task.spec().recipe.clone().or_else(|| run.as_ref().map(|run| run.recipe().clone())),
+            accept_when: task.spec().accept_when,
+            verify: task.spec().verify.clone(),
             run: match &run {
                 Some(run) => Some(RunView::load(tasks, run).await?),
                 None => None,

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::TaskId;
-use baton_core::base::text::Role;
-use baton_core::landing::lane::waits_for_branch;
+use baton_core::landing::policy::{PolicyStep, policy_step};
 use baton_core::people::actor::Actor;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
-use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState};
+use baton_core::task::state::QueueName;
 use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::query::TaskFilter;
 use tokio::sync::watch;
@@ -19,9 +20,9 @@ use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
 use crate::landing::lanes::{self, Lane, LaneKey};
+use crate::landing::reviewer::{self, ReviewStep};
 use crate::projects::source::CodeSource;
 use crate::services::workspace::Workspace;
-use crate::settings::AcceptPolicy;
 
 /// Finished tasks read at once.
 const PAGE: u32 = 200;
@@ -86,18 +87,25 @@ impl LandingService {
     /// Accepts what needs no person, in the name of the setting. Core refuses whatever a person has to look at.
     async fn accept_ready(&self) -> Result<(), ServiceError> {
         let Workspace { settings, tasks, .. } = &self.workspace;
-        let is_wanted = settings.accept_when == AcceptPolicy::Green && !settings.checks.is_empty();
-        if !is_wanted || !self.leadership.is_held() {
+        if !self.leadership.is_held() {
             return Ok(());
         }
         let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
             let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
-            for stored in page.items.iter().filter(|stored| needs_no_person(&stored.value)) {
-                let id = stored.value.id();
-                let item = Item::new(ItemKind::Landing, &id).for_task(id);
-                self.items.attempt(&item, self.accept(id)).await?;
+            for Versioned { value: task, .. } in &page.items {
+                let policy = settings.accept_policy(task);
+                let item = Item::new(ItemKind::Landing, &task.id()).for_task(task.id());
+                match policy_step(policy, settings.is_checked(task), task) {
+                    PolicyStep::Accept => {
+                        self.items.attempt(&item, self.accept(task.id(), policy)).await?;
+                    }
+                    PolicyStep::Review if self.items.is_due(&item) => {
+                        self.items.attempt(&item, self.review(task, policy)).await?;
+                    }
+                    PolicyStep::Wait | PolicyStep::Review => {}
+                }
             }
             cursor = page.next;
             if cursor.is_none() {
@@ -106,24 +114,26 @@ impl LandingService {
         }
     }
 
-    async fn accept(&self, task: TaskId) -> Result<(), EngineError> {
-        let policy = Actor::policy("accept_when = green");
-        match self.workspace.acceptor().accept(task, false, policy).await {
+    async fn review(&self, task: &Task, policy: AcceptPolicy) -> Result<(), EngineError> {
+        let Workspace { projects, settings, .. } = &self.workspace;
+        match reviewer::review(projects, settings, task).await {
+            Ok(ReviewStep::Agreed) => self.accept(task.id(), policy).await,
+            Ok(ReviewStep::Waits | ReviewStep::SentBack) => Ok(()),
+            // Somebody decided first.
+            Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn accept(&self, task: TaskId, policy: AcceptPolicy) -> Result<(), EngineError> {
+        let actor = Actor::policy(format!("accept_when = {policy}"));
+        match self.workspace.acceptor().accept(task, false, actor).await {
             Ok(_) => Ok(()),
             // Somebody decided first.
             Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
             Err(error) => Err(error),
         }
     }
-}
-
-/// In a loop the person decides about each subtask.
-fn needs_no_person(task: &Task) -> bool {
-    let is_ready = matches!(
-        task.state(),
-        TaskState::Provisional(Provisional { mark: ReviewMark::Ready, question: None, .. })
-    );
-    is_ready && !waits_for_branch(task) && !Role::loop_phases().contains(&task.spec().role)
 }
 
 impl Service for LandingService {

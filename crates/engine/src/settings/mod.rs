@@ -30,9 +30,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use baton_agents::fence::FencePolicy;
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::{Capacity, LimitsByKey};
+use baton_core::task::Task;
 use baton_core::task::fence::{FenceMode, NetworkMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +54,7 @@ pub use crate::settings::asking::{AskingSettings, Unattended};
 pub use crate::settings::error::SettingsError;
 pub use crate::settings::namespace::InvalidNamespace;
 pub use crate::settings::tables::{
-    AcceptPolicy, NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings,
+    NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings,
     TelemetrySettings, WorktreeSettings,
 };
 pub use baton_agents::presets::kind::AgentKind;
@@ -114,8 +116,14 @@ pub struct Settings {
     pub remote: Option<RemoteUrl>,
     /// What happens to tasks that are too large for one attempt.
     pub recycle: RecycleSettings,
-    /// Who accepts finished work. Whatever needs a closer look (conflict markers, a stopped run, an open question, no changes, burned
+    /// Files that nobody but you may accept changes of, as globs from the root of the repository: what the work is judged by.
+    /// Without a list, `.agent/**`.
+    pub protect: Vec<String>,
+    /// Who accepts finished work: `person`, you; `green`, Baton, once the checks have passed on its branch with it (needs `checks`,
+    /// or tasks with commands that verify them); `reviewed`, the same after another agent, of the role `verify`, has agreed to
+    /// it. A task may have its own (`baton task add --accept-when`). Whatever needs a closer look (conflict markers, a stopped run, an open question, no changes, burned
     /// out) always waits for you.
+    #[schemars(with = "String", extend("enum" = POLICIES))]
     pub accept_when: AcceptPolicy,
     /// How much a task, a project or a day may use.
     #[serde(skip_serializing)]
@@ -142,6 +150,7 @@ pub struct TurnLimit {
     pub max: u32,
 }
 
+const POLICIES: [&str; 3] = ["person", "green", "reviewed"];
 const LISTEN_PORT: u16 = 5678;
 
 impl Default for Settings {
@@ -166,6 +175,7 @@ impl Default for Settings {
             store: None,
             remote: None,
             recycle: RecycleSettings::default(),
+            protect: vec![".agent/**".to_owned()],
             accept_when: AcceptPolicy::Person,
             budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
@@ -254,6 +264,22 @@ impl Settings {
         let own = &agent.fence;
         let settings = self.roles.get(role).map_or_else(|| own.clone(), |of| of.fence.or(own));
         settings.policy(self.fence, self.network, agent.preset().hosts, home)
+    }
+
+    /// The fence of checks, which run what agents wrote: that of the role `check`.
+    pub fn check_fence(&self, home: &Path) -> FencePolicy {
+        let own = self.roles.get(&Role::check()).map(|of| of.fence.clone()).unwrap_or_default();
+        own.policy(self.fence, self.network, &[], home)
+    }
+
+    /// Whether anything runs on the work of this task before it lands.
+    pub fn is_checked(&self, task: &Task) -> bool {
+        !self.checks.is_empty() || !task.spec().verify.is_empty()
+    }
+
+    /// Who accepts this task.
+    pub fn accept_policy(&self, task: &Task) -> AcceptPolicy {
+        task.spec().accept_when.unwrap_or(self.accept_when)
     }
 
     /// The limit for the agent of a role, if it is defined.

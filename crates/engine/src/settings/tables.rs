@@ -129,16 +129,6 @@ impl<'de> Deserialize<'de> for RecycleSettings {
     }
 }
 
-/// `accept_when`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AcceptPolicy {
-    /// you accept it
-    Person,
-    /// Baton accepts it, and it lands once the checks have passed on its branch with it; needs `checks`
-    Green,
-}
-
 /// `[telemetry]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

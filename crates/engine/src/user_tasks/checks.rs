@@ -7,13 +7,15 @@ use std::fmt;
 use std::time::Duration;
 
 use baton_agents::driver::run_result::ProcessExit;
+use baton_agents::fence::Fence;
 use baton_agents::output::excerpt::TextExcerpt;
 use baton_agents::output::live::LiveOutput;
 use baton_agents::process::environment::AgentEnvironment;
 use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
-use baton_core::base::id::AttemptId;
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
+use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -60,11 +62,26 @@ impl Serialize for Checks {
     }
 }
 
+/// The checks that the commands of one task are.
+fn verification(task: &Task) -> impl Iterator<Item = CheckSpec> {
+    task.spec().verify.iter().map(|command| CheckSpec {
+        name: verification_name(task.id(), command),
+        deed: Deed::Command(["sh", "-c", command.as_str()].map(str::to_owned).to_vec()),
+    })
+}
+
+/// What a check is called that verifies one task only.
+pub(crate) fn verification_name(task: TaskId, command: &NonBlank) -> NonBlank {
+    NonBlank::or(&format!("{task}: {command}"), command.clone())
+}
+
 /// Where the checks of one attempt run.
 pub struct CheckGround<'a> {
     pub attempt: AttemptId,
     pub user_tasks: &'a UserTasks,
     pub site: &'a Site,
+    /// What its commands run in.
+    pub fence: Option<&'a Fence>,
     /// Where people watch their output.
     pub live: Option<&'a LiveOutput>,
 }
@@ -84,6 +101,12 @@ impl Checks {
 
     pub fn iter(&self) -> impl Iterator<Item = &CheckSpec> {
         self.0.iter()
+    }
+
+    /// These, and after them the commands that verify a task.
+    pub fn verifying<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> Self {
+        let commands = tasks.into_iter().flat_map(verification);
+        Self(self.0.iter().cloned().chain(commands).collect())
     }
 
     /// The user tasks among them.
@@ -129,7 +152,7 @@ async fn run_command(
         command: command.to_vec(),
         folder: ground.site.folder.clone(),
         environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
-        fence: None,
+        fence: ground.fence.cloned(),
         input: String::new(),
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,

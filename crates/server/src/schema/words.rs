@@ -104,6 +104,7 @@ words! {
     #[inline] RunState: { "type": "string", "enum": ["working", "at_gate", "leaving", "exited"] },
     #[inline] HealthStatus: { "type": "string", "enum": ["ok", "degraded"] },
     #[inline] Timestamp: { "type": "string", "format": "date-time" },
+    #[inline] AcceptPolicy: { "type": "string", "enum": ["person", "green", "reviewed"] },
     #[inline] RecycleReason: { "type": "string", "enum": ["too_large", "cumulative_failures"] },
     Actor: {
         "type": "object",

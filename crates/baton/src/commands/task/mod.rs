@@ -35,6 +35,8 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             depends_on,
             session,
             recipe,
+            verify,
+            accept_when,
         } => {
             let title = CliContext::non_blank(&title, "the title")?;
             let project = project.map(|id| project_id(&id)).transpose()?;
@@ -57,6 +59,8 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
                 "session_id": session,
                 "recipe": recipe,
                 "needs": needs,
+                "verify": verify,
+                "accept_when": accept_when,
                 "project_id": project,
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;

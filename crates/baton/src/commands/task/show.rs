@@ -44,6 +44,12 @@ pub(crate) fn render(view: &TaskView) -> String {
     } else if let Some(recipe) = &view.recipe_id {
         let _ = writeln!(text, "\nRecipe {recipe}");
     }
+    if let Some(policy) = view.accept_when {
+        let _ = writeln!(text, "\nAccepted when: {policy}");
+    }
+    for command in &view.verify {
+        let _ = writeln!(text, "Verified by: {command}");
+    }
     if let Some(question) = &summary.question {
         let _ = writeln!(text, "\nQuestion ({}):\n{}", question.id, question.text());
         let _ = writeln!(text, "\nAnswer: {}", answer_command(question));

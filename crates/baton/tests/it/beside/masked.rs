@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 const PREFIXES: [(&str, usize); 5] = [("TASK-", 8), ("PROJ-", 8), ("RUN-", 8), ("ATT-", 16), ("Q-", 8)];
 
-/// Strings whose values differ: the worker is named after the state folder, and the head is a commit with its time.
-const STRINGS: [&str; 2] = ["\"worker\": \"", "\"head\": \""];
+/// Strings whose values differ: the worker is named after the state folder, and base and head are commits with
+/// their times.
+const STRINGS: [&str; 3] = ["\"worker\": \"", "\"base\": \"", "\"head\": \""];
 
 /// Remembers the ids it has seen, so that several outputs are masked alike.
 #[derive(Default)]

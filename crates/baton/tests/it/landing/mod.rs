@@ -4,6 +4,7 @@ mod green;
 mod killed;
 mod lanes;
 mod many;
+mod policies;
 mod watching;
 
 use serde_json::Value;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use baton_core::base::git_name::CommitId;
+use baton_core::base::path_glob;
 use baton_core::task::finding::WorkFinding;
 
 use crate::git::clone::checkout::{Checkout, Place};
@@ -115,6 +116,25 @@ impl Worktrees {
             }
         }
         Ok(())
+    }
+
+    /// Files that match one of the globs and that the commits between base and head change.
+    pub(crate) async fn protected_files(
+        &self,
+        checkout: &Checkout,
+        head: &CommitId,
+        globs: &[String],
+    ) -> Result<Option<WorkFinding>, GitError> {
+        if globs.is_empty() || *head == checkout.base || !matches!(checkout.place, Place::Task { .. }) {
+            return Ok(None);
+        }
+        let diff = self.repository.call("look for changes of protected files");
+        let diff = diff.args(["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames"]);
+        let listed = diff.args([checkout.base.as_str(), head.as_str()]).run().await?;
+        let names = listed.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned());
+        let is_protected = |name: &String| globs.iter().any(|glob| path_glob::matches(glob, name));
+        let files: Vec<String> = names.filter(is_protected).take(FILES_MAX).collect();
+        Ok((!files.is_empty()).then_some(WorkFinding::ProtectedFiles { files }))
     }
 
     /// Files with lines that open and close a conflict, which the base did not have.

@@ -5,9 +5,10 @@ mod recent;
 mod verdicts;
 
 use axum::extract::State;
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::git_name::CommitId;
 use baton_engine::landing::board::LandingView;
-use baton_engine::settings::{AcceptPolicy, Settings};
+use baton_engine::settings::Settings;
 use maud::{Markup, html};
 
 use crate::http::error::ApiError;
@@ -52,6 +53,7 @@ fn policy(settings: &Settings) -> String {
     let who = match settings.accept_when {
         AcceptPolicy::Person => "a person accepts",
         AcceptPolicy::Green => "what passes is accepted",
+        AcceptPolicy::Reviewed => "what another agent agrees to is accepted",
     };
     format!("Checks: {}; {who}", names.join(", "))
 }
@@ -80,7 +82,7 @@ fn nothing_waits(settings: &Settings) -> Markup {
     let text = "Accepted work waits here until the checks have passed on its branch together with it. What fails goes back to \
                 its agent with the output.";
     let mut commands = vec![("baton accept TASK", "accept finished work, and wait until it has landed")];
-    if settings.accept_when != AcceptPolicy::Green {
+    if settings.accept_when == AcceptPolicy::Person {
         commands.push(green);
     }
     empty("Nothing waits to land", text, &commands)

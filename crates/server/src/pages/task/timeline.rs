@@ -1,5 +1,7 @@
 //! The timeline: time in each state and each attempt as bars on one scale.
 
+use std::fmt::Write;
+
 use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
@@ -153,7 +155,13 @@ fn describe_event(body: &EventBody) -> String {
             format!("conflict: {}", short(detail.as_str(), CHARS_MAX))
         }
         EventBody::TaskLanding { .. } => "accepted; waits in its lane for the checks".to_owned(),
-        EventBody::TaskLanded { commit, .. } => format!("landed with {}", short(commit.as_str(), 12)),
+        EventBody::TaskLanded { commit, verified, .. } => {
+            let mut text = format!("landed with {}", short(commit.as_str(), 12));
+            for one in verified {
+                let _ = write!(text, "; {one}");
+            }
+            text
+        }
         EventBody::TaskSentBack { reason, .. } => {
             format!("not merged: {}", short(&reason.headline(), CHARS_MAX))
         }

@@ -47,11 +47,11 @@ impl FileCondition {
     /// that still has it open. That copy may be deleted too, by the same `rm -r`: then it is written again.
     pub(crate) fn check(&self, conn: &Connection) -> Result<(), StoreError> {
         let mut fault = self.fault();
+        let is_saved = |copy: &Option<PathBuf>| copy.as_ref().is_some_and(|copy| copy.exists());
         match &*fault {
-            Some(StoreError::Gone { rescued, .. }) if !rescued.as_ref().is_some_and(|copy| copy.exists()) => {
-            }
-            Some(known) => return Err(known.clone()),
             None if self.is_in_place() => return Ok(()),
+            Some(StoreError::Gone { rescued, .. }) if !is_saved(rescued) => {}
+            Some(known) => return Err(known.clone()),
             None => {}
         }
         let gone = StoreError::Gone { path: self.path.clone(), rescued: self.rescue(conn) };

@@ -129,6 +129,7 @@ pub fn verdict() -> Verdict {
         into: BranchName::integration(),
         commit: commit.clone(),
         base: commit,
+        subject: baton_core::landing::verdict::VerdictSubject::Candidate,
         runs: vec![CheckRun { started_at: at(4), duration_ms: 12, results: vec![passed] }],
     }
 }

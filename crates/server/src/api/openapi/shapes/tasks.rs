@@ -46,6 +46,8 @@ pub(super) fn shapes() -> Shapes {
         ("asked_by", or_null(&text())),
         ("not_started", or_null(&refer("NotStarted"))),
         ("recipe_id", or_null(&refer("Name"))),
+        ("accept_when", or_null(&one_of(&["person", "green", "reviewed"]))),
+        ("verify", list(&said())),
         ("run", or_null(&refer("Run"))),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
@@ -93,6 +95,16 @@ pub(super) fn shapes() -> Shapes {
                 list(&object(&[
                     ("task_id", refer("TaskId")),
                     ("refused", or_null(&text())),
+                    (
+                        "merge",
+                        or_null(&object(&[
+                            ("merge", one_of(&["nothing", "fits", "conflict", "moved"])),
+                            ("into?", text()),
+                            ("files?", list(&text())),
+                            ("is_with_earlier?", flag()),
+                        ])),
+                    ),
+                    ("is_checked", flag()),
                     ("would_start", list(&refer("TaskId"))),
                 ])),
             )]),
@@ -139,6 +151,10 @@ fn evidence() -> Value {
     let check =
         object(&[("name", said()), ("exit_code", json!({ "type": "integer" })), ("output_tail", text())]);
     fields.extend([("uncommitted_changes", flag()), ("checks", list(&check))]);
-    fields.extend([("head?", text()), ("findings?", list(&object(&[("finding", text())])))]);
+    fields.extend([
+        ("base?", text()),
+        ("head?", text()),
+        ("findings?", list(&object(&[("finding", text())]))),
+    ]);
     object(&fields)
 }

@@ -9,9 +9,11 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
 use baton_core::base::text::{Label, RecipeId};
 use baton_core::task::TaskSpec;
 use baton_engine::query::TaskFilter;
@@ -23,6 +25,7 @@ use serde_json::{Map, Value};
 use crate::api::route::Route;
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::page::{list_view, page_view};
+use crate::http::error::Code;
 use crate::http::error::{ApiError, Result};
 use crate::http::input::{JsonBody, NoQuery, PathParam, Query};
 use crate::schema::words;
@@ -33,6 +36,8 @@ use crate::state::principal::AuthedApp;
 const SESSION_OF_API: &str = "api";
 /// Largest number of dependencies of a task.
 pub(crate) const DEPENDENCIES_MAX: usize = 200;
+/// Commands that verify one task.
+const VERIFY_MAX: usize = 20;
 
 pub(crate) fn routes() -> Vec<Route> {
     let own = vec![
@@ -85,6 +90,13 @@ struct NewTask {
     #[serde(default)]
     #[schemars(with = "Vec<words::Name>")]
     needs: BTreeSet<Label>,
+    /// Who accepts it; without it, what the settings say.
+    #[schemars(with = "Option<words::AcceptPolicy>")]
+    accept_when: Option<AcceptPolicy>,
+    /// Shell commands that must pass before it lands, and should fail without it.
+    #[serde(default)]
+    #[schemars(with = "Vec<words::NonBlank>")]
+    verify: Vec<NonBlank>,
 }
 
 async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
@@ -141,6 +153,19 @@ async fn create(
     if let Some(recipe) = &new.recipe {
         app.tasks().recipes.find(recipe)?;
     }
+    if !app.actor().is_human() && (new.accept_when.is_some() || !new.verify.is_empty()) {
+        return Err(ApiError::new(
+            Code::Forbidden,
+            "only a person decides how a task is verified and who accepts it",
+            "leave out accept_when and verify",
+        ));
+    }
+    if new.verify.len() > VERIFY_MAX {
+        return Err(ApiError::invalid(
+            format!("a task can have at most {VERIFY_MAX} commands that verify it"),
+            "put them into a script, or into a task of the Taskfile",
+        ));
+    }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let words = format!("{title}\n{}", new.description);
     let task_type = new.task_type.unwrap_or_else(|| TaskType::detect(&words));
@@ -150,6 +175,8 @@ async fn create(
         priority: new.priority,
         recipe: new.recipe.clone(),
         needs: new.needs.clone(),
+        accept_when: new.accept_when,
+        verify: new.verify.clone(),
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.tasks().add_task(&new.depends_on, app.actor(), spec).await?;

@@ -1,0 +1,173 @@
+//! Who accepts work, and what it has to show: per task, by commands that verify it, by a review, by protected files.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{adding_agent, events, own_history};
+use crate::engine::test_repo::{SHELL_FUNCTIONS, TestRepo};
+
+/// Does what the title says: "Add NAME" writes a file of that name.
+const ADD: &str = r#"printf '%s\n' "$prompt" > "$(dirname "$0")/prompt-$BATON_TASK_ID"
+name=$(printf '%s\n' "$prompt" | sed -n 's/^# Add \(.*\)$/\1/p'); mkdir -p "$(dirname "$name")"; echo "$BATON_ATTEMPT_NUMBER" > "$name"
+git add -A; git commit -q -m "Add $name"; echo "Done.""#;
+
+fn add(repo: &TestRepo, title: &str, more: &[&str]) -> String {
+    let added = repo.json(&[&["task", "add", title], more].concat());
+    added["task_id"].as_str().unwrap().to_owned()
+}
+
+fn event(repo: &TestRepo, task: &str, kind: &str) -> Value {
+    let found = events(repo, task).into_iter().rev().find(|event| event["event"] == kind);
+    found.unwrap_or_else(|| panic!("{task} has no {kind}: {:#}", repo.show(task)))
+}
+
+#[test]
+fn commands_that_verify_a_task_fail_before_it_and_pass_with_it() {
+    let repo = TestRepo::with_agent(ADD, "");
+    let task = add(&repo, "Add a.txt", &["--verify", "test -e a.txt", "--accept-when", "green"]);
+    repo.work_until(&[(&task, "done")]);
+    let landed = event(&repo, &task, "task_landed");
+    let verified = &landed["verified"][0];
+    assert_eq!(verified["command"], "test -e a.txt");
+    assert_ne!(verified["before"], 0, "red on the base: {landed:#}");
+    assert_eq!(verified["after"], 0, "green on the candidate: {landed:#}");
+    assert_eq!(verified["base"], repo.git(&["rev-parse", "main"]));
+    assert_eq!(landed["commit"], repo.git(&["rev-parse", "baton/next"]));
+    assert!(repo.prompt(&task).contains("test -e a.txt"), "the agent knows how it is verified");
+    assert_eq!(event(&repo, &task, "task_landing")["by"]["kind"], "policy");
+}
+
+#[test]
+fn a_command_that_passes_without_the_work_proves_nothing_and_a_person_decides() {
+    let repo = TestRepo::with_agent(ADD, "");
+    let task = add(&repo, "Add a.txt", &["--verify", "true", "--accept-when", "green"]);
+    let up = repo.up();
+    repo.until("it came back", || {
+        events(&repo, &task).iter().any(|event| event["event"] == "task_sent_back")
+    });
+    repo.until_queue(&task, "provisional");
+    let reason = event(&repo, &task, "task_sent_back")["reason"].take();
+    assert_eq!(reason["why"], "proves_nothing", "{reason:#}");
+    assert!(own_history(&repo).is_empty());
+    repo.stdout(&["accept", &task]);
+    assert_eq!(repo.queue(&task), "done");
+    up.end();
+    assert_eq!(own_history(&repo).len(), 1);
+}
+
+#[test]
+fn a_task_with_its_own_policy_differs_from_the_others() {
+    let repo = adding_agent("true", "exit 1");
+    let other = add(&repo, "Add b.txt", &[]);
+    let own = add(&repo, "Add a.txt", &["--accept-when", "green"]);
+    repo.work_until(&[(&other, "provisional"), (&own, "done")]);
+    assert_eq!(repo.queue(&other), "provisional");
+    let refused = repo.output(&["task", "add", "x", "--accept-when", "always"]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("person, green or reviewed"), "{text}");
+}
+
+#[test]
+fn a_change_of_a_protected_file_waits_for_a_person() {
+    let repo = TestRepo::with_agent(
+        ADD,
+        "protect = [\"tests/**\", \"*.lock\"]\naccept_when = \"green\"\nchecks = { rules = [\"true\"] }",
+    );
+    let plain = add(&repo, "Add a.txt", &[]);
+    let deep = add(&repo, "Add tests/one/two.txt", &[]);
+    let root = add(&repo, "Add b.lock", &[]);
+    let up = repo.up();
+    for (task, queue) in [(&plain, "done"), (&deep, "provisional"), (&root, "provisional")] {
+        repo.until_queue(task, queue);
+    }
+    let reasons = repo.show(&deep)["needs_review"].to_string();
+    assert!(reasons.contains("protected files: tests/one/two.txt"), "{reasons}");
+    assert!(repo.stdout(&["accept", "--all"]).contains("left out: it changes protected files: b.lock"));
+    repo.stdout(&["accept", &deep]);
+    assert_eq!(repo.queue(&deep), "done");
+    up.end();
+}
+
+/// Two agents: one that does the work, one that reviews it as its script says.
+fn with_reviewer(review: &str, verify_agent: &str) -> TestRepo {
+    TestRepo::of(|home: &Path| {
+        for (name, program) in [("agent", ADD), ("reviewer", review)] {
+            let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
+            std::fs::write(home.join(format!("{name}.sh")), text).unwrap();
+        }
+        let home = home.display();
+        format!(
+            "default_agent = \"mine\"\naccept_when = \"reviewed\"\nchecks = {{ rules = [\"true\"] }}\n\
+             [roles.verify]\nagent = \"{verify_agent}\"\n\
+             [agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{home}/agent.sh\"]\n\
+             [agents.other]\nkind = \"command\"\ncommand = [\"sh\", \"{home}/reviewer.sh\"]\n"
+        )
+    })
+}
+
+#[test]
+fn reviewed_work_lands_when_another_agent_agrees_and_goes_back_when_it_does_not() {
+    let repo = with_reviewer(
+        r#"home=$(dirname "$0"); printf '%s\n' "$prompt" >> "$home/reviews"
+if [ -e "$home/reviewed" ]; then echo "It is fine now."; echo AGREE; else touch "$home/reviewed"; echo "DISAGREE: the file is empty of meaning"; fi"#,
+        "other",
+    );
+    let task = add(&repo, "Add a.txt", &["--description", "It must say something."]);
+    repo.work_until(&[(&task, "done")]);
+    let rejected = event(&repo, &task, "task_rejected");
+    assert!(rejected["reason"].as_str().unwrap().contains("the file is empty of meaning"), "{rejected:#}");
+    assert_eq!(rejected["by"]["kind"], "policy");
+    let landing = event(&repo, &task, "task_landing");
+    assert_eq!(landing["by"]["name"], "accept_when = reviewed", "{landing:#}");
+    let seen = std::fs::read_to_string(repo.home.join("reviews")).unwrap();
+    assert!(seen.contains("It must say something.") && seen.contains("+++ b/a.txt"), "{seen}");
+    assert!(!seen.contains("Done."), "nothing of what the author said: {seen}");
+    assert_eq!(repo.attempts(&task).len(), 2);
+}
+
+#[test]
+fn nobody_reviews_their_own_work_and_unclear_words_are_left_to_a_person() {
+    let own = with_reviewer("echo AGREE", "mine");
+    let task = add(&own, "Add a.txt", &[]);
+    let up = own.up();
+    own.until("it says why it waits", || {
+        own.show(&task)["problem"]["error"].as_str().is_some_and(|error| error.contains("waits for a review"))
+    });
+    up.end();
+    assert_eq!(own.queue(&task), "provisional");
+
+    let unclear = with_reviewer("echo 'I am not sure.'", "other");
+    let task = add(&unclear, "Add a.txt", &[]);
+    let up = unclear.up();
+    unclear.until("it says why it waits", || {
+        let error = unclear.show(&task)["problem"]["error"].clone();
+        error.as_str().is_some_and(|error| error.contains("without AGREE or DISAGREE"))
+    });
+    unclear.stdout(&["accept", &task]);
+    up.end();
+    assert_eq!(unclear.queue(&task), "done");
+}
+
+#[test]
+fn a_dry_run_merges_for_real_and_changes_nothing() {
+    let repo = TestRepo::with_agent(
+        r#"echo "$BATON_TASK_ID" > same.txt; git add -A; git commit -q -m Same; echo Done."#,
+        "",
+    );
+    let (one, two) = (repo.add("One", &[]), repo.add("Two", &[]));
+    repo.work_until(&[(&one, "provisional"), (&two, "provisional")]);
+    let tip = repo.git(&["rev-parse", "baton/next"]);
+    let preview = repo.json(&["accept", &one, &two, "--dry-run"]);
+    assert_eq!(preview["preview"][0]["would_be"], "accepted", "{preview:#}");
+    assert_eq!(preview["preview"][1]["would_be"], "sent back", "{preview:#}");
+    assert_eq!(preview["preview"][1]["conflicts"][0], "same.txt", "{preview:#}");
+    let printed = repo.stdout(&["accept", &one, &two, "--dry-run"]);
+    assert!(printed.contains("merges into baton/next without conflicts"), "{printed}");
+    assert!(printed.contains("conflicts with the tasks before it in same.txt"), "{printed}");
+    assert_eq!(repo.git(&["rev-parse", "baton/next"]), tip);
+    assert_eq!(repo.queue(&one), "provisional");
+    repo.stdout(&["accept", &one]);
+    let printed = repo.stdout(&["accept", &two, "--dry-run"]);
+    assert!(printed.contains("conflicts with its branch in same.txt"), "{printed}");
+}

@@ -1,0 +1,108 @@
+//! `accept_when = "reviewed"`: another agent looks at finished work before Baton accepts it.
+//!
+//! The review is a task of its own, so that it is scheduled, limited, paid for and shown like any other. It sees what was asked
+//! and what was changed, and nothing of what the author says. Only clear words count: without them a person decides.
+
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::TaskId;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::landing::review::{ReviewOpinion, opinion_in, review_session, review_text, subject_line};
+use baton_core::people::actor::Actor;
+use baton_core::task::state::TaskState;
+use baton_core::task::{Task, TaskSpec};
+use baton_core::transition::command::Command;
+use baton_store::model::query::TaskFilter;
+
+use crate::base::error::EngineError;
+use crate::landing::acceptor::verified_head;
+use crate::landing::error::LandingError;
+use crate::projects::Projects;
+use crate::settings::Settings;
+
+/// Reviews of one task that are looked through; a task has few.
+const REVIEWS_MAX: u32 = 200;
+
+/// Where the review of one task stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewStep {
+    /// The reviewer is at work, or will be.
+    Waits,
+    Agreed,
+    /// The task is back with its agent.
+    SentBack,
+}
+
+/// Starts the review of this work, or looks at how it ended.
+pub async fn review(
+    projects: &Projects,
+    settings: &Settings,
+    task: &Task,
+) -> Result<ReviewStep, EngineError> {
+    let Some(head) = verified_head(task) else { return Ok(ReviewStep::Waits) };
+    let Some(review) = find(projects, task.id(), head).await? else {
+        start(projects, settings, task, head).await?;
+        return Ok(ReviewStep::Waits);
+    };
+    let unclear = || LandingError::ReviewUnclear { task: task.id(), review: review.id() };
+    match review.state() {
+        TaskState::Done { .. } => match review.ledger().output.as_deref().and_then(opinion_in) {
+            Some(ReviewOpinion::Agrees) => Ok(ReviewStep::Agreed),
+            Some(ReviewOpinion::Disagrees { reason }) => {
+                let words = format!("The reviewer disagrees ({}): {reason}", review.id());
+                let command = Command::Reject { reason: NonBlank::or(&words, reason) };
+                projects.tasks.apply(task.id(), command, Actor::policy("accept_when = reviewed")).await?;
+                Ok(ReviewStep::SentBack)
+            }
+            None => Err(unclear().into()),
+        },
+        TaskState::Failed { .. } | TaskState::Cancelled { .. } | TaskState::Recycled { .. } => {
+            Err(unclear().into())
+        }
+        TaskState::Incoming
+        | TaskState::Held
+        | TaskState::Breakdown { .. }
+        | TaskState::Claimed { .. }
+        | TaskState::NeedsContinuation { .. }
+        | TaskState::AwaitingResponse { .. }
+        | TaskState::Blocked { .. }
+        | TaskState::Provisional(_)
+        | TaskState::Landing(_) => Ok(ReviewStep::Waits),
+    }
+}
+
+/// The review of exactly this commit.
+async fn find(projects: &Projects, task: TaskId, head: &CommitId) -> Result<Option<Task>, EngineError> {
+    let filter = TaskFilter { session: review_session(task), ..TaskFilter::default() };
+    let page = projects.tasks.store.tasks(&filter, None, REVIEWS_MAX).await?;
+    let line = subject_line(head);
+    let mut reviews = page.items.into_iter().map(|stored| stored.value);
+    Ok(reviews
+        .find(|review| review.spec().role == Role::verify() && review.spec().description.contains(&line)))
+}
+
+async fn start(
+    projects: &Projects,
+    settings: &Settings,
+    task: &Task,
+    head: &CommitId,
+) -> Result<(), EngineError> {
+    let reviewer = settings.agent_for(&Role::verify()).map(|(name, _)| name);
+    let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt.agent);
+    if reviewer.is_none() || reviewer == author.as_ref() {
+        return Err(LandingError::NoReviewer { task: task.id() }.into());
+    }
+    let Some(session) = review_session(task.id()) else { return Ok(()) };
+    let text = review_text(task.spec(), head, &projects.diff(task).await?);
+    let title =
+        NonBlank::or(&format!("Review {}: {}", task.id(), task.spec().title), task.spec().title.clone());
+    let spec = |id, created_at| TaskSpec {
+        project_id: task.spec().project_id,
+        description: text.clone(),
+        priority: task.spec().priority,
+        role: Role::verify(),
+        ..TaskSpec::new(id, session.clone(), TaskType::Report, title.clone(), created_at)
+    };
+    projects.tasks.add_task(&[], Actor::policy("accept_when = reviewed"), spec).await?;
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The commands that verify one task: they should fail on what it started from, and must pass on what its branch becomes.
+
+use baton_core::base::git_name::CommitId;
+use baton_core::landing::lane::lane_entry;
+use baton_core::landing::verdict::{CheckRun, Verdict, VerdictSubject};
+use baton_core::landing::verified::VerifiedCommand;
+use baton_core::people::actor::Actor;
+use baton_core::task::Task;
+use baton_core::task::not_landed::NotLanded;
+
+use crate::base::error::EngineError;
+use crate::git::Worktrees;
+use crate::landing::batch::{Batch, LandingCandidate};
+use crate::landing::checking::{CheckOrder, Suite};
+use crate::landing::lander::Lander;
+use crate::landing::lanes::Lane;
+use crate::landing::live_runs::CheckSubject;
+use crate::user_tasks::checks::verification_name;
+
+impl Lander {
+    /// Why a person has to decide about this candidate, if so: no person accepted it, and its commands pass without it.
+    pub(crate) async fn proves_nothing(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        candidate: &LandingCandidate,
+    ) -> Result<Option<NotLanded>, EngineError> {
+        let task = &candidate.task;
+        if task.spec().verify.is_empty() {
+            return Ok(None);
+        }
+        let before = self.before(lane, worktrees, batch, candidate).await?;
+        let is_by_policy =
+            lane_entry(task).is_some_and(|entry| matches!(entry.accepted_by, Actor::Policy { .. }));
+        Ok((is_by_policy && before.is_green())
+            .then(|| NotLanded::ProvesNothing { base: before.commit, commands: task.spec().verify.clone() }))
+    }
+
+    /// What the commands say without the work. They run once for each commit that the task may have started from.
+    async fn before(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        candidate: &LandingCandidate,
+    ) -> Result<Verdict, EngineError> {
+        let task = &candidate.task;
+        let base = base_of(task).unwrap_or(&batch.tip).clone();
+        let (suite, tree) = (Suite::of_task(task), worktrees.tree_of(&base).await?);
+        let key = suite.key(tree);
+        loop {
+            if let Some(known) = self.verdict(&key).await?.filter(|known| !known.value.runs.is_empty()) {
+                return Ok(known.value);
+            }
+            let attempt = lane_entry(task).and_then(|entry| entry.work.attempt);
+            let since = self.tasks.store.now().await?;
+            let subject =
+                CheckSubject { tasks: vec![task.id()], commit: base.clone(), base: base.clone(), since };
+            let order = CheckOrder {
+                into: &lane.key.branch,
+                commit: base.clone(),
+                base: base.clone(),
+                suite: &suite,
+                key: key.clone(),
+                subject: VerdictSubject::Before,
+                live: self.board.note_checking(&lane.key, subject),
+                attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
+            };
+            self.check(worktrees, order).await?;
+        }
+    }
+
+    /// The evidence for a candidate that lands with this verdict.
+    pub(crate) async fn verified(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        candidate: &LandingCandidate,
+        landed: Option<&Verdict>,
+    ) -> Result<Vec<VerifiedCommand>, EngineError> {
+        let task = &candidate.task;
+        if task.spec().verify.is_empty() {
+            return Ok(Vec::new());
+        }
+        let before = self.before(lane, worktrees, batch, candidate).await?;
+        let passed = landed.and_then(|verdict| verdict.runs.iter().find(|run| run.passed()));
+        let mut verified = Vec::new();
+        for command in &task.spec().verify {
+            let name = verification_name(task.id(), command);
+            let exit = |run: &CheckRun| {
+                run.results.iter().find(|check| check.name == name).map(|check| check.exit_code)
+            };
+            let codes = (before.runs.last().and_then(exit), passed.and_then(exit));
+            if let (Some(before_code), Some(after)) = codes {
+                let base = before.commit.clone();
+                verified.push(VerifiedCommand { command: command.clone(), base, before: before_code, after });
+            }
+        }
+        Ok(verified)
+    }
+}
+
+/// What the last attempt started from.
+fn base_of(task: &Task) -> Option<&CommitId> {
+    task.ledger().last_end.as_ref()?.verified.base.as_ref()
+}
