@@ -10,6 +10,7 @@ use crate::records::change::{Change, EdgeChange, Versioned};
 use crate::records::event::{Event, EventBody};
 use crate::recycle::Depth;
 use crate::recycle::plan::Plan;
+use crate::task::state::{ReplacedBy, TaskState};
 use crate::task::{Purpose, Task, TaskSpec};
 use crate::transition::command::{Command, CommandContext};
 use crate::transition::refusal::CommandRefusal;
@@ -23,6 +24,8 @@ pub enum ApprovalRefusal {
     OtherTask { breakdown: TaskId, expected: Option<TaskId>, given: Option<TaskId> },
     #[error("the plan has {items} items, but {ids} ids were given for its subtasks")]
     IdCount { items: usize, ids: usize },
+    #[error("{task} is broken down anew by {by}, so the plan of {breakdown} can no longer replace it")]
+    PlannedAnew { breakdown: TaskId, task: TaskId, by: TaskId },
 }
 
 explained! { ApprovalRefusal {
@@ -37,6 +40,12 @@ explained! { ApprovalRefusal {
         means: "The number of items in the plan has changed.",
         cause: "The plan was edited while it was being approved.",
         next: "Read it again and retry.",
+    },
+    Self::PlannedAnew { .. } => Explanation {
+        code: "planned_anew",
+        means: "The task that this plan was made for has a newer breakdown, which is to replace it.",
+        cause: "The task was cancelled, brought back and became too large again, and the old breakdown was brought back too.",
+        next: "Approve the plan of the newer breakdown, and cancel this one: `baton task cancel TASK`.",
     },
 } else {
     Self::Refused(refusal) => refusal.explained(),
@@ -87,6 +96,16 @@ impl Approval<'_> {
         let given = self.replaced.map(|stored| stored.value.id());
         if expected != given {
             return Err(ApprovalRefusal::OtherTask { breakdown, expected, given });
+        }
+        if let Some(TaskState::Recycled { replaced_by: ReplacedBy::Planning(by) }) =
+            self.replaced.map(|replaced| replaced.value.state())
+            && *by != breakdown
+        {
+            return Err(ApprovalRefusal::PlannedAnew {
+                breakdown,
+                task: expected.unwrap_or(breakdown),
+                by: *by,
+            });
         }
         let (items, ids) = (self.plan.items().len(), self.subtask_ids.len());
         if items == ids { Ok(()) } else { Err(ApprovalRefusal::IdCount { items, ids }) }

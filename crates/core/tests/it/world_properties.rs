@@ -10,7 +10,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::task::attempt::AttemptEnd;
-use baton_core::task::state::{ReviewMark, TaskState, TaskStatus};
+use baton_core::task::state::{ReplacedBy, ReviewMark, TaskState, TaskStatus};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
@@ -202,11 +202,13 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
     }
 }
 
-/// The human cancelled the recycled task while it was being planned; the plan can no longer be approved.
+/// The human cancelled the recycled task while it was being planned, or another breakdown plans it or has planned it by now;
+/// the plan can no longer be approved.
 fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
     match breakdown.spec().purpose {
         Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
-            !matches!(world.tasks[&replaced].value.state(), TaskState::Recycled { .. })
+            let planning = ReplacedBy::Planning(breakdown.id());
+            *world.tasks[&replaced].value.state() != TaskState::Recycled { replaced_by: planning }
         }
         Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => false,
     }
