@@ -88,16 +88,17 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
         }
     }
     let printed = outcome.print(api)?;
-    let is_sent_back = outcome.sent_back().next().is_some();
-    if api.is_json && !is_sent_back {
+    let back = outcome.sent_back().map(|(task, _)| task);
+    let back = back.chain(outcome.conflicted.iter().map(|(task, _)| task));
+    let back: Vec<String> = back.map(|task| task.task_id.to_string()).collect();
+    if api.is_json && back.is_empty() {
         return Ok(printed);
     }
     output::line(printed.trim_end());
-    if is_sent_back {
-        let ids: Vec<String> = outcome.sent_back().map(|(task, _)| task.task_id.to_string()).collect();
+    if let Some(first) = back.first() {
         return Err(CliError::failed(
-            format!("not everything has landed: {}", ids.join(", ")),
-            format!("see why: baton task show {}", ids[0]),
+            format!("not everything has landed: {}", back.join(", ")),
+            format!("see why: baton task show {first}"),
         ));
     }
     let landings: BTreeSet<&LandedBranch> =

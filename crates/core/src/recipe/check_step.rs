@@ -174,6 +174,11 @@ impl RecipeChecker {
     fn exit(&mut self, at: &ErrorLocation, given: Lenient<String>) -> Option<StepTransition> {
         let text = self.shaped(at, given, "an exit reason")?;
         match ExitReason::new(&text) {
+            Ok(reason) if reason.is_of_baton() => {
+                let message =
+                    format!("\"{reason}\" is how Baton says that it stopped a run itself; name your own");
+                self.note(at, RecipeErrorKind::BadExitReason, message)
+            }
             Ok(reason) => Some(StepTransition::Exit { reason }),
             Err(refusal) => self.note(at, RecipeErrorKind::BadExitReason, refusal.to_string()),
         }

@@ -15,13 +15,20 @@ fn conflicting_agent(resolves: bool) -> TestRepo {
     TestRepo::with_agent(&agent, "")
 }
 
+/// Accepts work that does not merge: what is printed, with exit code 1.
+fn sent_back(repo: &TestRepo, task: &str) -> String {
+    let output = repo.output(&["accept", task]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn a_merge_conflict_becomes_a_rebase_attempt_and_then_merges() {
     let repo = conflicting_agent(true);
     let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
     repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
     repo.stdout(&["accept", &tasks[0]]);
-    let printed = repo.stdout(&["accept", &tasks[1]]);
+    let printed = sent_back(&repo, &tasks[1]);
     assert!(printed.contains("conflicts in same.txt"), "{printed}");
     assert_eq!(repo.queue(&tasks[1]), "incoming");
     repo.work_until(&[(&tasks[1], "provisional")]);
@@ -38,11 +45,11 @@ fn a_conflict_that_an_attempt_did_not_resolve_becomes_a_question_and_no_commit_i
     let tasks = [repo.add("One", &[]), repo.add("Two", &[])];
     repo.work_until(&[(&tasks[0], "provisional"), (&tasks[1], "provisional")]);
     repo.stdout(&["accept", &tasks[0]]);
-    repo.stdout(&["accept", &tasks[1]]);
+    sent_back(&repo, &tasks[1]);
     let tip = repo.git(&["rev-parse", &format!("baton/{}", tasks[1])]);
     repo.work_until(&[(&tasks[1], "provisional")]);
     let next = repo.git(&["rev-parse", "baton/next"]);
-    repo.stdout(&["accept", &tasks[1]]);
+    sent_back(&repo, &tasks[1]);
     assert_eq!(repo.status(&tasks[1]), "AWAITING_RESPONSE");
     let question = repo.json(&["questions"])["questions"][0]["text"].to_string();
     assert!(

@@ -155,7 +155,7 @@ impl ExitReason {
             code: "retrospective-complete",
             means: "The retrospective was written.",
             cause: "The last step of the recipe reported it.",
-            next: "Read it.",
+            next: "Read it in the output of the task.",
         },
         Explanation {
             code: "loop-complete",

@@ -86,6 +86,12 @@ impl ExitReason {
         }
     }
 
+    /// Whether only Baton ends a run like this. A recipe that did would blame Baton for it.
+    pub fn is_of_baton(&self) -> bool {
+        let name = self.0.split(':').next().unwrap_or_default();
+        [INTERNAL_ERROR, ORCHESTRATION_ERROR, MAX_TOTAL_STEPS, MAX_STEP_VISITS_EXCEEDED].contains(&name)
+    }
+
     pub fn max_total_steps() -> Self {
         Self(MAX_TOTAL_STEPS.to_owned())
     }

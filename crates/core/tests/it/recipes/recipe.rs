@@ -170,6 +170,8 @@ fn transition_errors_have_a_location() {
         (other, json!({"exit": "x", "reason": "y"}), UnknownKey, "step implement, on_outcome.other.reason: "),
         (other, json!({"exit": "a\nb"}), BadExitReason, "step implement, on_outcome.other.exit: "),
         (other, json!({"exit": " "}), BadExitReason, "an exit reason cannot be blank"),
+        (other, json!({"exit": "internal-error"}), BadExitReason, "name your own"),
+        (other, json!({"exit": "max-step-visits-exceeded:x"}), BadExitReason, "name your own"),
     ]);
 }
 
