@@ -86,6 +86,10 @@ impl Demo {
         let mut files: Vec<String> =
             self.git(&["ls-tree", "-r", "--name-only", BRANCH]).lines().map(str::to_owned).collect();
         files.sort();
+        if files != FILES {
+            let story = |task: &Value| self.json(&["task", "show", task["task_id"].as_str().unwrap()]);
+            panic!("{files:?}: {:#?}", tasks.as_array().unwrap().iter().map(story).collect::<Vec<_>>());
+        }
         assert_eq!(files, FILES);
         // Each commit is there once: none was lost or repeated.
         let subjects = self.git(&["log", "--no-merges", "--format=%s", BRANCH]);
@@ -94,15 +98,11 @@ impl Demo {
             *counted.entry(subject).or_default() += 1;
         }
         assert!(counted.values().all(|count| *count == 1), "{counted:?}");
-        // Two greetings have the same number at first. One of them changes it, or both do if a kill kept them from meeting.
-        let greetings = [("English", "en"), ("Italian", "it")].map(|(language, file)| {
-            let first = counted.remove(format!("Add the {language} greeting").as_str()).is_some();
-            let repaired = format!("Give greetings/{file}.txt a number of its own");
-            (first, counted.remove(repaired.as_str()).is_some())
-        });
-        assert!(greetings.iter().all(|(first, repaired)| *first || *repaired), "{subjects}");
-        assert!(greetings.iter().any(|(_, repaired)| *repaired), "{subjects}");
-        assert_eq!(counted.len(), FILES.len() - greetings.len(), "{counted:?}");
+        // Two greetings have the same number at first: at least one of them was sent back and repaired. What an agent had not
+        // committed when it was killed is a commit of Baton's.
+        let repairs = counted.keys().filter(|subject| subject.starts_with("Give greetings/")).count();
+        assert!((1..=2).contains(&repairs), "{subjects}");
+        assert!(counted.len() <= FILES.len() + repairs, "{subjects}");
         // The user's checkout is unchanged.
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         assert_eq!(processes_of(&self.folder), Vec::<String>::new());

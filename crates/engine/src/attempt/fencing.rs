@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_agents::fence::FenceRequest;
-use baton_agents::fence::proxy::NetworkRefusal;
+use baton_agents::fence::proxy::{NetworkRefusal, RefusalSink};
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::NonBlank;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use crate::attempt::agent_run::AgentRun;
 use crate::base::error::EngineError;
-use crate::projects::fence::{RefusalSink, RunFence, object_folders};
+use crate::projects::fence::{RunFence, object_folders};
 use crate::settings::AgentSettings;
 use crate::tasks::service::TaskService;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_agents::fence::abilities::HostAbilities;
-use baton_agents::fence::proxy::{NetworkRefusal, Proxy};
+use baton_agents::fence::proxy::{NetworkRefusal, Proxy, RefusalSink};
 use baton_agents::fence::relay::Relay;
 use baton_agents::fence::{Fence, FenceRequest, ForwardedPort, helper};
 use baton_agents::process::environment::AgentEnvironment;
@@ -29,9 +29,6 @@ pub(crate) struct RunFence {
     _relay: Option<Relay>,
     _sockets: Option<SocketFolder>,
 }
-
-/// Told of every refused connection.
-pub(crate) type RefusalSink = Arc<dyn Fn(NetworkRefusal) + Send + Sync>;
 
 impl RunFence {
     /// `tools` is the server whose tools an attempt may use.

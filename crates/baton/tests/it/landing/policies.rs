@@ -84,7 +84,8 @@ fn a_change_of_a_protected_file_waits_for_a_person() {
     let reasons = repo.show(&deep)["needs_review"].to_string();
     assert!(reasons.contains("protected files: tests/one/two.txt"), "{reasons}");
     assert!(repo.stdout(&["accept", "--all"]).contains("left out: it changes protected files: b.lock"));
-    repo.stdout(&["accept", &deep]);
+    assert!(!repo.output(&["accept", &deep]).status.success(), "not by accident");
+    repo.stdout(&["accept", &deep, "--force"]);
     assert_eq!(repo.queue(&deep), "done");
     up.end();
 }
@@ -170,4 +171,35 @@ fn a_dry_run_merges_for_real_and_changes_nothing() {
     repo.stdout(&["accept", &one]);
     let printed = repo.stdout(&["accept", &two, "--dry-run"]);
     assert!(printed.contains("conflicts with its branch in same.txt"), "{printed}");
+}
+
+#[test]
+fn checks_run_what_agents_wrote_in_a_fence() {
+    let fenced = |mode: &str| {
+        let mut repo = TestRepo::of(|home: &Path| {
+            std::fs::write(home.join("secret"), "mine").unwrap();
+            let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\nwork; echo Done.\n");
+            std::fs::write(home.join("agent.sh"), text).unwrap();
+            let home = home.display();
+            format!(
+                "default_agent = \"mine\"\naccept_when = \"green\"\n\
+                 [checks]\nsecret = [\"sh\", \"-c\", \"! test -e {home}/secret\"]\n\
+                 [agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{home}/agent.sh\"]\n"
+            )
+        });
+        repo.variables.push(("BATON_FENCE".to_owned(), mode.to_owned()));
+        repo
+    };
+    let repo = fenced("strict");
+    let task = repo.add("Work", &[]);
+    repo.work_until(&[(&task, "done")]);
+    assert_eq!(own_history(&repo).len(), 1, "at the end of the attempt and on the branch");
+
+    let open = fenced("off");
+    let task = open.add("Work", &[]);
+    let up = open.up();
+    open.until("the check sees the secret", || {
+        open.show(&task)["notes"].to_string().contains("check_failed")
+    });
+    up.end();
 }

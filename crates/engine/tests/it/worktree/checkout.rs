@@ -70,7 +70,7 @@ async fn a_new_attempt_goes_on_from_the_tasks_branch_while_the_old_worktree_stil
     repo.commit(&repo.main, "meanwhile", "x");
     room.bring(&first).await.unwrap();
     let second = room.create(&spec(2, 1)).await.unwrap();
-    assert_eq!(second.base, done);
+    assert_eq!(second.base, first.base, "what the first one committed is merged with it, and counts");
     assert_eq!(repo.git(&second.folder, &["branch", "--show-current"]), task_branch(1).as_str());
     assert!(second.folder.join("a").exists() && !second.folder.join("uncommitted").exists());
     // The old one keeps its files and its own branch.
@@ -81,7 +81,7 @@ async fn a_new_attempt_goes_on_from_the_tasks_branch_while_the_old_worktree_stil
 #[tokio::test]
 async fn an_attempt_that_resumes_keeps_the_folder_and_counts_from_where_the_first_one_did() {
     let (repo, room, first) = ready().await;
-    let done = repo.commit(&first.folder, "a", "a");
+    repo.commit(&first.folder, "a", "a");
     let mut resumed = spec(2, 1);
     resumed.resumes = Some(attempt(1));
     let second = room.create(&resumed).await.unwrap();
@@ -98,7 +98,7 @@ async fn an_attempt_that_resumes_keeps_the_folder_and_counts_from_where_the_firs
     resumed.attempt = attempt(3);
     resumed.resumes = Some(attempt(2));
     let third = room.create(&resumed).await.unwrap();
-    assert_eq!((third.folder, third.base), (repo.folder(3), done));
+    assert_eq!((third.folder, third.base), (repo.folder(3), first.base));
 }
 
 #[tokio::test]
