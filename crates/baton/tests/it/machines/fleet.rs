@@ -90,6 +90,19 @@ impl Fleet {
         String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
     }
 
+    /// A person commits a file and pushes it to the remote's main branch.
+    pub fn push_file(&self, name: &str) {
+        let folder = self.home.join("begin");
+        std::fs::write(folder.join(name), "by hand\n").unwrap();
+        let remote = self.remote.to_str().unwrap();
+        for words in [&["add", "-A"][..], &["commit", "-q", "-m", "By hand"], &["push", "-q", remote, "main"]]
+        {
+            let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+            let done = Command::new("git").args(identity).args(words).current_dir(&folder).output().unwrap();
+            assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
+
     /// The files of a branch of the remote.
     pub fn files(&self, branch: &str) -> Vec<String> {
         self.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()

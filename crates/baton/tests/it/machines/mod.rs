@@ -3,6 +3,7 @@
 mod clone_affinity;
 mod fencing;
 mod fleet;
+mod landing;
 mod limits;
 mod network;
 mod network_cuts;
