@@ -179,8 +179,9 @@ fn erase(line: &mut StatusLine) {
 pub(super) fn say(text: &str) {
     let mut line = line();
     erase(&mut line);
-    // A closed stderr does not stop the work.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    // In one piece, so that what goes to stdout at the same time stands on a line of its own. A closed stderr does not stop
+    // the work.
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
 /// No bar after this: the command prints its result.
