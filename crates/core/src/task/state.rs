@@ -101,6 +101,14 @@ pub enum ReviewMark {
 }
 
 impl ReviewMark {
+    /// Whether it is accepted only by a person who says that they have looked.
+    pub const fn needs_force(&self) -> bool {
+        match self {
+            Self::BurnedOut | Self::NotConverging | Self::NeedsReview { .. } => true,
+            Self::Ready | Self::Plan | Self::NoChanges { .. } => false,
+        }
+    }
+
     /// The marks that `accept --all` reports instead of accepting.
     pub const fn is_too_large(&self) -> bool {
         match self {

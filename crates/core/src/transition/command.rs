@@ -74,8 +74,11 @@ pub enum Command {
     ReportConflict {
         detail: NonBlank,
     },
-    /// Accepts the work like [`Command::Accept`]; the checks on its branch decide whether it lands.
-    EnterLane,
+    /// Accepts the work like [`Command::Accept`]; the checks on its branch decide whether it lands. Forced, it is accepted
+    /// although it needs a closer look.
+    EnterLane {
+        force: bool,
+    },
     /// The branch stands at a commit that has the work and passed the checks (I18).
     Land {
         commit: CommitId,
@@ -232,7 +235,7 @@ impl Command {
             Self::Reject { .. } => CommandName::Reject,
             Self::Recycle { .. } => CommandName::Recycle,
             Self::ReportConflict { .. } => CommandName::ReportConflict,
-            Self::EnterLane => CommandName::EnterLane,
+            Self::EnterLane { .. } => CommandName::EnterLane,
             Self::Land { .. } => CommandName::Land,
             Self::ForceLand { .. } => CommandName::ForceLand,
             Self::SendBack { .. } => CommandName::SendBack,

@@ -13,8 +13,8 @@ use crate::transition::refusal::CommandRefusal;
 use crate::transition::step::TransitionBuilder;
 
 impl TransitionBuilder<'_> {
-    pub(super) fn enter_lane(&mut self, work: &Provisional) -> Result<(), CommandRefusal> {
-        self.check_acceptable(work, false)?;
+    pub(super) fn enter_lane(&mut self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
+        self.check_acceptable(work, force)?;
         let (accepted_by, since) = (self.context.actor.clone(), self.task.updated_at);
         self.say(EventBody::TaskLanding { task: self.task.id(), accepted_by: accepted_by.clone() });
         self.task.state = TaskState::Landing(LaneEntry { work: work.clone(), accepted_by, since });

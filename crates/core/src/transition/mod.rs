@@ -121,7 +121,7 @@ impl Task {
             (State::Provisional(work), Command::ReportConflict { detail }) => {
                 step.report_conflict(work, &detail)?;
             }
-            (State::Provisional(work), Command::EnterLane) => step.enter_lane(work)?,
+            (State::Provisional(work), Command::EnterLane { force }) => step.enter_lane(work, force)?,
             (State::Landing(entry), Command::Land { commit, verified }) => {
                 step.land(entry, commit, verified)?;
             }

@@ -317,7 +317,9 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
                         .chain([reject()])
                         .chain(attempt(3, ready())),
                 );
-                tasks.extend([once, again, thrice].map(|task| drive(task, [Command::EnterLane])));
+                tasks.extend(
+                    [once, again, thrice].map(|task| drive(task, [Command::EnterLane { force: false }])),
+                );
             }
             tasks
         }
@@ -405,7 +407,9 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             Command::Recycle { reason: RecycleReason::CumulativeFailures },
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
-        CommandName::EnterLane => vec![Command::EnterLane],
+        CommandName::EnterLane => {
+            vec![Command::EnterLane { force: false }, Command::EnterLane { force: true }]
+        }
         CommandName::Land => vec![Command::Land { commit: commit(), verified: Vec::new() }],
         CommandName::ForceLand => {
             vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]

@@ -185,7 +185,9 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
         TaskState::Provisional(work) if work.mark.is_too_large() => {
             world.command(id, Command::Recycle { reason: RecycleReason::TooLarge }, Actor::Baton)
         }
-        TaskState::Provisional(_) if detail.is_multiple_of(2) => world.command(id, Command::EnterLane, human),
+        TaskState::Provisional(_) if detail.is_multiple_of(2) => {
+            world.command(id, Command::EnterLane { force: false }, human)
+        }
         TaskState::Provisional(_) => world.command(id, Command::Accept { force: false }, human),
         TaskState::Landing(_) => {
             let reasons = not_landed();

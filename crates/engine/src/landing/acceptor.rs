@@ -17,6 +17,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
+use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use tracing::field::Empty;
 use tracing::{Instrument, info_span};
@@ -92,15 +93,17 @@ impl Acceptor {
         let is_checked = self.settings.is_checked(&task) && self.has_branch(&task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },
-            (true, false) => Command::EnterLane,
+            (true, false) => Command::EnterLane { force },
+            // That a person has looked at it closely says nothing about the checks: those are forced by a second decision.
+            (true, true) if needs_force(&task) => Command::EnterLane { force },
             (true, true) => Command::ForceLand { commit: None },
         };
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.tasks.context(actor.clone()).await?;
         task.apply(command.clone(), &context)?;
-        if command == Command::EnterLane {
+        if let Command::EnterLane { .. } = command {
             self.check_can_land(&task, &source).await?;
-            self.tasks.apply(id, Command::EnterLane, actor).await?;
+            self.tasks.apply(id, command, actor).await?;
             return Ok(Accepted::Waiting { landing });
         }
         let merged = self.merge(&task, &source).await?;
@@ -224,6 +227,10 @@ async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<
     let message = format!("Merge {}: {}", task.id(), task.spec().title);
     let head = verified_head(task).cloned();
     Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?))
+}
+
+fn needs_force(task: &Task) -> bool {
+    matches!(task.state(), TaskState::Provisional(work) if work.mark.needs_force())
 }
 
 /// Where the branch stands that it was merged into.

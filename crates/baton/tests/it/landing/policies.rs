@@ -87,6 +87,11 @@ fn a_change_of_a_protected_file_waits_for_a_person() {
     assert!(!repo.output(&["accept", &deep]).status.success(), "not by accident");
     repo.stdout(&["accept", &deep, "--force"]);
     assert_eq!(repo.queue(&deep), "done");
+    assert_eq!(
+        event(&repo, &deep, "task_landed")["commit"],
+        repo.git(&["rev-parse", "baton/next"]),
+        "it was checked"
+    );
     up.end();
 }
 

@@ -119,10 +119,8 @@ fn form(task: &Task, verb: &str, word: Verb) -> Markup {
 }
 
 fn needs_force(task: &Task) -> bool {
-    let needs_review = |mark: &ReviewMark| matches!(mark, ReviewMark::NeedsReview { .. });
-    is_too_large(task)
-        || matches!(task.state(), TaskState::Landing(_))
-        || matches!(task.state(), TaskState::Provisional(provisional) if needs_review(&provisional.mark))
+    matches!(task.state(), TaskState::Landing(_))
+        || matches!(task.state(), TaskState::Provisional(work) if work.mark.needs_force())
 }
 
 fn is_too_large(task: &Task) -> bool {
