@@ -25,12 +25,14 @@ pub enum LandingError {
     NoReviewer { task: TaskId },
     #[error("the review of {task} ({review}) ended without AGREE or DISAGREE")]
     ReviewUnclear { task: TaskId, review: TaskId },
+    #[error("the changes of {task} are too long for another agent to review whole ({bytes} bytes)")]
+    TooLongToReview { task: TaskId, bytes: usize },
 }
 
 failure! {
     LandingError { |it|
         kind: match it {
-            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } => {
+            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -40,6 +42,7 @@ failure! {
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
+            Self::TooLongToReview { .. } => "look at the work and accept or reject it yourself",
             Self::ReviewUnclear { .. } => "look at the work and accept or reject it yourself",
             Self::Moved { .. } => "its agent looks at the branch as it is now; accept it when that is done",
         },
@@ -83,5 +86,11 @@ explained! { LandingError {
         means: "The agent that reviewed the work said neither AGREE nor DISAGREE, or its review failed or was cancelled.",
         cause: "The reviewer did not follow its instructions, or could not run.",
         next: "Read its words (`baton task show REVIEW`) and decide yourself: `baton accept TASK` or `baton reject TASK`.",
+    },
+    Self::TooLongToReview { .. } => Explanation {
+        code: "too_long_to_review",
+        means: "The diff is too long to be shown to another agent whole, so no agent was asked about it.",
+        cause: "The task changed a lot, or added generated files. What a reviewer does not see could be anything.",
+        next: "Look at it (`baton task diff TASK`) and decide yourself: `baton accept TASK` or `baton reject TASK`.",
     },
 } }

@@ -156,6 +156,20 @@ fn nobody_reviews_their_own_work_and_unclear_words_are_left_to_a_person() {
 }
 
 #[test]
+fn changes_that_a_reviewer_would_not_see_whole_are_left_to_a_person() {
+    let repo = with_reviewer("echo AGREE", "other");
+    repo.set_agent("seq 60000 > numbers; git add -A; git commit -q -m Numbers; echo Done.");
+    let task = add(&repo, "Add numbers", &[]);
+    let up = repo.up();
+    repo.until("it says why it waits", || {
+        let error = repo.show(&task)["problem"]["error"].clone();
+        error.as_str().is_some_and(|error| error.contains("too long for another agent"))
+    });
+    up.end();
+    assert_eq!(repo.queue(&task), "provisional");
+}
+
+#[test]
 fn a_dry_run_merges_for_real_and_changes_nothing() {
     let repo = TestRepo::with_agent(
         r#"echo "$BATON_TASK_ID" > same.txt; git add -A; git commit -q -m Same; echo Done."#,
