@@ -11,7 +11,7 @@ use crate::postgres::{Postgres, run};
 use crate::suite::Fixture;
 
 /// Far longer than anything here takes; only a hang reaches it.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_mins(2);
 
 fn piece(from: u64, text: &str) -> LogPiece {
     let bytes = text.as_bytes().to_vec();

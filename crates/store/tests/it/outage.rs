@@ -15,7 +15,7 @@ use crate::suite::make::{created, task_id, write};
 
 const KILLS: u32 = 8;
 const WRITERS: u32 = 8;
-const SOON: Duration = Duration::from_mins(1);
+const SOON: Duration = Duration::from_mins(3);
 
 /// Keeps the ids of different writers apart.
 const PER_WRITER: u32 = 1_000_000;

@@ -16,7 +16,7 @@ use crate::suite::Fixture;
 use crate::suite::make::{created, finish_one, no_limits, request, task_id, write};
 
 /// Far longer than anything here takes; only a hang reaches it.
-const SOON: Duration = Duration::from_mins(1);
+const SOON: Duration = Duration::from_mins(3);
 
 async fn fill(store: &PostgresStore, count: u32) {
     let changes = (1..=count).map(|number| created(number, &[])).reduce(Change::and).unwrap();

@@ -1,9 +1,9 @@
 //! TLS to a real server, with a CA made here: only that one is trusted, and every refusal says why.
 
-use std::net::TcpListener;
 use std::path::PathBuf;
 
 use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
+use tokio::net::TcpSocket;
 
 use crate::postgres::{fresh_namespace, run};
 use crate::server::{Server, missing};
@@ -14,6 +14,7 @@ const WHO_MAY: &str = "local all all trust\nhostssl all carded all cert\nhostssl
 struct Encrypted {
     server: Server,
     port: u16,
+    _reserved: TcpSocket,
 }
 
 impl Encrypted {
@@ -25,8 +26,11 @@ impl Encrypted {
         let signed = ["-CA", "ours.crt", "-CAkey", "ours.key", "-addext", "basicConstraints=CA:FALSE"];
         certificate(&server, "server", &[&signed[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
         certificate(&server, "carded", &signed);
-        // Allocated by the system and released: nobody else gets the same port soon.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        // Bound, but not listening: nobody else gets this port, and a server that asks for it does.
+        let reserved = TcpSocket::new_v4().unwrap();
+        reserved.set_reuseaddr(true).unwrap();
+        reserved.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let port = reserved.local_addr().unwrap().port();
         server.write("data/pg_hba.conf", WHO_MAY);
         server.set(&format!(
             "listen_addresses = 'localhost'\nport = {port}\nssl = on\nssl_cert_file = '{0}/server.crt'\n\
@@ -34,7 +38,7 @@ impl Encrypted {
             server.folder().display()
         ));
         server.start_as_set();
-        Self { server, port }
+        Self { server, port, _reserved: reserved }
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use crate::suite::Fixture;
 use crate::suite::make::{created, request, write};
 
 /// Only a hang takes this long. The server ends a transaction that idles while holding its slot after three seconds.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The notifications of a namespace, received without the store, which would also poll.
 struct Announcements {

@@ -18,6 +18,17 @@ fn lists(server: &TestServer) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Another program, at the address that the file of the killed server names. Its port may be anybody's by now.
+fn stranger(server: &TestServer) -> TcpListener {
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let text = std::fs::read_to_string(file(server)).unwrap();
+    let moved = text.replace(&server.address, &stranger.local_addr().unwrap().to_string());
+    assert_ne!(moved, text);
+    std::fs::write(file(server), moved).unwrap();
+    stranger
+}
+
 #[test]
 fn after_a_server_was_killed_commands_open_the_store() {
     let mut server = TestServer::without_agents().start();
@@ -40,8 +51,7 @@ fn another_program_on_the_port_of_a_killed_server_is_sent_nothing() {
     let mut server = TestServer::without_agents();
     server.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
     server.kill();
-    let stranger = TcpListener::bind(&server.address).unwrap();
-    stranger.set_nonblocking(true).unwrap();
+    let stranger = stranger(&server);
     lists(&server);
     assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "no connection was made");
 }
@@ -49,10 +59,9 @@ fn another_program_on_the_port_of_a_killed_server_is_sent_nothing() {
 #[test]
 fn a_reused_pid_is_not_the_server() {
     let mut server = TestServer::without_agents().start();
-    let mut content: Value = serde_json::from_str(&std::fs::read_to_string(file(&server)).unwrap()).unwrap();
     server.kill();
-    let stranger = TcpListener::bind(&server.address).unwrap();
-    stranger.set_nonblocking(true).unwrap();
+    let stranger = stranger(&server);
+    let mut content: Value = serde_json::from_str(&std::fs::read_to_string(file(&server)).unwrap()).unwrap();
     content["pid"] = json!(std::process::id());
     content["process"]["pid"] = json!(std::process::id());
     std::fs::write(file(&server), content.to_string()).unwrap();

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::driver::Browser;
 use super::scene::{add_waiting_task, asking_script, question_id};
+use crate::port::ReservedPort;
 use crate::server::test_server::TestServer;
 
 #[test]
@@ -56,7 +57,11 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
 
 #[test]
 fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
-    let mut server = TestServer::new(&asking_script()).start();
+    // The second server listens where the page looks for the first.
+    let port = ReservedPort::new();
+    let address = port.address.to_string();
+    let mut server = TestServer::new(&asking_script());
+    server.up(&["--listen", &address]);
     let task = add_waiting_task(&server, "Add a greeting");
     let question = question_id(&server, &task);
     let Some(browser) = Browser::at(&server.address) else { return };
@@ -64,7 +69,6 @@ fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
     browser.wait_until_live();
     browser.write(".question textarea", "half a sen");
 
-    let address = server.address.clone();
     server.stop();
     browser.until("document.getElementById('line').textContent.startsWith('connection lost')");
     // Events before the page reconnects have to reach it.

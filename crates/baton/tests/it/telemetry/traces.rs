@@ -1,7 +1,6 @@
 //! Traces: one for each task, over HTTP and HTTPS, and no failure without a collector.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -13,6 +12,7 @@ use serde_json::json;
 
 use super::receiver::{Authority, Receiver};
 use crate::agents::fake::{self, outcome, turns};
+use crate::port::ReservedPort;
 use crate::server::test_server::TestServer;
 
 /// All received spans, which must be Baton's.
@@ -156,10 +156,10 @@ fn requests_are_spans_by_route_and_the_settings_name_the_collector() {
 
 #[test]
 fn an_unreachable_collector_costs_one_log_line() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gone = ReservedPort::new();
     let mut server = TestServer::without_agents();
     let variable = |value: &str| vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), value.to_owned())];
-    server.variables = variable(&format!("http://{gone}"));
+    server.variables = variable(&format!("http://{}", gone.address));
     server.up(&["--listen", "127.0.0.1:0"]);
     for _ in 0..20 {
         assert_eq!(server.get("/api/tasks").status, 200);
