@@ -154,8 +154,9 @@ fn checklist_11_an_agent_that_asks_after_its_hand_off_is_refused() {
     assert!(stderr(&output).contains("— iteration 1: execute —"), "{}", stderr(&output));
     let planner = fixture.task_titled("Plan: Build it")["task_id"].as_str().unwrap().to_owned();
     let token = fs::read_to_string(fixture.repo.folder.join(format!("token-{planner}"))).unwrap();
-    for (token, code) in [(token.clone(), "cycle_closed"), (token.replace(['0', '1', '2'], "3"), "not_owner")]
-    {
+    let (attempt, secret) = token.split_once('.').unwrap();
+    let forged = format!("{attempt}.{}", "0".repeat(secret.len()));
+    for (token, code) in [(token.clone(), "cycle_closed"), (forged, "not_owner")] {
         let refused =
             fixture.repo.baton(&["ask", "Any final notes?"]).env("BATON_TOKEN", &token).output().unwrap();
         assert_eq!(refused.status.code(), Some(4), "{}", stderr(&refused));
