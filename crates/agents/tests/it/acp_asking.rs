@@ -139,8 +139,8 @@ async fn without_an_answer_the_turn_ends_with_the_question_and_can_be_resumed() 
 async fn an_agent_that_waits_for_an_answer_is_not_idle() {
     let bench = Bench::new();
     let mut launch = bench.acp_steps(PUSH);
-    launch.limits.answer_wait = Duration::from_secs(4);
-    launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
+    launch.limits.answer_wait = Duration::from_secs(8);
+    launch.limits.idle_timeout = Some(Duration::from_secs(5));
     let ran = run(launch, PermissionDecision::AskHuman, Person(None)).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
 }

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use crate::wait;
 
 /// Longer than anything here takes on a busy machine.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 pub(crate) struct Bench {
     pub folder: TempDir,

@@ -160,8 +160,8 @@ async fn running_too_long_and_being_idle_are_timeouts() {
     let bench = Bench::new();
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
 
-    let mut launch = bench.shell("while :; do echo tick; done");
-    launch.limits.timeout = Some(Duration::from_millis(1_500));
+    let mut launch = bench.shell("while :; do echo tick; sleep 0.1; done");
+    launch.limits.timeout = Some(Duration::from_secs(5));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, &ran.ended.reported.result), (EndReason::TimedOut, &timed_out));
     assert!(ran.ended.reported.output.starts_with("tick"));
@@ -176,9 +176,11 @@ async fn running_too_long_and_being_idle_are_timeouts() {
 #[tokio::test]
 async fn an_agent_that_keeps_writing_is_not_idle() {
     let bench = Bench::new();
-    let idle = Duration::from_secs(2);
+    // Far longer than the pauses between two lines, also on a busy machine.
+    let idle = Duration::from_secs(8);
     let gate = bench.path("gate");
-    let writes = format!("while ! flock --nonblock '{}' true; do echo >&2 busy; done", gate.display());
+    let writes =
+        format!("while ! flock --nonblock '{}' true; do echo >&2 busy; sleep 0.2; done", gate.display());
     let mut launch = bench.shell(&writes);
     launch.limits.idle_timeout = Some(idle);
     let gate = Gate::closed(gate);
@@ -194,7 +196,7 @@ async fn an_agent_that_keeps_writing_is_not_idle() {
 async fn a_reported_result_counts_if_the_program_hangs_afterwards() {
     let bench = Bench::new();
     let mut launch = bench.steps(r#"[{"result": {"status": "COMPLETE", "output": "done"}}, "hang"]"#);
-    launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
+    launch.limits.idle_timeout = Some(Duration::from_secs(6));
     let ran = run(launch).await;
     assert_eq!((ran.ended.reason, ran.ended.reported.result), (EndReason::Idle, AttemptResult::Complete));
 }

@@ -21,8 +21,12 @@ fn notify(webhook: &str) -> String {
 
 fn received(repo: &TestRepo, kind: &str) -> Vec<Value> {
     let path = repo.folder.join(format!("notice-{kind}.json"));
-    repo.until(&format!("{} is written", path.display()), || path.exists() && read(&path).ends_with("}\n"));
-    read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let mut text = String::new();
+    repo.until(&format!("{} is written", path.display()), || {
+        text = if path.exists() { read(&path) } else { String::new() };
+        text.ends_with("}\n")
+    });
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::server::client::connect;
 
 /// The longest anything on a page may take on a busy machine before it counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(45);
+const PATIENCE: Duration = Duration::from_secs(100);
 /// The protocol's key for an element id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -151,16 +151,24 @@ impl Browser {
                 // Undefined on the page that the click opened.
                 Ok(_) if self.js("return window.wasHit") != false => return,
                 Ok(_) if began.elapsed() < PATIENCE => {}
-                // It was replaced between finding and clicking it.
-                Err(error) if error.contains("stale element") && began.elapsed() < PATIENCE => {}
+                // It was replaced between finding and clicking it, or something passes over it.
+                Err(error) if is_moving(&error) && began.elapsed() < PATIENCE => {}
                 missed => panic!("{css} cannot be clicked: {missed:?}"),
             }
         }
     }
 
     pub fn write(&self, css: &str, text: &str) {
-        let element = self.find(css);
-        self.call("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
+        let began = Instant::now();
+        loop {
+            let element = self.find(css);
+            match self.try_call("POST", &format!("/element/{element}/value"), &json!({ "text": text })) {
+                Ok(_) => return,
+                // It was replaced between finding it and writing, so nothing was written.
+                Err(error) if is_moving(&error) && began.elapsed() < PATIENCE => {}
+                Err(error) => panic!("{css} cannot be written to: {error}"),
+            }
+        }
     }
 
     /// Sends keys to the focused element.
@@ -250,6 +258,13 @@ fn call(address: &str, method: &str, path: &str, body: &Value) -> Result<Value, 
     let (status, body) = answered(&mut BufReader::new(stream));
     let mut object: Value = serde_json::from_str(&body).map_err(|error| format!("{error}: {body}"))?;
     if status == 200 { Ok(object["value"].take()) } else { Err(object["value"].to_string()) }
+}
+
+/// Whether the page was changing under the pointer or the keys.
+fn is_moving(error: &str) -> bool {
+    ["stale element", "element click intercepted", "element not interactable"]
+        .iter()
+        .any(|kind| error.contains(kind))
 }
 
 /// chromedriver keeps connections open, so the length says where the response ends.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::wait;
 
 /// The longest anything may take on a busy machine before it counts as stuck.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 pub struct TestRepo {
     _scratch: TempDir,

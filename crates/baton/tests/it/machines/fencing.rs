@@ -24,7 +24,8 @@ fn a_machine_that_lost_its_lease_writes_nothing_and_its_work_is_kept() {
     let Some(fleet) = fleet("fence", "") else { return };
     let gate = Gate::closed(fleet.home.join("gate"));
     fleet.set_agent(&agent(&fleet, &gate));
-    let settings = "lease_seconds = 2";
+    // Long enough that a busy machine keeps the leases of the processes that are not stopped.
+    let settings = "lease_seconds = 10";
     let (office, away, here) =
         (fleet.machine("office", settings), fleet.machine("away", settings), fleet.machine("here", settings));
     let up = office.up(&["--agents", "0"]);

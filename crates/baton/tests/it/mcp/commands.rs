@@ -17,7 +17,7 @@ fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));
     let _gate = Gate::closed(repo.folder.join("gate"));
-    let output = repo.baton().args(["do", "--timeout", "1", "slow"]).output().unwrap();
+    let output = repo.baton().args(["do", "--timeout", "5", "slow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(124), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "begun\n");
     let empty = McpRepo::new("");

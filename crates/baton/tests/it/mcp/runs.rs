@@ -50,14 +50,14 @@ async fn each_run_is_isolated_from_the_ones_before() {
 
 #[tokio::test]
 async fn a_run_that_takes_too_long_is_ended_and_reported() {
-    let repo = McpRepo::new("[user_tasks]\ntimeout = 1\n");
+    let repo = McpRepo::new("[user_tasks]\ntimeout = 5\n");
     repo.write(".agent/Taskfile.yml", TASKFILE);
     let _gate = Gate::closed(repo.folder.join("gate"));
     let (client, _listener, _child) = repo.client().await;
     let (text, is_error) = run(&client, "slow").await;
     assert!(!is_error, "{text}");
     assert!(text.starts_with("Task 'slow' failed. Output:\nbegun\nError Output:\n"), "{text}");
-    assert!(text.contains("\nExit Code: 124\n") && text.contains("took longer than 1s"), "{text}");
+    assert!(text.contains("\nExit Code: 124\n") && text.contains("took longer than 5s"), "{text}");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::engine::test_repo::TestRepo;
+use crate::gate::Gate;
 
 /// A repository without settings.
 fn new_repository(files: &[(&str, &str)]) -> TempDir {
@@ -61,13 +62,17 @@ fn init_fits_the_repository_and_overwrites_nothing() {
 
 #[test]
 fn a_backup_made_beside_a_running_server_is_restored() {
-    let repo = TestRepo::with_working_agent("");
+    let repo = TestRepo::with_agent("", "");
+    // The agent is not finished before the backup is.
+    let gate = Gate::closed(repo.home.join("gate"));
+    repo.set_agent(&format!("{}; work", gate.wait()));
     let up = repo.up();
     let task = repo.add("Build it", &[]);
     let copy = repo.home.join("copy.db");
     let copy = copy.to_str().unwrap();
     repo.stdout(&["backup", copy]);
     assert_eq!(repo.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
+    gate.open();
     repo.until_queue(&task, "provisional");
     let in_use = repo.output(&["restore", copy, "--replace"]);
     let error = String::from_utf8_lossy(&in_use.stderr).into_owned();
@@ -161,7 +166,8 @@ fn watch_prints_the_state_again_after_a_change() {
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["ready"].as_array().unwrap().len(), 0);
     repo.add("Build it", &[]);
-    assert_eq!(next()["ready"][0]["title"], "Build it");
+    // What is written before the task, such as its project, may be shown first.
+    while next()["ready"][0]["title"] != "Build it" {}
     watching.kill().unwrap();
     watching.wait().unwrap();
 }

@@ -9,7 +9,7 @@ use crate::engine::test_repo::TestRepo;
 use crate::looping::fixture::LoopFixture;
 use crate::wait;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// Answers the next question of the session, which has to contain `expected`.
 fn answer(fixture: &LoopFixture, session: &str, expected: &str, answer: &str) {

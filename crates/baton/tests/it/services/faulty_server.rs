@@ -9,7 +9,7 @@ use crate::engine::test_repo::{BatonProcess, TestRepo};
 use crate::server::client::{Events, get};
 use crate::wait;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 pub struct FaultyServer {
     pub repo: TestRepo,

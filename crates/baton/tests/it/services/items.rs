@@ -124,8 +124,12 @@ fn question(server: &FaultyServer, session: &str, expected: &str) -> Value {
             question["session_id"] == session && question["text"].as_str().unwrap().contains(expected)
         })
     };
-    server.until(&format!("{session} asks {expected}"), || find().is_some());
-    find().unwrap()
+    let mut found = None;
+    server.until(&format!("{session} asks {expected}"), || {
+        found = find();
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 fn answer(server: &FaultyServer, session: &str, expected: &str) {
