@@ -39,6 +39,7 @@ pub struct PruneReport {
     pub worktrees: Vec<AttemptId>,
     pub worktree_bytes: u64,
     pub events: u64,
+    pub verdicts: u64,
     /// What could not be removed and why.
     pub kept: Vec<String>,
 }
@@ -186,6 +187,7 @@ impl Pruner {
             let history = History { events_before: before, rows_max: EVENTS_AT_ONCE };
             let pruned = store.prune(&history).await?;
             report.events += pruned.events;
+            report.verdicts += pruned.verdicts;
             if !pruned.is_more {
                 break;
             }
@@ -259,6 +261,9 @@ impl fmt::Display for PruneReport {
         if self.events > 0 {
             parts.push(format!("{} of finished tasks", pluralize(self.events, "old event")));
         }
+        if self.verdicts > 0 {
+            parts.push(pluralize(self.verdicts, "old verdict"));
+        }
         if !parts.is_empty() {
             write!(f, "Removed by [retention]: {}.", parts.join(", "))?;
         }
@@ -272,6 +277,9 @@ impl fmt::Display for PruneReport {
 
 impl PruneReport {
     pub fn is_empty(&self) -> bool {
-        self.logs.is_empty() && self.worktrees.is_empty() && self.events == 0 && self.kept.is_empty()
+        self.logs.is_empty()
+            && self.worktrees.is_empty()
+            && self.events + self.verdicts == 0
+            && self.kept.is_empty()
     }
 }

@@ -19,7 +19,7 @@ pub struct Retention {
     pub worktrees_days: u32,
     /// How many MiB all worktrees together may take.
     pub worktrees_mb: u32,
-    /// For how many days the events of finished tasks are kept.
+    /// For how many days the events of finished tasks are kept, and what the checks said about the files they ran on.
     pub events_days: u32,
 }
 

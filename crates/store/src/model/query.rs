@@ -129,7 +129,7 @@ pub struct TaskGroup {
 /// What to prune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRetention {
-    /// Events older than this are deleted, except those of unfinished tasks.
+    /// Events older than this are deleted, except those of unfinished tasks; and so are verdicts of checks that ran before.
     pub events_before: Timestamp,
     /// The most rows deleted by one call, so that it never blocks others for long.
     pub rows_max: u32,
@@ -138,6 +138,7 @@ pub struct EventRetention {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PruneResult {
     pub events: u64,
+    pub verdicts: u64,
     /// More rows are left; call again.
     pub is_more: bool,
 }

@@ -1,4 +1,6 @@
-//! Pruning old events, a bounded number at a time.
+//! Pruning old events and verdicts, a bounded number at a time.
+
+use tokio_postgres::types::ToSql;
 
 use crate::error::StoreError;
 use crate::model::query::{EventRetention, PruneResult};
@@ -15,9 +17,19 @@ const PRUNE: &str = "WITH old AS MATERIALIZED (
         DELETE FROM events e USING old WHERE e.seq = old.seq RETURNING e.seq
     ) SELECT count(*) FROM gone";
 
+/// Whoever needs one that is gone runs the checks again.
+const PRUNE_VERDICTS: &str = "WITH gone AS (
+        DELETE FROM records WHERE kind = 'verdict' AND key IN (
+            SELECT key FROM records WHERE kind = 'verdict' AND place < $1 ORDER BY place LIMIT $2)
+        RETURNING key
+    ) SELECT count(*) FROM gone";
+
 pub(super) async fn prune(pool: &Pool, retention: &EventRetention) -> Result<PruneResult, StoreError> {
     let rows_max = i64::from(retention.rows_max);
     let rows = pool.query("deleting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
     let events = count(rows.first());
-    Ok(PruneResult { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
+    let values: [&(dyn ToSql + Sync); 2] = [&retention.events_before.ms(), &rows_max];
+    let verdicts = count(pool.query("deleting old verdicts", PRUNE_VERDICTS, &values).await?.first());
+    let is_full = |deleted: u64| deleted > 0 && deleted == u64::from(retention.rows_max);
+    Ok(PruneResult { events, verdicts, is_more: is_full(events) || is_full(verdicts) })
 }

@@ -473,11 +473,14 @@ impl Backend for SqliteStore {
             .readers
             .read("looking for old events", move |conn| read::history::prunable_events(conn, &retention));
         let found = found.await?;
-        let is_more = found.len() >= retention.rows_max as usize;
-        let work =
-            move |tx: &mut Transaction<'_>| write::history::delete_events(tx, &found).map(WriteOutcome::Keep);
-        let events = self.0.writer.write("deleting old events", work).await?;
-        Ok(PruneResult { events, is_more })
+        let rows_max = u64::from(retention.rows_max);
+        let work = move |tx: &mut Transaction<'_>| {
+            let events = write::history::delete_events(tx, &found)?;
+            let verdicts = write::history::delete_verdicts(tx, &retention)?;
+            let is_more = found.len() as u64 >= rows_max || verdicts >= rows_max;
+            Ok(WriteOutcome::Keep(PruneResult { events, verdicts, is_more }))
+        };
+        self.0.writer.write("deleting old events", work).await
     }
 
     async fn backup(&self, to: &Path) -> Result<()> {

@@ -1,7 +1,8 @@
-//! Deleting finished effects and old events.
+//! Deleting finished effects, old events and old verdicts.
 
 use baton_core::base::id::EffectId;
 
+use crate::model::query::EventRetention;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::transaction::Transaction;
 
@@ -11,6 +12,17 @@ pub(crate) fn finish_effects(tx: &mut Transaction<'_>, ids: &[EffectId]) -> Resu
         statement.execute([id.bits().cast_signed()])?;
     }
     Ok(())
+}
+
+/// Whoever needs one that is gone runs the checks again.
+pub(crate) fn delete_verdicts(
+    tx: &mut Transaction<'_>,
+    retention: &EventRetention,
+) -> Result<u64, SqliteFault> {
+    let sql = "DELETE FROM verdicts WHERE key IN
+        (SELECT key FROM verdicts WHERE checked_ms < ?1 ORDER BY checked_ms LIMIT ?2)";
+    let removed = tx.statement(sql)?.execute((retention.events_before.ms(), retention.rows_max))?;
+    Ok(removed as u64)
 }
 
 /// Returns how many still existed. Numbers are never reused: they come from the counters.

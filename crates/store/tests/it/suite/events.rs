@@ -1,12 +1,15 @@
 //! Events: numbered without gaps, the same for every reader, and pruned only when unneeded.
 
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::transition::command::Command;
 use baton_store::Backend;
 use baton_store::model::event::StoredEvent;
-use baton_store::model::query::EventRetention;
+use baton_store::model::query::{EventRetention, PruneResult};
 
 use super::Fixture;
 use super::make::{at, conflict, created, finish_one, human, load, task_id, transition, write};
+use super::rows::verdict;
 
 /// Reads from the last number seen until it has seen `last`.
 async fn read_up_to<S: Backend>(store: S, last: u64) -> Vec<u64> {
@@ -81,6 +84,21 @@ pub async fn events_are_listed_per_task<F: Fixture>() {
     assert_eq!(numbers(&store.task_events(task_id(1), 0, 10).await.unwrap()), [1, 3]);
     assert_eq!(numbers(&store.task_events(task_id(1), 1, 10).await.unwrap()), [3]);
     assert_eq!(numbers(&store.task_events(task_id(2), 0, 1).await.unwrap()), [2]);
+}
+
+pub async fn old_verdicts_are_pruned<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let change = Change::new().put(Record::Verdict(Box::new(verdict())), WriteGuard::New);
+    write(&store, change).await;
+    let checked_at = verdict().checked_at().unwrap().ms();
+    let older = EventRetention { events_before: Timestamp::from_ms(checked_at), rows_max: 1 };
+    assert_eq!(store.prune(&older).await.unwrap().verdicts, 0);
+    let that_old = EventRetention { events_before: Timestamp::from_ms(checked_at + 1), rows_max: 1 };
+    let pruned = store.prune(&that_old).await.unwrap();
+    assert_eq!((pruned.verdicts, pruned.is_more), (1, true));
+    assert_eq!(store.verdict(&verdict().key).await.unwrap(), None);
+    assert_eq!(store.prune(&that_old).await.unwrap(), PruneResult::default());
 }
 
 pub async fn old_events_are_pruned_except_of_open_tasks<F: Fixture>() {

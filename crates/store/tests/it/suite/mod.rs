@@ -76,6 +76,7 @@ macro_rules! conformance {
             events::a_commit_wakes_every_handle,
             events::events_are_listed_per_task,
             events::old_events_are_pruned_except_of_open_tasks,
+            events::old_verdicts_are_pruned,
             leases::leases_expire_by_the_stores_clock,
             leases::renewing_returns_the_lost_leases,
             leases::the_result_of_a_lost_attempt_is_not_written,
