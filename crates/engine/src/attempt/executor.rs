@@ -27,6 +27,7 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::ending::{Ending, Then};
 use crate::attempt::history::History;
 use crate::attempt::journal::{RunJournal, told};
+use crate::attempt::met_changes;
 use crate::attempt::prompt::StepPrompt;
 use crate::attempt::steps::said;
 use crate::attempt::turns::TurnAllowance;
@@ -173,8 +174,10 @@ impl Executor<'_> {
         let (_, messages) = book.unheard().await?;
         let questions = self.questions(&run).await?;
         let history = History::load(tasks, self.task, self.worktrees, self.checkout).await?.text();
+        let met = met_changes::load(tasks, self.worktrees, self.task).await?;
         let prompt = StepPrompt {
             history: &history,
+            met: &met,
             task: self.task,
             recipe: &book.recipe,
             run: &run,

@@ -16,6 +16,7 @@ pub mod host;
 pub(crate) mod journal;
 pub(crate) mod launch;
 pub mod mailbox;
+mod met_changes;
 pub(crate) mod progress;
 pub mod prompt;
 pub(crate) mod question_relay;

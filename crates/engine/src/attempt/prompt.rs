@@ -35,6 +35,8 @@ pub struct StepPrompt<'a> {
     pub questions: &'a [QuestionRecord],
     /// What the human said of their own accord, and the agent has not heard yet.
     pub messages: &'a [Message],
+    /// What other tasks changed that the work met on its way into the branch, as text for "What was wrong before".
+    pub met: &'a str,
     /// Whether this attempt goes on from an earlier one.
     pub is_resumed: bool,
 }
@@ -124,7 +126,7 @@ impl StepPrompt<'_> {
         let notes = &self.task.ledger().notes;
         let said: Vec<String> = notes.iter().filter_map(note_text).collect();
         if !said.is_empty() {
-            let _ = write!(text, "\n## What was wrong before\n\n{}", said.join("\n"));
+            let _ = write!(text, "\n## What was wrong before\n\n{}{}", said.join("\n"), self.met);
         }
     }
 

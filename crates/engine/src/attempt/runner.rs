@@ -152,7 +152,7 @@ impl Runner {
                     stop,
                     span: Span::current(),
                 };
-                executor.run().await
+                Box::pin(executor.run()).await
             }
             Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
         }

@@ -41,6 +41,8 @@ fn i18_of_two_tasks_that_fail_together_one_lands_and_the_other_goes_back_with_th
     for part in [
         "a.txt and b.txt must not both exist",
         &format!("{one}: Add a.txt"),
+        &format!("{one} (\"Add a.txt\") changed:"),
+        &format!("+++ b/a.txt\n@@ -0,0 +1 @@\n+{one}"),
         "Run `git merge baton/next` here",
     ] {
         assert!(prompt.contains(part), "{part}: {prompt}");
