@@ -40,6 +40,16 @@ impl Batch {
         tasks: impl IntoIterator<Item = Task>,
     ) -> Result<Self, EngineError> {
         let tip = worktrees.repository().tip_of_existing(into).await?;
+        Self::build_on(worktrees, into, tip, tasks).await
+    }
+
+    /// The same for where the branch may be later.
+    pub async fn build_on(
+        worktrees: &Worktrees,
+        into: &BranchName,
+        tip: CommitId,
+        tasks: impl IntoIterator<Item = Task>,
+    ) -> Result<Self, EngineError> {
         let tree = worktrees.tree_of(&tip).await?;
         let mut batch = Self {
             tip,
@@ -93,6 +103,11 @@ impl Batch {
         let message = format!("Merge {}: {}", task.id(), task.spec().title);
         let spec = MergeSpec { branch, head: Some(head), into: into.clone(), message };
         Ok(Some(LandingCandidate { task, spec }))
+    }
+
+    /// The tasks of the members, in order.
+    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.members.iter().map(|(candidate, _)| &candidate.task)
     }
 
     /// The trees of all prefixes, that of the tip first.

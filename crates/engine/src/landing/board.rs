@@ -42,22 +42,48 @@ struct Activities {
 
 #[derive(Debug, Clone, Default)]
 struct LaneActivity {
-    checking: Vec<TaskId>,
-    since: Option<Timestamp>,
-    run: Option<u64>,
+    /// In the order in which they began.
+    runs: Vec<ActiveRun>,
     error: Option<String>,
 }
 
+#[derive(Debug, Clone)]
+struct ActiveRun {
+    number: u64,
+    tasks: Vec<TaskId>,
+    since: Timestamp,
+}
+
+/// A run of the checks that is at work. Dropped, it is over.
+pub(crate) struct WatchedRun {
+    board: LandingBoard,
+    lane: LaneKey,
+    number: u64,
+    /// Where its output goes.
+    pub output: LiveOutput,
+}
+
+impl Drop for WatchedRun {
+    fn drop(&mut self) {
+        if let Some(activity) = self.board.known().lanes.get_mut(&self.lane) {
+            activity.runs.retain(|run| run.number != self.number);
+        }
+        self.board.note_change();
+    }
+}
+
 impl LandingBoard {
-    /// A run of the checks begins. Returns where its output goes.
-    pub(crate) fn note_checking(&self, lane: &LaneKey, subject: CheckSubject) -> LiveOutput {
-        let (checking, since) = (subject.tasks.clone(), Some(subject.since));
+    /// A run of the checks begins.
+    pub(crate) fn note_checking(&self, lane: &LaneKey, subject: CheckSubject) -> WatchedRun {
+        let (tasks, since) = (subject.tasks.clone(), subject.since);
         let mut known = self.known();
-        let (run, output) = known.runs.start(&lane.branch, subject, self.changes.clone());
-        known.lanes.insert(lane.clone(), LaneActivity { checking, since, run: Some(run), error: None });
+        let (number, output) = known.runs.start(&lane.branch, subject, self.changes.clone());
+        let activity = known.lanes.entry(lane.clone()).or_default();
+        activity.error = None;
+        activity.runs.push(ActiveRun { number, tasks, since });
         drop(known);
         self.note_change();
-        output
+        WatchedRun { board: self.clone(), lane: lane.clone(), number, output }
     }
 
     pub(crate) fn note_idle(&self, lane: &LaneKey) {
@@ -96,7 +122,8 @@ impl LandingBoard {
             let tip = tip(projects, &lane).await;
             views.push(lane_view(lane, tip, &known.lanes));
         }
-        let is_running = |run| known.lanes.values().any(|activity| activity.run == Some(run));
+        let active = |activity: &LaneActivity, run| activity.runs.iter().any(|active| active.number == run);
+        let is_running = |run| known.lanes.values().any(|activity| active(activity, run));
         Ok(LandingView {
             lanes: views,
             runs: known.runs.views(is_running),
@@ -129,9 +156,9 @@ pub struct LaneView {
     pub remote: Option<RemoteUrl>,
     /// Where the branch is, if it exists in this machine's repository.
     pub tip: Option<CommitId>,
-    /// The run of the checks that is at work.
+    /// The run of the checks that decides what the branch becomes next. Those of later batches may be at work beside it.
     pub run: Option<u64>,
-    /// The tasks that are being checked together.
+    /// The tasks that it checks together.
     pub checking: Vec<TaskId>,
     pub checking_since: Option<Timestamp>,
     /// Why the lane does not go on; it is retried.
@@ -215,6 +242,7 @@ async fn tip(projects: &Projects, lane: &Lane) -> Option<CommitId> {
 
 fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {
     let activity = known.get(&lane.key).cloned().unwrap_or_default();
+    let first = activity.runs.first();
     let mut behind = None;
     let mut candidates = Vec::new();
     for task in &lane.tasks {
@@ -225,7 +253,7 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
             priority: task.spec().priority,
             accepted_by: entry.accepted_by.to_string(),
             since: entry.since,
-            is_being_checked: activity.checking.contains(&task.id()),
+            is_being_checked: activity.runs.iter().any(|run| run.tasks.contains(&task.id())),
             behind: behind.replace(task.id()),
         });
     }
@@ -235,9 +263,9 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
         project_title: lane.project.map(|project| project.title),
         remote: lane.source.remote().cloned(),
         tip,
-        run: activity.run,
-        checking: activity.checking,
-        checking_since: activity.since,
+        run: first.map(|run| run.number),
+        checking: first.map(|run| run.tasks.clone()).unwrap_or_default(),
+        checking_since: first.map(|run| run.since),
         error: activity.error,
         candidates,
     }

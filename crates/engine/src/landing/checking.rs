@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use baton_agents::output::live::LiveOutput;
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
 use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey, VerdictSubject};
@@ -15,6 +14,7 @@ use tracing::{Instrument, info_span};
 
 use crate::base::error::EngineError;
 use crate::git::{Setup, Worktrees};
+use crate::landing::board::WatchedRun;
 use crate::landing::error::LandingError;
 use crate::landing::lander::Lander;
 use crate::user_tasks::Site;
@@ -24,6 +24,7 @@ use crate::user_tasks::checks::{CheckGround, Checks};
 const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// Everything that runs on a commit.
+#[derive(Clone)]
 pub(crate) struct Suite {
     pub checks: Checks,
     /// Digest of everything that decides what they do, apart from the files they look at.
@@ -53,14 +54,14 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The commit to check, and what it is to become.
-pub(crate) struct CheckOrder<'a> {
-    pub into: &'a BranchName,
+pub(crate) struct CheckOrder {
+    pub into: BranchName,
     pub commit: CommitId,
     pub base: CommitId,
-    pub suite: &'a Suite,
+    pub suite: Suite,
     pub key: VerdictKey,
     /// Where people watch it.
-    pub live: LiveOutput,
+    pub watched: WatchedRun,
     pub subject: VerdictSubject,
     /// The processes of the checks are known as this attempt's.
     pub attempt: AttemptId,
@@ -88,11 +89,7 @@ impl Lander {
     }
 
     /// Runs all checks once and records the result.
-    pub(crate) async fn check(
-        &self,
-        worktrees: &Worktrees,
-        order: CheckOrder<'_>,
-    ) -> Result<(), EngineError> {
+    pub(crate) async fn check(&self, worktrees: &Worktrees, order: CheckOrder) -> Result<(), EngineError> {
         let span = info_span!("landing_check", branch = %order.into, commit = %order.commit);
         let run = self.run_checks(worktrees, &order).instrument(span).await?;
         let mut decision = self.tasks.decision(&order.key);
@@ -125,25 +122,21 @@ impl Lander {
         }
     }
 
-    async fn run_checks(
-        &self,
-        worktrees: &Worktrees,
-        order: &CheckOrder<'_>,
-    ) -> Result<CheckRun, EngineError> {
+    async fn run_checks(&self, worktrees: &Worktrees, order: &CheckOrder) -> Result<CheckRun, EngineError> {
         let wanted = &self.settings.worktree;
         let setup =
             Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
         let started_at = self.tasks.store.now().await?;
         let started = Instant::now();
-        let clone = worktrees.scratch_clone(order.into, &order.commit, &setup).await?;
+        let live = &order.watched.output;
+        let clone = worktrees.scratch_clone(&order.into, &order.commit, &setup).await?;
         let root = self.projects.people_folder(worktrees);
         let site = self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory());
         // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);
         if let Some(name) = &wanted.setup {
-            order.live.note(&format!("== set-up: {name} =="));
-            let live = Some(&order.live);
-            let ran = self.user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop, live).await?;
+            live.note(&format!("== set-up: {name} =="));
+            let ran = self.user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop, Some(live)).await?;
             if let Some(ran) = ran.filter(|ran| !ran.succeeded) {
                 return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
             }
@@ -153,7 +146,7 @@ impl Lander {
             attempt: order.attempt,
             user_tasks: &self.user_tasks,
             site: &site,
-            live: Some(&order.live),
+            live: Some(live),
             fence: Some(&fence.fence),
         };
         let results = order.suite.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();

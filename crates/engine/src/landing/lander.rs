@@ -22,8 +22,10 @@ use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::Worktrees;
+use crate::landing::ahead::ChecksAhead;
 use crate::landing::batch::Batch;
 use crate::landing::board::LandingBoard;
+use crate::landing::check_room::CheckRoom;
 use crate::landing::checking::{CheckOrder, Suite};
 use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
@@ -43,6 +45,7 @@ pub struct Lander {
     pub(crate) user_tasks: UserTasks,
     pub(crate) announce: Announce,
     pub board: LandingBoard,
+    pub(crate) room: CheckRoom,
     node: Node,
 }
 
@@ -53,9 +56,10 @@ impl Lander {
         user_tasks: UserTasks,
         node: Node,
         board: LandingBoard,
+        room: CheckRoom,
         announce: Announce,
     ) -> Self {
-        Self { tasks: projects.tasks.clone(), projects, settings, user_tasks, announce, board, node }
+        Self { tasks: projects.tasks.clone(), projects, settings, user_tasks, announce, board, room, node }
     }
 
     /// Works on the lane of this task until the task has left it. For commands that run without a server.
@@ -79,17 +83,20 @@ impl Lander {
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
         // Candidates of a batch stay together until it is decided: one that comes in later does not start the search anew.
         let mut together: Vec<TaskId> = Vec::new();
+        let mut ahead = ChecksAhead::default();
         loop {
             let mut waiting = lanes::waiting(&self.projects, &lane.key).await?;
             if waiting.is_empty() {
                 return Ok(());
             }
             together.retain(|id| waiting.iter().any(|task| task.id() == *id));
-            if !together.is_empty() {
-                waiting.retain(|task| together.contains(&task.id()));
-            }
             let worktrees = self.open(&waiting).await?;
-            let first = waiting.into_iter().take(BATCH_MAX);
+            let (first, behind): (Vec<Task>, Vec<Task>) = if together.is_empty() {
+                let behind = waiting.split_off(waiting.len().min(BATCH_MAX));
+                (waiting, behind)
+            } else {
+                waiting.into_iter().partition(|task| together.contains(&task.id()))
+            };
             let batch = Batch::build(&worktrees, &lane.key.branch, first).await?;
             if self.settle_early(lane, &worktrees, &batch).await? {
                 continue;
@@ -98,7 +105,7 @@ impl Lander {
                 return Ok(());
             }
             together = batch.ids(batch.members.len());
-            if self.step(lane, &worktrees, &batch).await? {
+            if self.step(lane, &worktrees, &batch, &behind, &mut ahead).await? {
                 together.clear();
             }
         }
@@ -126,7 +133,8 @@ impl Lander {
         batch: &Batch,
     ) -> Result<bool, EngineError> {
         for task in &batch.merged {
-            self.leave(task.id(), Command::Land { commit: batch.tip.clone(), verified: Vec::new() }).await?;
+            let (commit, verified) = self.found_merged(lane, worktrees, batch, task).await?;
+            self.leave(task.id(), Command::Land { commit, verified }).await?;
         }
         for (task, verified, tip) in &batch.moved {
             let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
@@ -141,9 +149,16 @@ impl Lander {
     }
 
     /// The next step of the batch. True if a task left the lane.
-    async fn step(&self, lane: &Lane, worktrees: &Worktrees, batch: &Batch) -> Result<bool, EngineError> {
+    async fn step(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        behind: &[Task],
+        ahead: &mut ChecksAhead,
+    ) -> Result<bool, EngineError> {
         for (candidate, _) in &batch.members {
-            if let Some(reason) = self.proves_nothing(lane, worktrees, batch, candidate).await? {
+            if let Some(reason) = self.proves_nothing(lane, worktrees, batch, &candidate.task).await? {
                 self.send_back(&candidate.task, reason).await?;
                 return Ok(true);
             }
@@ -162,27 +177,17 @@ impl Lander {
         let first = || batch.members.first().map(|(candidate, _)| candidate);
         match (next_step(&states), first()) {
             (None, _) | (_, None) => Ok(false),
-            (Some(LaneStep::Check(prefix)), Some(first)) => {
-                let subject = CheckSubject {
-                    tasks: batch.ids(prefix.max(1)),
-                    commit: batch.commit(worktrees, prefix).await?,
-                    base: batch.tip.clone(),
-                    since: self.tasks.store.now().await?,
-                };
-                let commit = subject.commit.clone();
-                let live = self.board.note_checking(&lane.key, subject);
-                let last = batch.members.get(prefix.saturating_sub(1)).map_or(first, |(last, _)| last);
-                let attempt = lane_entry(&last.task).and_then(|entry| entry.work.attempt);
-                let order = CheckOrder {
-                    into: &lane.key.branch,
-                    commit,
-                    base: batch.tip.clone(),
-                    live,
-                    suite: &suites[prefix],
-                    key: key(prefix),
-                    subject: VerdictSubject::Candidate,
-                    attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
-                };
+            (Some(LaneStep::Check(prefix)), Some(_)) => {
+                if ahead.finish(&key(prefix)).await? {
+                    return Ok(false);
+                }
+                let _place = self.room.enter().await;
+                if prefix == batch.members.len() && states[prefix] == TreeState::Unknown {
+                    self.look_ahead(lane, worktrees, batch, behind, ahead).await?;
+                } else {
+                    ahead.clear();
+                }
+                let order = self.order(lane, worktrees, batch, prefix, suites[prefix].clone()).await?;
                 self.check(worktrees, order).await?;
                 Ok(false)
             }
@@ -215,6 +220,36 @@ impl Lander {
                 Ok(true)
             }
         }
+    }
+
+    /// A run of the checks on a prefix of a batch.
+    pub(crate) async fn order(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        prefix: usize,
+        suite: Suite,
+    ) -> Result<CheckOrder, EngineError> {
+        let subject = CheckSubject {
+            tasks: batch.ids(prefix.max(1)),
+            commit: batch.commit(worktrees, prefix).await?,
+            base: batch.tip.clone(),
+            since: self.tasks.store.now().await?,
+        };
+        let last = batch.tasks().take(prefix.max(1)).last();
+        let attempt = last.and_then(lane_entry).and_then(|entry| entry.work.attempt);
+        let tree = if prefix == 0 { &batch.tree } else { &batch.members[prefix - 1].1 };
+        Ok(CheckOrder {
+            into: lane.key.branch.clone(),
+            commit: subject.commit.clone(),
+            base: batch.tip.clone(),
+            key: suite.key(tree.clone()),
+            suite,
+            watched: self.board.note_checking(&lane.key, subject),
+            subject: VerdictSubject::Candidate,
+            attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
+        })
     }
 
     /// What runs on each prefix of the batch, the tip alone first.
@@ -251,7 +286,8 @@ impl Lander {
         };
         if has_moved {
             for (candidate, _) in batch.members.iter().take(prefix) {
-                let verified = self.verified(lane, worktrees, batch, candidate, verdict.as_ref()).await?;
+                let verified =
+                    self.verified(lane, worktrees, batch, &candidate.task, verdict.as_ref()).await?;
                 self.leave(candidate.task.id(), Command::Land { commit: to.clone(), verified }).await?;
             }
         }

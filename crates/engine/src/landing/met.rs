@@ -30,7 +30,7 @@ pub(crate) async fn find(
 }
 
 /// The tasks that merge commits name, in order, each once.
-fn task_ids(messages: &str) -> Vec<TaskId> {
+pub(crate) fn task_ids(messages: &str) -> Vec<TaskId> {
     let mut ids: Vec<TaskId> = Vec::new();
     for line in messages.lines() {
         let word = line.strip_prefix("Merge ").and_then(|rest| rest.split(':').next());

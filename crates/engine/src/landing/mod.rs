@@ -8,8 +8,10 @@
 //! another agent look at work first. The states of tasks are not in here.
 
 pub mod acceptor;
+mod ahead;
 mod batch;
 pub mod board;
+pub mod check_room;
 mod checking;
 pub mod error;
 pub mod history;

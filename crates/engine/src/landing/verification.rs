@@ -1,6 +1,7 @@
 //! The commands that verify one task: they should fail on what it started from, and must pass on what its branch becomes.
 
 use baton_core::base::git_name::CommitId;
+use baton_core::base::id::TaskId;
 use baton_core::landing::lane::lane_entry;
 use baton_core::landing::verdict::{CheckRun, Verdict, VerdictSubject};
 use baton_core::landing::verified::VerifiedCommand;
@@ -10,11 +11,13 @@ use baton_core::task::not_landed::NotLanded;
 
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
-use crate::landing::batch::{Batch, LandingCandidate};
+use crate::landing::acceptor::verified_head;
+use crate::landing::batch::Batch;
 use crate::landing::checking::{CheckOrder, Suite};
 use crate::landing::lander::Lander;
 use crate::landing::lanes::Lane;
 use crate::landing::live_runs::CheckSubject;
+use crate::landing::met;
 use crate::user_tasks::checks::verification_name;
 
 impl Lander {
@@ -24,13 +27,12 @@ impl Lander {
         lane: &Lane,
         worktrees: &Worktrees,
         batch: &Batch,
-        candidate: &LandingCandidate,
+        task: &Task,
     ) -> Result<Option<NotLanded>, EngineError> {
-        let task = &candidate.task;
         if task.spec().verify.is_empty() {
             return Ok(None);
         }
-        let before = self.before(lane, worktrees, batch, candidate).await?;
+        let before = self.before(lane, worktrees, batch, task).await?;
         let is_by_policy =
             lane_entry(task).is_some_and(|entry| matches!(entry.accepted_by, Actor::Policy { .. }));
         Ok((is_by_policy && before.is_green())
@@ -43,9 +45,8 @@ impl Lander {
         lane: &Lane,
         worktrees: &Worktrees,
         batch: &Batch,
-        candidate: &LandingCandidate,
+        task: &Task,
     ) -> Result<Verdict, EngineError> {
-        let task = &candidate.task;
         let base = base_of(task).unwrap_or(&batch.tip).clone();
         let (suite, tree) = (Suite::of_task(task), worktrees.tree_of(&base).await?);
         let key = suite.key(tree);
@@ -58,33 +59,59 @@ impl Lander {
             let subject =
                 CheckSubject { tasks: vec![task.id()], commit: base.clone(), base: base.clone(), since };
             let order = CheckOrder {
-                into: &lane.key.branch,
+                into: lane.key.branch.clone(),
                 commit: base.clone(),
                 base: base.clone(),
-                suite: &suite,
+                suite: suite.clone(),
                 key: key.clone(),
                 subject: VerdictSubject::Before,
-                live: self.board.note_checking(&lane.key, subject),
+                watched: self.board.note_checking(&lane.key, subject),
                 attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
             };
             self.check(worktrees, order).await?;
         }
     }
 
-    /// The evidence for a candidate that lands with this verdict.
+    /// For work that is in the branch already, mostly because Baton was killed before it could say so: the commit by which it
+    /// came there, and the evidence that was known when the branch was moved.
+    pub(crate) async fn found_merged(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        task: &Task,
+    ) -> Result<(CommitId, Vec<VerifiedCommand>), EngineError> {
+        let merge = match verified_head(task) {
+            Some(head) => worktrees.merged_by(head, &batch.tip).await?,
+            None => None,
+        };
+        let Some((commit, message)) = merge else { return Ok((batch.tip.clone(), Vec::new())) };
+        let ids = met::task_ids(&message);
+        if !ids.contains(&task.id()) {
+            return Ok((batch.tip.clone(), Vec::new()));
+        }
+        let merged = self.tasks.store.tasks_by_ids(&ids).await?;
+        let find = |id: &TaskId| merged.iter().map(|stored| &stored.value).find(|merged| merged.id() == *id);
+        let suite = self.suite(worktrees, ids.iter().filter_map(find))?;
+        let verdict = self.verdict(&suite.key(worktrees.tree_of(&commit).await?)).await?;
+        let verdict = verdict.map(|stored| stored.value);
+        let verified = self.verified(lane, worktrees, batch, task, verdict.as_ref()).await?;
+        Ok((commit, verified))
+    }
+
+    /// The evidence for work that lands with this verdict.
     pub(crate) async fn verified(
         &self,
         lane: &Lane,
         worktrees: &Worktrees,
         batch: &Batch,
-        candidate: &LandingCandidate,
+        task: &Task,
         landed: Option<&Verdict>,
     ) -> Result<Vec<VerifiedCommand>, EngineError> {
-        let task = &candidate.task;
         if task.spec().verify.is_empty() {
             return Ok(Vec::new());
         }
-        let before = self.before(lane, worktrees, batch, candidate).await?;
+        let before = self.before(lane, worktrees, batch, task).await?;
         let passed = landed.and_then(|verdict| verdict.runs.iter().find(|run| run.passed()));
         let mut verified = Vec::new();
         for command in &task.spec().verify {

@@ -12,6 +12,7 @@ use crate::cluster::running::Running;
 use crate::dispatch::not_started::Scheduling;
 use crate::landing::acceptor::Acceptor;
 use crate::landing::board::LandingBoard;
+use crate::landing::check_room::CheckRoom;
 use crate::landing::lander::Lander;
 use crate::limits::Limits;
 use crate::projects::Projects;
@@ -33,6 +34,7 @@ pub struct Workspace {
     pub running: Running,
     /// What happens in the lanes right now.
     pub landing: LandingBoard,
+    check_room: CheckRoom,
     /// The state of this process's background services.
     pub services: Services,
     pub announce: Announce,
@@ -63,6 +65,7 @@ impl Workspace {
             agents: AgentHost::new(&tasks, &settings, place.clone(), program),
             running,
             landing: LandingBoard::default(),
+            check_room: CheckRoom::new(settings.checks_at_once()),
             services: Services::default(),
             tasks,
             settings,
@@ -123,6 +126,7 @@ impl Workspace {
             self.agents.user_tasks.clone(),
             self.node.clone(),
             self.landing.clone(),
+            self.check_room.clone(),
             self.announce.clone(),
         )
     }

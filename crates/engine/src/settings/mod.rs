@@ -27,6 +27,7 @@ pub mod webhook;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use baton_agents::fence::FencePolicy;
@@ -125,6 +126,10 @@ pub struct Settings {
     /// out) always waits for you.
     #[schemars(with = "String", extend("enum" = POLICIES))]
     pub accept_when: AcceptPolicy,
+    /// How many runs of the checks may be at work at once, over all branches, while accepted work lands. With more than one,
+    /// the tasks behind those that are being checked are checked already, on what the branch will be if those pass. Without it, one for every
+    /// four processors, and at least one.
+    pub checks_at_once: Option<NonZeroUsize>,
     /// How much a task, a project or a day may use.
     #[serde(skip_serializing)]
     pub budgets: Budgets,
@@ -151,6 +156,8 @@ pub struct TurnLimit {
 }
 
 const POLICIES: [&str; 3] = ["person", "green", "reviewed"];
+/// A run of the checks usually keeps several processors busy by itself.
+const PROCESSORS_PER_CHECK: usize = 4;
 const LISTEN_PORT: u16 = 5678;
 
 impl Default for Settings {
@@ -177,6 +184,7 @@ impl Default for Settings {
             recycle: RecycleSettings::default(),
             protect: vec![".agent/**".to_owned()],
             accept_when: AcceptPolicy::Person,
+            checks_at_once: None,
             budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
@@ -275,6 +283,11 @@ impl Settings {
     /// Whether anything runs on the work of this task before it lands.
     pub fn is_checked(&self, task: &Task) -> bool {
         !self.checks.is_empty() || !task.spec().verify.is_empty()
+    }
+
+    pub fn checks_at_once(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.checks_at_once.map_or_else(|| processors().div_ceil(PROCESSORS_PER_CHECK), NonZeroUsize::get)
     }
 
     /// Who accepts this task.

@@ -3,6 +3,16 @@
 use super::{adding_agent, assert_green, events, own_history};
 use crate::engine::test_repo::TestRepo;
 
+/// Tasks that each wait for the one before.
+const CHAIN: usize = 50;
+
+/// The commit that a task landed with.
+fn landed_with(repo: &TestRepo, task: &str) -> String {
+    let events = events(repo, task);
+    let landed = events.iter().find(|event| event["event"] == "task_landed").unwrap();
+    landed["commit"].as_str().unwrap().to_owned()
+}
+
 fn green(check: &str, again: &str) -> TestRepo {
     let repo = adding_agent(check, again);
     let file = repo.folder.join(".agent/baton.toml");
@@ -15,13 +25,16 @@ fn green(check: &str, again: &str) -> TestRepo {
 fn i18_a_chain_of_tasks_lands_in_order_without_a_decision() {
     let repo = green("true", "exit 1");
     let mut chain: Vec<String> = Vec::new();
-    for number in 1..=5 {
+    for number in 1..=CHAIN {
         let after: Vec<&String> = chain.last().into_iter().collect();
         let task = repo.add(&format!("Add file-{number}"), &after);
         chain.push(task);
     }
-    repo.work_until(&[(chain.last().unwrap(), "done")]);
-    assert_eq!(own_history(&repo).len(), 5);
+    let all: Vec<(&String, &str)> = chain.iter().map(|task| (task, "done")).collect();
+    repo.work_until(&all);
+    assert_eq!(own_history(&repo).len(), CHAIN);
+    let landed: Vec<String> = chain.iter().map(|task| landed_with(&repo, task)).collect();
+    assert_eq!(landed, own_history(&repo), "in the order of the chain");
     assert_green(&repo, "true");
     let accepted = events(&repo, &chain[0]);
     let landing = accepted.iter().find(|event| event["event"] == "task_landing").unwrap();

@@ -1,5 +1,6 @@
 //! Accepted work lands only on commits that passed the checks (I18).
 
+mod ahead;
 mod green;
 mod killed;
 mod lanes;

@@ -127,6 +127,25 @@ impl Worktrees {
         self.repository.check_not_checked_out(branch).await
     }
 
+    /// The commit of the branch's own by which `head` came into it, with its message. None if it was not merged by one, or
+    /// that is long ago.
+    pub async fn merged_by(
+        &self,
+        head: &CommitId,
+        tip: &CommitId,
+    ) -> Result<Option<(CommitId, String)>, GitError> {
+        let tried = "find the merge";
+        let list = self.repository.call(tried).args(["rev-list", "--first-parent", "--ancestry-path"]);
+        let list = list.args([HISTORY_MAX, &format!("{head}..{tip}"), "--"]).run().await?;
+        let list = String::from_utf8_lossy(&list).into_owned();
+        let Some(oldest) = list.lines().last() else { return Ok(None) };
+        let commit: CommitId =
+            oldest.parse().map_err(|_| GitError::Garbled { tried, answer: list.clone() })?;
+        let show =
+            self.repository.call(tried).args(["log", "--max-count=1", "--format=%B", commit.as_str(), "--"]);
+        Ok(Some((commit, String::from_utf8_lossy(&show.run().await?).into_owned())))
+    }
+
     /// The messages of the branch's own commits that `head` does not have, oldest first.
     pub async fn messages_since(&self, head: &CommitId, tip: &CommitId) -> Result<String, GitError> {
         let log = self.repository.call("read the history").args(["log", "--first-parent", "--reverse"]);
