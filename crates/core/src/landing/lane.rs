@@ -1,5 +1,7 @@
 //! The order of a lane.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use crate::base::id::TaskId;
 use crate::base::priority::Priority;
 use crate::base::time::Timestamp;
@@ -11,7 +13,7 @@ use crate::task::state::{LaneEntry, TaskState};
 pub const BATCH_MAX: usize = 16;
 
 /// A task that waits to land. Candidates of one lane land in the order of this type: urgent ones first, then first come,
-/// first served. What a task depends on is done before it starts, and so is never behind it.
+/// first served; but none before what it rests on ([`lane_order`]).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LanePlace {
     priority: Priority,
@@ -25,6 +27,36 @@ impl LanePlace {
         let entry = lane_entry(task)?;
         Some(Self { priority: task.spec().priority, since: entry.since, task: task.id() })
     }
+}
+
+/// A task of a lane, with what it rests on and has not landed.
+#[derive(Debug, Clone)]
+pub struct LaneMember {
+    pub task: Task,
+    pub unmet: Vec<TaskId>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct LaneOrder {
+    /// In the order in which they land, each after what it rests on.
+    pub candidates: Vec<Task>,
+    /// What rests on tasks that are not in the lane cannot land before those do.
+    pub resting: Vec<LaneMember>,
+}
+
+/// The first of those that rest on nothing behind them is next.
+pub fn lane_order(mut members: Vec<LaneMember>) -> LaneOrder {
+    members.sort_by_key(|member| LanePlace::of_task(&member.task));
+    let mut members = VecDeque::from(members);
+    let mut placed: BTreeSet<TaskId> = BTreeSet::new();
+    let mut candidates = Vec::new();
+    while let Some(next) = members.iter().position(|member| member.unmet.iter().all(|on| placed.contains(on)))
+    {
+        let Some(LaneMember { task, .. }) = members.remove(next) else { break };
+        placed.insert(task.id());
+        candidates.push(task);
+    }
+    LaneOrder { candidates, resting: members.into() }
 }
 
 /// Whether it was accepted and came back because its branch fails without it: until a person has looked at that, accepting

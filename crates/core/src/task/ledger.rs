@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::cycle::AskCycle;
 use crate::ask::question::Question;
-use crate::base::id::AttemptId;
+use crate::base::id::{AttemptId, TaskId};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 use crate::task::attempt::AttemptEnd;
@@ -27,6 +27,8 @@ pub struct Ledger {
     pub resumes: Option<AttemptId>,
     /// Why nobody may claim it, while it is held.
     pub held_because: Option<NonBlank>,
+    /// The tasks on whose accepted work it was started before that had landed. It lands after them.
+    pub rests_on: Vec<TaskId>,
     pub output: Option<String>,
     pub last_end: Option<AttemptEnd>,
     pub notes: Vec<TaskNote>,

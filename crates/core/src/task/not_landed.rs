@@ -45,6 +45,10 @@ pub enum NotLanded {
         base: CommitId,
         commands: Vec<NonBlank>,
     },
+    /// It was started on the work of a task that has been cancelled since, and contains it.
+    RestsOnCancelled {
+        task_id: TaskId,
+    },
     /// The checks fail on the branch even without this work.
     BranchFails {
         into: BranchName,
@@ -58,14 +62,17 @@ impl NotLanded {
     pub const fn is_fault_of_task(&self) -> bool {
         match self {
             Self::ChecksFailed { .. } | Self::Conflict { .. } | Self::Moved { .. } => true,
-            Self::BranchFails { .. } | Self::ProvesNothing { .. } => false,
+            Self::BranchFails { .. } | Self::ProvesNothing { .. } | Self::RestsOnCancelled { .. } => false,
         }
     }
 
     pub fn met(&self) -> &[MetTask] {
         match self {
             Self::ChecksFailed { met, .. } | Self::Conflict { met, .. } => met,
-            Self::Moved { .. } | Self::BranchFails { .. } | Self::ProvesNothing { .. } => &[],
+            Self::Moved { .. }
+            | Self::BranchFails { .. }
+            | Self::ProvesNothing { .. }
+            | Self::RestsOnCancelled { .. } => &[],
         }
     }
 
@@ -83,6 +90,9 @@ impl NotLanded {
             Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
             Self::ProvesNothing { commands, .. } => {
                 format!("passes without the work too, so a person decides: {}", list(commands))
+            }
+            Self::RestsOnCancelled { task_id } => {
+                format!("contains the work of {task_id}, which was cancelled")
             }
             Self::BranchFails { into, checks, .. } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
@@ -125,6 +135,13 @@ impl NotLanded {
                     "The commands that are to verify this task pass on {base}, where it started, so they do not show that it is \
                      done: {}. Look at the work, and accept or reject it.",
                     list(commands)
+                );
+            }
+            Self::RestsOnCancelled { task_id } => {
+                let _ = writeln!(
+                    text,
+                    "It was started on the work of {task_id} and contains it, and {task_id} was cancelled before it landed. Bring \
+                     that one back (baton task retry {task_id}), or cancel this one and add it anew."
                 );
             }
             Self::BranchFails { into, base, checks } => {

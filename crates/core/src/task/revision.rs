@@ -23,6 +23,9 @@ pub struct Revision {
     /// Dependencies it should no longer have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_after: Vec<TaskId>,
+    /// Dependencies that it no longer waits for, because their work is accepted: it starts on that work and lands after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts_on: Vec<TaskId>,
 }
 
 impl Revision {

@@ -39,6 +39,8 @@ struct StoredLedger {
     resumes: Option<AttemptId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held_because: Option<NonBlank>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rests_on: Vec<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,6 +163,7 @@ impl StoredLedger {
             is_ahead: ledger.is_ahead,
             resumes: ledger.resumes,
             held_because: ledger.held_because,
+            rests_on: ledger.rests_on,
             output: ledger.output,
             last_end: ledger.last_end,
             notes: ledger.notes,
@@ -181,6 +184,7 @@ impl From<StoredLedger> for Ledger {
             is_ahead: stored.is_ahead,
             resumes: stored.resumes,
             held_because: stored.held_because,
+            rests_on: stored.rests_on,
             output: stored.output,
             last_end: stored.last_end,
             notes: stored.notes,

@@ -106,6 +106,16 @@ impl<'a> TransitionBuilder<'a> {
         }
     }
 
+    /// What only a setting of a person's may decide.
+    pub(super) fn require_policy(&self) -> Result<(), CommandRefusal> {
+        match self.context.actor {
+            Actor::Policy { .. } => Ok(()),
+            Actor::Human { .. } | Actor::Agent { .. } | Actor::Baton => {
+                Err(CommandRefusal::NotYours { task: self.before.id() })
+            }
+        }
+    }
+
     /// The queue a task returns to: work to do, or work to plan.
     pub(super) fn send_home(&mut self) {
         self.task.state = match self.task.spec.purpose {

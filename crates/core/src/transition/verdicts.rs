@@ -357,8 +357,13 @@ impl TransitionBuilder<'_> {
 
     pub(super) fn revise(&mut self, revision: Revision) -> Result<(), CommandRefusal> {
         self.require_human_or_maker()?;
-        if !revision.after.is_empty() && self.before.ledger.started > 0 {
+        let needs_start = !revision.after.is_empty() || !revision.starts_on.is_empty();
+        if needs_start && self.before.ledger.started > 0 {
             return Err(CommandRefusal::HasBegun { task: self.task.id() });
+        }
+        if !revision.starts_on.is_empty() {
+            self.require_policy()?;
+            self.task.ledger.rests_on.extend(&revision.starts_on);
         }
         self.say(EventBody::TaskRevised { task: self.task.id(), revision: revision.clone() });
         self.task.spec = revision.apply_to(&self.before.spec);

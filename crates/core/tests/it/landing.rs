@@ -5,11 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::landing::lane::BATCH_MAX;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::landing::lane::{BATCH_MAX, LaneMember, LaneOrder, lane_order};
 use baton_core::landing::search::{LaneStep, next_step};
 use baton_core::landing::verdict::TreeState;
+use baton_core::recycle::Depth;
+use baton_core::task::attempt::ResultKind;
+use baton_core::task::{Task, TaskSpec};
+use baton_core::transition::command::Command;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
+
+use crate::samples::{attempt, drive, ended, evidence, spec};
 
 type Tree = BTreeSet<u32>;
 
@@ -232,5 +241,44 @@ proptest! {
         lane.flaky = flaky.iter().map(|last| (0..=*last % count).collect()).collect();
         lane.finish();
         prop_assert_eq!(lane.ended(End::Landed).len(), count as usize);
+    }
+}
+
+/// A task in a lane, accepted like all others at the same time, so that its number and priority decide.
+fn accepted(number: u32, priority: Priority) -> Task {
+    let plain = spec(TaskType::Implementation, Depth::Original);
+    let task = Task::create(TaskSpec { id: TaskId::from_bits(number), priority, ..plain });
+    let done = drive(task, attempt(1, ended(ResultKind::Complete, "", evidence(1, 5))));
+    drive(done, [Command::EnterLane { force: false }])
+}
+
+proptest! {
+    /// Nothing lands before what it rests on, nothing that could land is left out, and nobody is overtaken for nothing.
+    #[test]
+    fn i18_a_lane_is_ordered_by_priority_and_by_what_rests_on_what(
+        rows in vec((any::<bool>(), vec(0_u32..12, 0..3)), 1..10),
+    ) {
+        let unmet = |on: &[u32]| -> Vec<TaskId> { on.iter().map(|on| TaskId::from_bits(*on)).collect() };
+        let members: Vec<LaneMember> = (0_u32..).zip(&rows).map(|(number, (is_urgent, on))| LaneMember {
+            task: accepted(number, if *is_urgent { Priority::P1 } else { Priority::P2 }),
+            unmet: unmet(on),
+        }).collect();
+        let needs: BTreeMap<TaskId, Vec<TaskId>> =
+            members.iter().map(|member| (member.task.id(), member.unmet.clone())).collect();
+        let LaneOrder { candidates, resting } = lane_order(members);
+        prop_assert_eq!(candidates.len() + resting.len(), rows.len());
+        let mut placed: BTreeSet<TaskId> = BTreeSet::new();
+        for (at, task) in candidates.iter().enumerate() {
+            prop_assert!(needs[&task.id()].iter().all(|on| placed.contains(on)));
+            for later in &candidates[at + 1..] {
+                let could_go = needs[&later.id()].iter().all(|on| placed.contains(on));
+                let place = |task: &Task| (task.spec().priority, task.id());
+                prop_assert!(!could_go || place(task) < place(later));
+            }
+            placed.insert(task.id());
+        }
+        for member in &resting {
+            prop_assert!(!member.unmet.iter().all(|on| placed.contains(on)));
+        }
     }
 }

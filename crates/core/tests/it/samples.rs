@@ -211,6 +211,7 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
         NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met },
         NotLanded::Moved { verified: commit(), tip: commit() },
         NotLanded::ProvesNothing { base: commit(), commands: vec![NonBlank::new("cargo test").unwrap()] },
+        NotLanded::RestsOnCancelled { task_id: TaskId::from_bits(0xE) },
         NotLanded::BranchFails { into, base: commit(), checks },
     ]
 }

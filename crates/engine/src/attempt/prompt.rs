@@ -195,7 +195,11 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
             "Look at what is on the branch now, and end the step again when it is right.".to_owned(),
         ),
         // Nothing the agent could do about.
-        NotLanded::BranchFails { .. } | NotLanded::ProvesNothing { .. } => return None,
+        NotLanded::BranchFails { .. }
+        | NotLanded::ProvesNothing { .. }
+        | NotLanded::RestsOnCancelled { .. } => {
+            return None;
+        }
     };
     Some(format!("{what}:\n\n{}\n{todo}\n", fenced(&reason.describe())))
 }

@@ -26,6 +26,7 @@ use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
+use crate::landing::foundations;
 use crate::projects::Projects;
 use crate::projects::source::{CodeSource, slug};
 use crate::settings::Settings;
@@ -105,6 +106,9 @@ impl Acceptor {
             self.check_can_land(&task, &source).await?;
             self.tasks.apply(id, command, actor).await?;
             return Ok(Accepted::Waiting { landing });
+        }
+        if let Some(found) = foundations::unmet(&self.projects, &task).await?.first() {
+            return Err(LandingError::RestsOn { task: id, on: found.task }.into());
         }
         let merged = self.merge(&task, &source).await?;
         match &merged {

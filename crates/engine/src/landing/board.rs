@@ -10,9 +10,11 @@ use baton_core::base::priority::Priority;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::lane_entry;
+use baton_core::landing::lane::{LaneMember, lane_entry};
 use baton_core::landing::verdict::{Verdict, VerdictSubject};
+use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
+use baton_core::task::state::LaneEntry;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -175,8 +177,22 @@ pub struct LaneCandidate {
     pub accepted_by: String,
     pub since: Timestamp,
     pub is_being_checked: bool,
-    /// The task before it in the lane.
+    /// The task before it in the lane, or one that it was started on and that is not in the lane.
     pub behind: Option<TaskId>,
+}
+
+impl LaneCandidate {
+    fn new(task: &Task, entry: &LaneEntry, is_being_checked: bool, behind: Option<TaskId>) -> Self {
+        Self {
+            task_id: task.id(),
+            title: task.spec().title.clone(),
+            priority: task.spec().priority,
+            accepted_by: entry.accepted_by.to_string(),
+            since: entry.since,
+            is_being_checked,
+            behind,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -247,15 +263,12 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
     let mut candidates = Vec::new();
     for task in &lane.tasks {
         let Some(entry) = lane_entry(task) else { continue };
-        candidates.push(LaneCandidate {
-            task_id: task.id(),
-            title: task.spec().title.clone(),
-            priority: task.spec().priority,
-            accepted_by: entry.accepted_by.to_string(),
-            since: entry.since,
-            is_being_checked: activity.runs.iter().any(|run| run.tasks.contains(&task.id())),
-            behind: behind.replace(task.id()),
-        });
+        let is_being_checked = activity.runs.iter().any(|run| run.tasks.contains(&task.id()));
+        candidates.push(LaneCandidate::new(task, entry, is_being_checked, behind.replace(task.id())));
+    }
+    for LaneMember { task, unmet } in &lane.resting {
+        let Some(entry) = lane_entry(task) else { continue };
+        candidates.push(LaneCandidate::new(task, entry, false, unmet.first().copied()));
     }
     LaneView {
         branch: lane.key.branch,

@@ -25,6 +25,8 @@ pub enum LandingError {
     NoReviewer { task: TaskId },
     #[error("the review of {task} ({review}) ended without AGREE or DISAGREE")]
     ReviewUnclear { task: TaskId, review: TaskId },
+    #[error("{task} was started on the work of {on}, which has not landed")]
+    RestsOn { task: TaskId, on: TaskId },
     #[error("the changes of {task} are too long for another agent to review whole ({bytes} bytes)")]
     TooLongToReview { task: TaskId, bytes: usize },
 }
@@ -32,7 +34,8 @@ pub enum LandingError {
 failure! {
     LandingError { |it|
         kind: match it {
-            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. } => {
+            Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
+            | Self::RestsOn { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -40,6 +43,7 @@ failure! {
         hint: match it {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
+            Self::RestsOn { .. } => "merging it would merge that work too; accept it without --force, and it lands after the other",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
             Self::TooLongToReview { .. } => "look at the work and accept or reject it yourself",
@@ -62,6 +66,12 @@ explained! { LandingError {
         means: "The checks could not run, because the project's own set-up failed in the clone they run in.",
         cause: "The user task that `worktree.setup` names ended with an error.",
         next: "Run it yourself (`baton do NAME`) and repair it. What waits to land is checked again by itself.",
+    },
+    Self::RestsOn { .. } => Explanation {
+        code: "rests_on_unlanded_work",
+        means: "The task contains the work of another one, which has not landed. Merging it would merge that work too, and nobody has decided that.",
+        cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
+        next: "Accept it without `--force`: it waits and lands after the other. If that one was cancelled, bring it back with `baton task retry`, or cancel this one and add it anew.",
     },
     Self::EmptyLane => Explanation {
         code: "empty_lane",

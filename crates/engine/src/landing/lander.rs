@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::{BATCH_MAX, lane_entry};
+use baton_core::landing::lane::{BATCH_MAX, LaneMember, lane_entry};
 use baton_core::landing::search::{LaneStep, next_step};
 use baton_core::landing::verdict::{TreeState, Verdict, VerdictSubject};
 use baton_core::people::actor::Actor;
@@ -27,6 +27,7 @@ use crate::landing::batch::Batch;
 use crate::landing::board::LandingBoard;
 use crate::landing::check_room::CheckRoom;
 use crate::landing::checking::{CheckOrder, Suite};
+use crate::landing::foundations;
 use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
@@ -66,6 +67,17 @@ impl Lander {
     pub async fn land(&self, task: TaskId) -> Result<(), EngineError> {
         while let Some(lane) = lanes::find(&self.projects, task).await? {
             self.work(&lane).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends back what contains work that was cancelled: it would never land.
+    pub async fn settle_resting(&self, lane: &Lane) -> Result<(), EngineError> {
+        for LaneMember { task, .. } in &lane.resting {
+            let unmet = foundations::unmet(&self.projects, task).await?;
+            if let Some(gone) = unmet.iter().find(|found| found.is_cancelled) {
+                self.send_back(task, NotLanded::RestsOnCancelled { task_id: gone.task }).await?;
+            }
         }
         Ok(())
     }

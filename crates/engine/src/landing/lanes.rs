@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
-use baton_core::landing::lane::LanePlace;
+use baton_core::landing::lane::{LaneMember, LaneOrder, lane_order};
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
 use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
+use crate::landing::foundations;
 use crate::projects::Projects;
 use crate::projects::source::CodeSource;
 
@@ -31,13 +32,16 @@ impl std::fmt::Display for LaneKey {
     }
 }
 
-/// A lane and the tasks in it, in the order in which they land.
+/// A lane and the tasks in it.
 #[derive(Debug, Clone)]
 pub struct Lane {
     pub key: LaneKey,
     pub source: CodeSource,
     pub project: Option<Project>,
+    /// In the order in which they land.
     pub tasks: Vec<Task>,
+    /// Those that cannot land before tasks do that are not in the lane.
+    pub resting: Vec<LaneMember>,
 }
 
 /// Every lane that has a task.
@@ -61,12 +65,17 @@ pub async fn load(projects: &Projects) -> Result<Vec<Lane>, EngineError> {
     }
     let mut lanes: Vec<Lane> = lanes.into_values().collect();
     for lane in &mut lanes {
-        lane.tasks.sort_by_key(LanePlace::of_task);
+        let mut members = Vec::with_capacity(lane.tasks.len());
+        for task in std::mem::take(&mut lane.tasks) {
+            let unmet = foundations::unmet(projects, &task).await?.iter().map(|found| found.task).collect();
+            members.push(LaneMember { task, unmet });
+        }
+        LaneOrder { candidates: lane.tasks, resting: lane.resting } = lane_order(members);
     }
     Ok(lanes)
 }
 
-/// The lane of one task, with all that wait in it; None if the task does not wait.
+/// The lane of one task, with all that wait in it; None if the task does not wait, or for a task that is not in the lane.
 pub async fn find(projects: &Projects, task: TaskId) -> Result<Option<Lane>, EngineError> {
     let is_in = |lane: &Lane| lane.tasks.iter().any(|other| other.id() == task);
     Ok(load(projects).await?.into_iter().find(is_in))
@@ -88,5 +97,5 @@ async fn empty_lane(projects: &Projects, task: &Task) -> Result<Lane, EngineErro
     let source = projects.source(project.as_ref());
     let branch = project.as_ref().map_or_else(BranchName::integration, Project::branch);
     let key = LaneKey { repository: projects.folder_of(&source), branch };
-    Ok(Lane { key, source, project, tasks: Vec::new() })
+    Ok(Lane { key, source, project, tasks: Vec::new(), resting: Vec::new() })
 }

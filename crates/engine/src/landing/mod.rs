@@ -14,6 +14,7 @@ pub mod board;
 pub mod check_room;
 mod checking;
 pub mod error;
+mod foundations;
 pub mod history;
 pub mod lander;
 pub mod lanes;

@@ -17,6 +17,15 @@ impl Projects {
         worktrees: &Worktrees,
         trunk: &BranchName,
     ) -> Result<(), EngineError> {
+        let rests_on = &task.ledger().rests_on;
+        if !rests_on.is_empty() {
+            let branch = BranchName::for_task(task.id());
+            let works: Vec<BranchName> = rests_on.iter().map(|on| BranchName::for_task(*on)).collect();
+            for on in rests_on {
+                self.fetch_branch(worktrees, *on).await?;
+            }
+            return Ok(worktrees.start_branch_on(&branch, trunk, &works).await?);
+        }
         let continued = match self.recycled_task(task).await? {
             Some(recycled) => {
                 self.fetch_branch(worktrees, recycled).await?;
@@ -38,7 +47,7 @@ impl Projects {
     }
 
     /// The task whose partial work this one continues: the recycled task, for its breakdown and for the subtasks of the plan.
-    async fn recycled_task(&self, task: &Task) -> Result<Option<TaskId>, EngineError> {
+    pub(crate) async fn recycled_task(&self, task: &Task) -> Result<Option<TaskId>, EngineError> {
         if let Some(replaced) = task.replaces() {
             return Ok(Some(replaced));
         }

@@ -77,6 +77,9 @@ pub struct TaskView {
     pub depends_on: Vec<TaskId>,
     /// The dependencies that are not met yet.
     pub waiting_on: Vec<TaskId>,
+    /// The tasks on whose accepted work it was started before that had landed. It lands after them.
+    #[serde(default)]
+    pub rests_on: Vec<TaskId>,
     /// The dependencies that can never be met, and why.
     pub dead_edges: Vec<DeadEdge>,
     pub attempts: Vec<AttemptRecord>,
@@ -184,6 +187,7 @@ impl TaskView {
             output: task.ledger().output.clone(),
             depends_on: dependencies.iter().map(|edge| edge.on).collect(),
             waiting_on,
+            rests_on: task.ledger().rests_on.clone(),
             dead_edges,
             attempts,
             reported: last_end.map(|end| end.reported.clone()),

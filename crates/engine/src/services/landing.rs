@@ -1,6 +1,6 @@
 //! Accepts work where the settings say so, and works on the lanes of accepted work: on each in its own task, so that one whose checks take long holds up no other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,8 @@ use baton_core::landing::policy::{PolicyStep, policy_step};
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Versioned;
 use baton_core::task::Task;
-use baton_core::task::state::QueueName;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::{QueueName, TaskState};
 use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::query::TaskFilter;
 use tokio::sync::watch;
@@ -21,11 +22,15 @@ use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceErro
 use crate::cluster::leader::Leadership;
 use crate::landing::lanes::{self, Lane, LaneKey};
 use crate::landing::reviewer::{self, ReviewStep};
+use crate::projects::Projects;
 use crate::projects::source::CodeSource;
 use crate::services::workspace::Workspace;
+use crate::settings::StartOn;
 
 /// Finished tasks read at once.
 const PAGE: u32 = 200;
+/// Dependents of one task that are looked at for an early start. The others wait for it to land.
+const DEPENDENTS_MAX: u32 = 100;
 
 /// A branch in a folder is worked on by the machine that has the folder, one of a remote by the leader.
 pub(super) struct LandingService {
@@ -114,6 +119,32 @@ impl LandingService {
         }
     }
 
+    /// `start_on = "landing"`: what waits for nothing but work in this lane starts on that work.
+    async fn start_dependents(&self, lane: &Lane) -> Result<(), ServiceError> {
+        let Workspace { settings, tasks, projects, .. } = &self.workspace;
+        if settings.start_on != StartOn::Landing {
+            return Ok(());
+        }
+        let resting = lane.resting.iter().map(|member| &member.task);
+        let landing: Vec<TaskId> = lane.tasks.iter().chain(resting).map(Task::id).collect();
+        let edges = tasks.store.dependents_of_many(&landing, DEPENDENTS_MAX).await?;
+        let waiting: BTreeSet<TaskId> =
+            edges.iter().filter(|edge| !edge.is_met).map(|edge| edge.task).collect();
+        let waiting: Vec<TaskId> = waiting.into_iter().collect();
+        let edges = tasks.store.dependencies_of_many(&waiting).await?;
+        for Versioned { value: task, .. } in tasks.store.tasks_by_ids(&waiting).await? {
+            let open = edges.iter().filter(|edge| edge.task == task.id() && !edge.is_met).map(|edge| edge.on);
+            let on: Vec<TaskId> = open.collect();
+            let is_new = matches!(task.state(), TaskState::Incoming) && task.ledger().started == 0;
+            if !is_new || !on.iter().all(|on| landing.contains(on)) {
+                continue;
+            }
+            let item = Item::new(ItemKind::Landing, &task.id()).for_task(task.id());
+            self.items.attempt(&item, start_early(projects, &lane.key, &task, on)).await?;
+        }
+        Ok(())
+    }
+
     async fn review(&self, task: &Task, policy: AcceptPolicy) -> Result<(), EngineError> {
         let Workspace { projects, settings, .. } = &self.workspace;
         match reviewer::review(projects, settings, task).await {
@@ -136,6 +167,27 @@ impl LandingService {
     }
 }
 
+/// It no longer waits for these, because it starts on their work.
+async fn start_early(
+    projects: &Projects,
+    lane: &LaneKey,
+    task: &Task,
+    on: Vec<TaskId>,
+) -> Result<(), EngineError> {
+    // Work for another branch cannot be built on.
+    if lanes::key_of(projects, task).await? != *lane {
+        return Ok(());
+    }
+    let revision = Revision { not_after: on.clone(), starts_on: on, ..Revision::default() };
+    let actor = Actor::policy("start_on = landing");
+    match projects.tasks.revise(task.id(), revision, &Revision::default(), actor).await {
+        Ok(_) => Ok(()),
+        // Somebody decided first.
+        Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 impl Service for LandingService {
     async fn run_once(&mut self) -> Result<Round, ServiceError> {
         self.accept_ready().await?;
@@ -145,6 +197,11 @@ impl Service for LandingService {
                 continue;
             }
             let item = Item::new(ItemKind::Lane, &lane.key);
+            self.start_dependents(&lane).await?;
+            self.items.attempt(&item, self.workspace.lander().settle_resting(&lane)).await?;
+            if lane.tasks.is_empty() {
+                continue;
+            }
             let item = lane.tasks.first().map_or(item.clone(), |first| item.for_task(first.id()));
             if self.items.is_due(&item) && !self.active.contains_key(&lane.key) {
                 self.start(lane, item);

@@ -55,7 +55,7 @@ pub use crate::settings::asking::{AskingSettings, Unattended};
 pub use crate::settings::error::SettingsError;
 pub use crate::settings::namespace::InvalidNamespace;
 pub use crate::settings::tables::{
-    NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings,
+    NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings, StartOn,
     TelemetrySettings, WorktreeSettings,
 };
 pub use baton_agents::presets::kind::AgentKind;
@@ -126,6 +126,8 @@ pub struct Settings {
     /// out) always waits for you.
     #[schemars(with = "String", extend("enum" = POLICIES))]
     pub accept_when: AcceptPolicy,
+    /// When a task may start that depends on others: once their work has landed, or as soon as it is accepted.
+    pub start_on: StartOn,
     /// How many runs of the checks may be at work at once, over all branches, while accepted work lands. With more than one,
     /// the tasks behind those that are being checked are checked already, on what the branch will be if those pass. Without it, one for every
     /// four processors, and at least one.
@@ -184,6 +186,7 @@ impl Default for Settings {
             recycle: RecycleSettings::default(),
             protect: vec![".agent/**".to_owned()],
             accept_when: AcceptPolicy::Person,
+            start_on: StartOn::Done,
             checks_at_once: None,
             budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),

@@ -89,6 +89,15 @@ pub enum RecyclePolicy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+pub enum StartOn {
+    /// once their work has landed
+    Done,
+    /// as soon as their work is accepted: the task starts on it, and lands after it
+    Landing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum PlanPolicy {
     /// Baton, at once
     Auto,

@@ -62,6 +62,10 @@ pub(crate) fn render(view: &TaskView) -> String {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
     }
+    if !view.rests_on.is_empty() {
+        let names: Vec<String> = view.rests_on.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "\nStarted on the accepted work of {}, and lands after it", names.join(", "));
+    }
     if let Some(reason) = &view.not_started {
         let _ = writeln!(text, "\nReady, but not started: {}", reason.message);
     }

@@ -13,6 +13,7 @@ use crate::git::clone::private_clone::{CloneState, PrivateClone};
 use crate::git::clone::setup::Setup;
 use crate::git::clone::worktrees::{Worktrees, hidden_ref};
 use crate::git::error::GitError;
+use crate::git::repository::ground::ground_ref;
 
 /// What a clone stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +217,14 @@ impl Worktrees {
         };
         let base = match (earlier, &spec.place) {
             (Some(earlier), _) => earlier,
-            (None, Place::Task { from, .. }) => self.left_from(start, from).await?,
+            (None, Place::Task { branch, from }) => {
+                let left = self.left_from(start, from).await?;
+                // What it was started on is not its own work, even where that has not landed yet.
+                match self.repository.commit_at(&ground_ref(branch)).await? {
+                    Some(ground) if self.repository.is_ancestor(&left, &ground).await? => ground,
+                    _ => left,
+                }
+            }
             (None, Place::Reading { .. }) => start.clone(),
         };
         let line = format!("create {} {base}\n", hidden_ref("base", spec.attempt));

@@ -38,4 +38,44 @@ impl Worktrees {
         let line = format!("create refs/heads/{branch} {start}\n");
         repository.update_refs("create the task's branch", &line).await
     }
+
+    /// Creates a task's branch from the trunk with accepted work merged on it that has not landed yet, and remembers where
+    /// that is: what the task itself does is counted from there. Does nothing if the branch exists, or the trunk has it all.
+    pub async fn start_branch_on(
+        &self,
+        branch: &BranchName,
+        trunk: &BranchName,
+        works: &[BranchName],
+    ) -> Result<(), GitError> {
+        let _lock = self.lock().await?;
+        let repository = self.repository();
+        let (None, Some(tip)) = (repository.tip(branch).await?, repository.tip(trunk).await?) else {
+            return Ok(());
+        };
+        let mut ground = tip.clone();
+        for work in works {
+            let Some(theirs) = repository.tip(work).await? else { continue };
+            if repository.is_ancestor(&theirs, &ground).await? {
+                continue;
+            }
+            let message = format!("Merge {work} into {branch}");
+            let spec = MergeSpec { branch: work.clone(), head: None, into: branch.clone(), message };
+            match self.merge_trees(&spec, &ground, &theirs).await? {
+                Ok(tree) => ground = self.join(&spec, &tree, &ground, &theirs).await?,
+                // It will not land as it is; until then the work is worth more than what the trunk has gained meanwhile.
+                Err(_) if ground == tip => ground = theirs,
+                Err(_) => {}
+            }
+        }
+        if ground == tip {
+            return Ok(());
+        }
+        let lines = format!("create refs/heads/{branch} {ground}\ncreate {} {ground}\n", ground_ref(branch));
+        repository.update_refs("create the task's branch", &lines).await
+    }
+}
+
+/// Where the branch of a task began that was started on work which had not landed.
+pub(crate) fn ground_ref(branch: &BranchName) -> String {
+    format!("refs/baton/ground/{branch}")
 }

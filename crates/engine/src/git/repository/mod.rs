@@ -1,7 +1,7 @@
 //! A person's repository: what is in it, and the few changes Baton makes there (its own refs, and merges).
 
 mod demo;
-mod ground;
+pub(crate) mod ground;
 pub(crate) mod head;
 pub(crate) mod holders;
 pub(crate) mod lock;

@@ -42,6 +42,7 @@ pub(super) fn shapes() -> Shapes {
         ("output", or_null(&text())),
         ("depends_on", list(&refer("TaskId"))),
         ("waiting_on", list(&refer("TaskId"))),
+        ("rests_on", list(&refer("TaskId"))),
         ("came_of", or_null(&refer("TaskId"))),
         ("asked_by", or_null(&text())),
         ("not_started", or_null(&refer("NotStarted"))),

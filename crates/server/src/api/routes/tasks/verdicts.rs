@@ -314,6 +314,7 @@ async fn revise(
         priority: body.priority,
         after: body.after,
         not_after: body.not_after,
+        ..Revision::default()
     };
     if revision.after.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
