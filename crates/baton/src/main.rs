@@ -20,12 +20,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use baton_engine::user_tasks::fenced_run;
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 
 /// The modes in which Baton starts this program around an agent.
 const AGENT_FENCE: &str = "agent-fence";
 const AGENT_KEEPER: &str = "agent-keeper";
+/// The mode in which it runs a user task inside a fence.
+const AGENT_TASK: &str = "agent-task";
 
 fn main() -> ExitCode {
     // Taskfile commands that call `task` get this binary under that name.
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     match words.split_first() {
         Some((first, rest)) if first == AGENT_FENCE => return baton_engine::fence::program(rest),
         Some((first, rest)) if first == AGENT_KEEPER => return baton_engine::keeper::program(rest),
+        Some((first, [])) if first == AGENT_TASK => return fenced_run::program(),
         _ => {}
     }
     // Exits here if the shell asked for completions.
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         baton_engine::keeper::enable(program.clone(), [AGENT_KEEPER]);
         baton_engine::fence::enable(program.clone(), [AGENT_FENCE]);
+        fenced_run::enable(program.clone(), AGENT_TASK);
         baton_engine::watchdog::enable(program, ["agent-watchdog"]);
     }
     match commands::run(arguments) {

@@ -8,7 +8,7 @@ use baton_core::base::id::AttemptId;
 use crate::driver::tool_server::ToolServer;
 use crate::fence::Fence;
 use crate::output::log::LOG_BYTES_MAX;
-use crate::process::environment::AgentEnvironment;
+use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::spawn::ProcessSpec;
 
 /// The agent to start, and its limits.
@@ -91,6 +91,7 @@ impl<'a> From<&'a Launch> for ProcessSpec<'a> {
             folder: &launch.worktree,
             environment: &launch.environment,
             fence: launch.fence.as_ref(),
+            mark: ATTEMPT_ID,
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod marked;
 pub mod one_shot;
 pub mod peer;
 pub(crate) mod pipe;
+pub mod piped_run;
 pub mod secrecy;
 mod socket_table;
 pub(crate) mod spawn;

@@ -15,7 +15,7 @@ use crate::fence::Fence;
 use crate::output::excerpt::TextExcerpt;
 use crate::output::lines::{LineSplitter, OutputLine};
 use crate::output::live::LiveOutput;
-use crate::process::environment::AgentEnvironment;
+use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::exit::ProcessExit;
 use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
 use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
@@ -68,6 +68,7 @@ impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
             folder: &one_shot.folder,
             environment: &one_shot.environment,
             fence: one_shot.fence.as_ref(),
+            mark: ATTEMPT_ID,
         }
     }
 }

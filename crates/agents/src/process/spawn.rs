@@ -16,7 +16,7 @@ use tracing::{debug, warn};
 use baton_core::base::id::AttemptId;
 
 use crate::fence::Fence;
-use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
+use crate::process::environment::AgentEnvironment;
 use crate::process::identity::{ProcessIdentity, TreeGuard};
 use crate::process::keeper;
 use crate::process::tree::{LeftoverProcesses, ProcessTree};
@@ -51,6 +51,8 @@ pub(crate) struct ProcessSpec<'a> {
     pub environment: &'a AgentEnvironment,
     /// The fence it runs in, if any.
     pub fence: Option<&'a Fence>,
+    /// The variable that carries the id: the attempt's, or that of a run beside its agent.
+    pub mark: &'static str,
 }
 
 /// A running process and its tree. Dropping it kills the tree, unless it was ended.
@@ -92,7 +94,7 @@ impl Process {
             .envs(start.environment.iter().filter(|(name, _)| !removed.iter().any(|removed| name == removed)))
             .envs(added.iter().map(|(name, value)| (name, value)))
             // Last, so that nothing overrides it: the tree is found by it.
-            .env(ATTEMPT_ID, start.attempt.to_string())
+            .env(start.mark, start.attempt.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -112,7 +112,7 @@ impl From<UserTaskError> for CliError {
             | UserTaskError::Unreadable(_) => USAGE,
             UserTaskError::Untrusted => REFUSED,
             UserTaskError::Folder { .. } => UNREACHABLE,
-            UserTaskError::Lost(_) => FAILED,
+            UserTaskError::NotFenced(_) | UserTaskError::Lost(_) => FAILED,
         };
         Self {
             message: error.to_string(),

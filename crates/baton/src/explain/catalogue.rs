@@ -16,6 +16,7 @@ use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::attempt::error::AttemptError;
 use baton_engine::base::error::{FolderError, NotFound};
+use baton_engine::base::run_fence::NoFence;
 use baton_engine::cluster::error::LockError;
 use baton_engine::git::GitError;
 use baton_engine::import::ImportError;
@@ -89,7 +90,7 @@ pub(crate) fn families() -> Vec<CodeFamily> {
             "Settings",
             &[SettingsError::EXPLAINED, &[InvalidNamespace::EXPLAINED, FolderError::EXPLAINED]],
         ),
-        family("Projects", &[ProjectError::EXPLAINED]),
+        family("Projects", &[ProjectError::EXPLAINED, &[NoFence::EXPLAINED]]),
         family(
             "Attempts and landing",
             &[AttemptError::EXPLAINED, LandingError::EXPLAINED, LockError::EXPLAINED],

@@ -157,7 +157,14 @@ impl McpRepo {
 
     /// The server and its address, once it listens.
     fn up(&self) -> (ServerProcess, String) {
-        let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        self.up_with(&[])
+    }
+
+    /// The same with these variables.
+    fn up_with(&self, variables: &[(&str, &str)]) -> (ServerProcess, String) {
+        let mut command = self.baton();
+        command.args(["up", "--listen", "127.0.0.1:0"]).envs(variables.iter().copied());
+        let up = command.stderr(Stdio::null()).spawn().unwrap();
         let up = ServerProcess(up);
         let find = || {
             let mut files =

@@ -100,10 +100,12 @@ pub async fn measure(
         // Not what the settings let an agent see: a check has no use for a model's key.
         let root = context.projects.people_folder(worktrees);
         let fence = context.projects.check_fence(worktrees, &checkout.folder)?;
+        let mut site = context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
+        site.fence = context.projects.check_task_fence(worktrees, &checkout.folder);
         let ground = CheckGround {
             attempt: checkout.attempt,
             user_tasks: &context.agents.user_tasks,
-            site: &context.agents.site(&root, &checkout.folder, checkout.attempt, &[]),
+            site: &site,
             live: None,
             fence: Some(&fence.fence),
         };

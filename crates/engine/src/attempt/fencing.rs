@@ -19,7 +19,8 @@ use tokio::sync::mpsc;
 
 use crate::attempt::agent_run::AgentRun;
 use crate::base::error::EngineError;
-use crate::projects::fence::{RunFence, object_folders};
+use crate::base::run_fence::RunFence;
+use crate::projects::fence::object_folders;
 use crate::settings::AgentSettings;
 use crate::tasks::service::TaskService;
 

@@ -79,7 +79,9 @@ impl AgentRun<'_> {
     /// What the agent's tools need to know of where it works.
     pub(crate) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
         let root = self.context.projects.repository_path(self.task).await?;
-        let site = self.context.agents.site(&root, &self.checkout.folder, self.attempt, &agent.env);
+        let mut site = self.context.agents.site(&root, &self.checkout.folder, self.attempt, &agent.env);
+        let projects = &self.context.projects;
+        site.fence = projects.agent_task_fence(self.role, agent, self.worktrees, &self.checkout.folder);
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 

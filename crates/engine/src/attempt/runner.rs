@@ -170,7 +170,8 @@ impl Runner {
         let AttemptContext { settings, agents, tasks, .. } = &self.context;
         let user_tasks = &agents.user_tasks;
         let root = self.context.projects.people_folder(worktrees);
-        let site = self.context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
+        let mut site = self.context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
+        site.fence = self.context.projects.check_task_fence(worktrees, &checkout.folder);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         for name in settings.checks.user_tasks().chain(setup) {
             match user_tasks.ready_to_run(&site, name) {

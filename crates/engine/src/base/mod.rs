@@ -1,5 +1,5 @@
-//! What every folder uses and no rule depends on: errors, ids, redaction, the HTTP client, and the supervisor that runs
-//! background services.
+//! What every folder uses and no rule depends on: errors, ids, redaction, the HTTP client, fences while something runs in
+//! them, and the supervisor that runs background services.
 
 pub mod announce;
 pub mod attempt_secret;
@@ -10,4 +10,5 @@ pub mod http_client;
 pub mod ids;
 pub mod redaction;
 pub mod refusals;
+pub mod run_fence;
 pub mod supervisor;

@@ -131,7 +131,8 @@ impl Lander {
         let live = &order.watched.output;
         let clone = worktrees.scratch_clone(&order.into, &order.commit, &setup).await?;
         let root = self.projects.people_folder(worktrees);
-        let site = self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory());
+        let mut site = self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory());
+        site.fence = self.projects.check_task_fence(worktrees, clone.folder());
         // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);
         if let Some(name) = &wanted.setup {

@@ -29,7 +29,7 @@ pub(crate) fn attempt_site(
     }
     let plain = |text: &OsStr| text.to_string_lossy().into_owned();
     let environment = environment.iter().map(|(name, value)| (plain(name), plain(value))).collect();
-    Site { root: root.to_owned(), folder: folder.to_owned(), environment: Some(environment) }
+    Site { root: root.to_owned(), folder: folder.to_owned(), environment: Some(environment), fence: None }
 }
 
 impl Projects {

@@ -1,4 +1,4 @@
-//! Errors of creating and completing projects, and of what runs in them.
+//! Errors of creating and completing projects.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,6 @@ pub enum ProjectError {
     Incomplete { project: ProjectId, open: u64, total: u64 },
     #[error("{} is not a valid project path: {detail}", path.display())]
     InvalidPath { path: PathBuf, detail: String },
-    #[error("{detail}")]
-    NoFence { detail: String },
 }
 
 failure! {
@@ -24,14 +22,10 @@ failure! {
         kind: match it {
             Self::Incomplete { .. } => ErrorKind::Conflict,
             Self::InvalidPath { .. } => ErrorKind::InvalidInput,
-            Self::NoFence { .. } => ErrorKind::Internal,
         },
         hint: match it {
             Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),
             Self::InvalidPath { .. } => "use the absolute path of a git repository".to_owned(),
-            Self::NoFence { .. } => {
-                "baton doctor says what is missing; fence = \"auto\" does with what there is".to_owned()
-            }
         },
         explained: it.explained(),
     }
@@ -49,12 +43,5 @@ explained! { ProjectError {
         means: "The path is not valid for a project.",
         cause: "It does not exist, is not a folder, or is not absolute.",
         next: "Use the absolute path of a git repository.",
-    },
-    Self::NoFence { .. } => Explanation {
-        code: "no_fence",
-        means: "The settings ask for a fence that this machine cannot build, so neither an agent nor a check was started (I21).",
-        cause: "`fence = \"strict\"` is all or nothing. bubblewrap is missing, or the system forbids user namespaces, or \
-                a folder in `fence_read` or `fence_write` leads elsewhere; the message says which.",
-        next: "`baton doctor` shows what is missing. Install bubblewrap, or set `fence = \"auto\"` to do with what there is.",
     },
 } }

@@ -25,6 +25,8 @@ pub enum UserTaskError {
     Untrusted,
     #[error("{path} cannot be used: {detail}")]
     Folder { path: String, detail: String },
+    #[error("the fence of the user task was not built: {0}")]
+    NotFenced(String),
     #[error("the run was lost: {0}")]
     Lost(String),
 }
@@ -40,6 +42,9 @@ impl UserTaskError {
             Self::UnknownKeys(_) => format!("fix the keys in {TASKFILE}, or begin them with x-"),
             Self::Untrusted => "a person reads the file and then says: baton tasks --trust".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
+            Self::NotFenced(_) => {
+                "baton doctor says what is missing; fence = \"auto\" does with what there is".to_owned()
+            }
             Self::Lost(_) => "try again".to_owned(),
         }
     }
@@ -69,7 +74,7 @@ failure! {
             Self::NoTaskfile | Self::Unknown { .. } => ErrorKind::NotFound,
             Self::OpenQuote | Self::NulInArgs => ErrorKind::InvalidInput,
             Self::Unreadable(_) | Self::UnknownKeys(_) | Self::Untrusted => ErrorKind::Conflict,
-            Self::Folder { .. } | Self::Lost(_) => ErrorKind::Internal,
+            Self::Folder { .. } | Self::NotFenced(_) | Self::Lost(_) => ErrorKind::Internal,
         },
         hint: it.hint(),
         explained: it.explained(),

@@ -54,6 +54,12 @@ explained! { UserTaskError {
         cause: "Its owner, its rights or the disk.",
         next: "Check the path in the message.",
     },
+    Self::NotFenced(_) => Explanation {
+        code: "user_task_not_fenced",
+        means: "The user task was not run: the fence that its attempt has cannot be built for it (I21).",
+        cause: "`fence = \"strict\"` is all or nothing, and something that it needs is missing; the message says what.",
+        next: "`baton doctor` shows what is missing. Install bubblewrap, or set `fence = \"auto\"`.",
+    },
     Self::Lost(_) => Explanation {
         code: "run_lost",
         means: "The run was begun and its end was not seen.",

@@ -7,6 +7,7 @@
 pub mod checks;
 mod error;
 mod explained;
+pub mod fenced_run;
 mod live_capture;
 mod output;
 mod settings;
@@ -18,13 +19,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::fence::FenceRequest;
 use baton_agents::output::live::LiveOutput;
 use baton_agents::process::marked::MarkedRun;
 use baton_taskfile::ast::TaskfileWarning;
 use baton_taskfile::cli::TaskCliOptions;
 use baton_taskfile::{
-    CancelToken, OutputTarget, ProjectTree, TaskEnvironment, TaskInvocation, Taskfile, TaskfileCache,
-    split_args,
+    CancelToken, Capture, Console, OutputTarget, ProjectTree, TaskEnvironment, TaskInvocation, Taskfile,
+    TaskfileCache, split_args,
 };
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
@@ -134,6 +136,11 @@ impl UserTasks {
         capture: Option<Arc<LiveCapture>>,
     ) -> Result<Ran, UserTaskError> {
         let taskfile = self.ready_to_run(site, &call.name)?;
+        if let Some(request) = &site.fence {
+            let _place = self.0.places.acquire().await;
+            // On the heap: it holds the state of a process and its pipes.
+            return Box::pin(run_fenced(site, request, &taskfile, &call, capture)).await;
+        }
         let cancel = CancelToken::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
         let _ending = CancelOnDrop(cancel.clone());
         // Never closed, so there is always a place in the end.
@@ -226,6 +233,23 @@ impl UserTasks {
         let tree = ProjectTree { definitions: site.root.clone(), dir: site.folder.clone() };
         Ok(self.0.cache.open_in(&tree, &site.taskfile(), environment)?)
     }
+}
+
+async fn run_fenced(
+    site: &Site,
+    request: &FenceRequest,
+    taskfile: &Taskfile,
+    call: &TaskInvocation,
+    capture: Option<Arc<LiveCapture>>,
+) -> Result<Ran, UserTaskError> {
+    let apart = Capture::separate();
+    let console: &dyn Console = capture.as_ref().map_or(&apart, |capture| capture.as_ref());
+    let end = fenced_run::run(site, request, taskfile, call, console).await?;
+    let (stdout, stderr) = match capture {
+        Some(capture) => (capture.take(), String::new()),
+        None => apart.take(),
+    };
+    Ok(Ran::of_fenced(&call.name, end, stdout, stderr))
 }
 
 fn describe_warning((path, warning): &(PathBuf, TaskfileWarning)) -> String {

@@ -7,6 +7,7 @@ use baton_taskfile::{InvocationResult, RunErrorKind};
 use serde::Serialize;
 
 use crate::base::ids::Ids;
+use crate::user_tasks::fenced_run::FencedEnd;
 
 /// Of each stream a model is told this many characters at most, half of them from the end. Two streams and the
 /// words around them stay below what a tool may answer.
@@ -30,10 +31,7 @@ pub struct Ran {
 
 impl Ran {
     pub(super) fn of(name: &str, outcome: InvocationResult) -> Self {
-        let fault = outcome.error.as_ref().and_then(|error| match error.kind.as_ref() {
-            RunErrorKind::Command(_) => None,
-            cause => Some(cause.to_string()),
-        });
+        let fault = fault_of(&outcome);
         Self {
             task_name: name.to_owned(),
             succeeded: outcome.is_success(),
@@ -41,6 +39,17 @@ impl Ran {
             stdout: trimmed(outcome.stdout),
             stderr: trimmed(outcome.stderr),
             fault,
+        }
+    }
+
+    pub(super) fn of_fenced(name: &str, end: FencedEnd, stdout: String, stderr: String) -> Self {
+        Self {
+            task_name: name.to_owned(),
+            succeeded: end.exit_code == 0,
+            exit_code: end.exit_code,
+            stdout: trimmed(stdout),
+            stderr: trimmed(stderr),
+            fault: end.fault,
         }
     }
 
@@ -104,6 +113,14 @@ impl Ran {
         fs::write(&path, self.text())?;
         Ok(path)
     }
+}
+
+/// What went wrong, if it was not a command's own exit code.
+pub(super) fn fault_of(outcome: &InvocationResult) -> Option<String> {
+    outcome.error.as_ref().and_then(|error| match error.kind.as_ref() {
+        RunErrorKind::Command(_) => None,
+        cause => Some(cause.to_string()),
+    })
 }
 
 fn trimmed(mut text: String) -> String {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_agents::fence::FenceRequest;
+
 /// Where a project's user tasks are, from its root.
 pub const TASKFILE: &str = ".agent/Taskfile.yml";
 
@@ -13,12 +15,14 @@ pub struct Site {
     pub folder: PathBuf,
     /// All that commands get as their environment; without it, that of this process.
     pub environment: Option<Vec<(String, String)>>,
+    /// What commands run in; none for a person's own.
+    pub fence: Option<FenceRequest>,
 }
 
 impl Site {
     /// For a person: in the project's root, with their own environment.
     pub fn of_person(root: &Path) -> Self {
-        Self { root: root.to_owned(), folder: root.to_owned(), environment: None }
+        Self { root: root.to_owned(), folder: root.to_owned(), environment: None, fence: None }
     }
 
     pub fn taskfile(&self) -> PathBuf {

@@ -114,9 +114,10 @@ settings, checkout, keys, browsers and the sockets of other services are not the
 `network = \"allow\"` lets through the hosts in `allow` and those the agent is known to need, by name, on ports 443 and 80 unless\n\
 the entry names another; private addresses only where the entry names a port or the address itself. `network = \"none\"` cuts\n\
 everything off but Baton's own tools. Both need bubblewrap. What was refused is an event of the task.\n\n\
-Not covered: user tasks, checks and `[worktree] setup` run without the fence. Without a fence, an agent can ask another\n\
-program of yours to act for it (a terminal multiplexer, a scheduler, a container service), or open the store itself; only a\n\
-fence stops that. The profile for macOS has not been run by its authors.\n\n\
+Checks, `[worktree] setup` and the user tasks that an agent runs are in the same fence: agents wrote what they run. Of your\n\
+checkout a user task sees the Taskfile and what it includes; `[roles.check]` sets the fence of checks and of the set-up.\n\n\
+Not covered: without a fence, an agent can ask another program of yours to act for it (a terminal multiplexer, a scheduler, a\n\
+container service), or open the store itself; only a fence stops that. The profile for macOS has not been run by its authors.\n\n\
 ## Attacks\n\n\
 Every test run tries these as a malicious agent, in a strict fence and without one.\n\n\
 | attack | promise | in a fence stopped by | without one |\n| --- | --- | --- | --- |\n";

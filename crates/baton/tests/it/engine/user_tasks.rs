@@ -146,3 +146,50 @@ fn a_task_of_an_included_file_judges_the_attempts_tree() {
         assert!(output.lines().next().unwrap().ends_with(&format!("{id}{below}")), "{check}: {output}");
     }
 }
+
+/// Each says whether it sees what is the person's, and tries to write beside it without any program.
+fn looking(home: &std::path::Path) -> String {
+    let home = home.display();
+    format!(
+        r"version: '3'
+tasks:
+  prepare: {{cmds: ['echo made > prepared.txt; echo x > {home}/of-set-up || true; test ! -e {home}/secret'], silent: true}}
+  look: {{cmds: ['echo x > {home}/of-check || true; cat prepared.txt; test ! -e {home}/secret'], silent: true}}
+"
+    )
+}
+
+#[test]
+fn i21_user_tasks_run_in_the_fence_as_set_up_and_as_checks() {
+    let settings = "checks = [\"look\"]\n[worktree]\nsetup = \"prepare\"";
+    let fenced = |mode: &str| {
+        let mut repo = TestRepo::with_agent("turns 1; work", settings);
+        std::fs::write(repo.home.join("secret"), "mine").unwrap();
+        std::fs::write(repo.folder.join(".agent/Taskfile.yml"), looking(&repo.home)).unwrap();
+        repo.variables.push(("BATON_FENCE".to_owned(), mode.to_owned()));
+        let task = repo.add("Work", &[]);
+        (repo, task)
+    };
+    let (repo, task) = fenced("strict");
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    let check = repo.show(&task)["verified"]["checks"][0].clone();
+    assert_eq!((&check["exit_code"], &check["output_tail"]), (&0.into(), &"made\n".into()), "{check}");
+    // The same in the lane, in a clone of its own.
+    repo.stdout(&["accept", &task]);
+    up.end();
+    assert_eq!(repo.queue(&task), "done");
+    for file in ["of-set-up", "of-check"] {
+        assert!(!repo.home.join(file).exists(), "{file} was written outside of the fence");
+    }
+    // Without a fence the set-up sees the secret, and fails.
+    let (open, task) = fenced("off");
+    let up = open.up();
+    open.until("an attempt that ended", || {
+        open.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
+    });
+    up.end();
+    let said = open.attempts(&task)[0]["closing"]["end"]["reported"].to_string();
+    assert!(said.contains("cannot set up the worktree"), "{said}");
+    assert!(open.home.join("of-set-up").exists());
+}

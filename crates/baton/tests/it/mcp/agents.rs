@@ -115,6 +115,47 @@ print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wro
 }
 
 #[test]
+fn i21_a_user_task_that_an_agent_runs_is_in_the_agents_fence() {
+    let fixture = AgentFixture::new(
+        r#"
+look = tool("run_user_task", {"task_name": "look", "args": "'a b' ü"})
+once = [tool("run_user_task", {"task_name": "once"}) for _ in range(2)]
+print(json.dumps({"look": look, "once": once}))
+"#,
+        "",
+    );
+    let repo = &fixture.repo;
+    let root = repo.folder.display();
+    repo.write("secret", "of the person");
+    repo.write(
+        ".agent/Taskfile.yml",
+        &format!(
+            r#"version: '3'
+tasks:
+  look:
+    desc: Look around
+    cmds: ['pwd; printf "<%s>" {{{{.CLI_ARGS}}}}; echo x > {root}/written || true; cat {root}/secret || exit 7']
+    silent: true
+  once: {{desc: Once, sources: [go], cmds: ['echo ran'], silent: true}}
+"#
+        ),
+    );
+    let (_up, _) = repo.up_with(&[("BATON_FENCE", "strict")]);
+    let printed = fixture.printed_json();
+    let look = printed["look"].as_str().unwrap();
+    assert!(look.starts_with("Task 'look' failed. Output:\n"), "{look}");
+    assert!(look.contains("/worktrees/") && look.contains("\n<a b><ü>\nError Output:\n"), "{look}");
+    assert!(look.contains("No such file") && !look.contains("of the person"), "{look}");
+    assert!(look.ends_with("\nExit Code: 7\nError: task: Failed to run task 'look'"), "{look}");
+    assert!(!repo.folder.join("written").exists(), "it wrote outside of the fence");
+    // What a task remembers between runs is kept.
+    let once: Vec<&str> =
+        printed["once"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert!(once[0].contains("Output:\nran\n"), "{once:?}");
+    assert!(once[1].contains("Output:\n\n"), "it is up to date: {once:?}");
+}
+
+#[test]
 fn an_unanswered_question_ends_the_agent_and_the_answer_resumes_it() {
     // At its end it repeats the question, as models do, and fails; neither has an effect.
     let fixture = AgentFixture::new(
