@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use baton_core::people::toolset::ClientPowers;
+use clap::{Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
@@ -207,9 +208,16 @@ pub(crate) enum CliCommand {
     },
     /// Serve the MCP tools on standard input and output
     #[command(
-        after_help = "Forwards calls to the running server if there is one, else works on the store directly.\n\nExamples, for an MCP client's settings:\n  { \"command\": \"baton\", \"args\": [\"mcp\"] }"
+        after_help = "Forwards calls to the running server if there is one, else works on the store directly.\n\nExamples, for an MCP client's settings:\n  { \"command\": \"baton\", \"args\": [\"mcp\"] }\n  \
+                      { \"command\": \"baton\", \"args\": [\"mcp\", \"--as\", \"person\", \"--allow\", \"answer,accept\"] }"
     )]
     Mcp {
+        /// Act as you, whatever token is set
+        #[arg(long = "as", value_name = "WHO")]
+        caller: Option<McpCaller>,
+        /// What your client may decide in your name, beyond reading, adding and chatting: answer, accept
+        #[arg(long, value_name = "WHAT", default_value = "", hide_default_value = true)]
+        allow: ClientPowers,
         /// The attempt's token [default: act as you]
         #[arg(long, env = "BATON_TOKEN", hide_env_values = true)]
         token: Option<String>,
@@ -244,4 +252,10 @@ pub(crate) enum CliCommand {
     /// End the agents of a Baton that was killed; started by Baton
     #[command(hide = true, after_help = "Examples:\n  baton agent-watchdog < /dev/null")]
     AgentWatchdog,
+}
+
+/// As whom a client of the tools acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum McpCaller {
+    Person,
 }

@@ -28,7 +28,7 @@ use clap::Parser;
 
 use crate::options::GlobalOptions;
 
-pub(crate) use crate::cli::command::CliCommand;
+pub(crate) use crate::cli::command::{CliCommand, McpCaller};
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]

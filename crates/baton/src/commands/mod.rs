@@ -84,8 +84,13 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             block_on_pool(with_api(options, async |api| chat::run(api, arguments).await))
         }
         // An agent is given the server's URL: its worktree is not the repository the server works on.
-        CliCommand::Mcp { token, url: Some(url) } => block_on_pool(mcp::proxy(&url, token)),
-        CliCommand::Mcp { token, url: None } => block_on_pool(mcp::run(options, token)),
+        CliCommand::Mcp { token, url, caller, allow } => {
+            let client = mcp::McpClient::new(token, caller, allow)?;
+            match url {
+                Some(url) => block_on_pool(mcp::proxy(&url, client)),
+                None => block_on_pool(mcp::run(options, client)),
+            }
+        }
 
         // These open what they need themselves.
         CliCommand::Doctor => block_on(doctor::run(options)),

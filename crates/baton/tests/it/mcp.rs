@@ -5,6 +5,7 @@ mod agents;
 mod arguments;
 mod commands;
 mod landing;
+mod powers;
 mod runs;
 mod user_tasks;
 
@@ -147,8 +148,13 @@ impl McpRepo {
 
     /// `baton mcp` with a connected client.
     async fn client(&self) -> (Client, Listener, tokio::process::Child) {
+        self.client_with(&[]).await
+    }
+
+    /// The same with these arguments.
+    async fn client_with(&self, arguments: &[&str]) -> (Client, Listener, tokio::process::Child) {
         let mut command = tokio::process::Command::from(self.baton());
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        command.arg("mcp").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let listener = Listener::default();

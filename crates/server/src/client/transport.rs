@@ -15,9 +15,12 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use baton_core::people::toolset::ClientPowers;
+
 use crate::client::ClientError;
 use crate::http::guard::ServerToken;
 use crate::http::limits::REQUEST_TIMEOUT;
+use crate::mcp::mount::ALLOW;
 use crate::state::principal::PERSON;
 
 /// A server on this machine accepts at once, or is not running.
@@ -32,6 +35,8 @@ pub struct ServerAddress {
     token: Option<ServerToken>,
     /// The name to act under when using the server's token.
     person: Option<String>,
+    /// What the person lets this client decide.
+    powers: ClientPowers,
     /// None waits forever.
     timeout_after: Option<Duration>,
 }
@@ -58,6 +63,7 @@ impl ServerAddress {
             authority: authority.to_owned(),
             token: token.map(ServerToken::new),
             person: None,
+            powers: ClientPowers::default(),
             timeout_after,
         })
     }
@@ -65,6 +71,11 @@ impl ServerAddress {
     /// Acts under this name.
     pub fn acting_as(self, person: &str) -> Self {
         Self { person: Some(person.to_owned()), ..self }
+    }
+
+    /// Tells the server what the person lets this client decide.
+    pub fn allowing(self, powers: ClientPowers) -> Self {
+        Self { powers, ..self }
     }
 
     /// For calls that wait for a command or a person.
@@ -131,6 +142,9 @@ fn add_headers(mut request: Request<Body>, address: &ServerAddress) -> Result<Re
         let mut bearer = header(&format!("Bearer {}", token.reveal()))?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
+    }
+    if address.powers != ClientPowers::default() {
+        headers.insert(ALLOW.clone(), header(&address.powers.to_string())?);
     }
     // A name that is not a valid header value is dropped; the owner's name is used instead.
     if let Some(Ok(person)) = address.person.as_ref().map(|name| HeaderValue::from_bytes(name.as_bytes())) {

@@ -3,13 +3,13 @@
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
-use baton_core::people::toolset::ToolClient;
+use baton_core::people::toolset::{ClientPowers, ToolClient};
 use baton_engine::base::attempt_secret::AttemptSecret;
 
 #[derive(Debug, Clone)]
 pub enum Caller {
-    /// A person's own client.
-    Person { name: String, role: PersonRole },
+    /// A person's own client, with what they let it decide.
+    Person { name: String, role: PersonRole, powers: ClientPowers },
     /// The agent of a live attempt.
     Attempt { secret: AttemptSecret, task: TaskId, is_breakdown: bool },
 }
@@ -17,7 +17,7 @@ pub enum Caller {
 impl Caller {
     pub fn client(&self) -> ToolClient {
         match self {
-            Self::Person { .. } => ToolClient::Person,
+            Self::Person { powers, .. } => ToolClient::Person { powers: *powers },
             Self::Attempt { is_breakdown, .. } => ToolClient::Attempt { is_breakdown: *is_breakdown },
         }
     }

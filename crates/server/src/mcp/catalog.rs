@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::mcp::inputs::{
-    AddTaskArguments, AskArguments, GetTaskArguments, ListTasksArguments, NoArguments, PlanArguments,
-    ReportArguments, RunUserTaskArguments, SetStatusArguments, UpdateTaskArguments,
+    AcceptArguments, AddTaskArguments, AnswerArguments, AskArguments, ChatArguments, GetTaskArguments,
+    ListTasksArguments, NoArguments, PlanArguments, RejectArguments, ReportArguments, RunUserTaskArguments,
+    SetStatusArguments, UpdateTaskArguments,
 };
 use crate::schema::tool_input;
 use crate::schema::words;
@@ -112,6 +113,36 @@ impl ToolSpec {
                 Records,
                 "Cancel a task, or requeue a failed one. Only the human accepts finished work.",
             ),
+            "chat" => Self::new::<ChatArguments>(
+                name,
+                Records,
+                "Send a message to Baton in the user's name: it becomes a task, or reaches the run that is at work in the session.",
+            ),
+            "list_questions" => Self::new::<NoArguments>(
+                name,
+                Nothing,
+                "List the questions that wait for the user, oldest first.",
+            ),
+            "list_recipes" => Self::new::<NoArguments>(
+                name,
+                Nothing,
+                "List the recipes: workflows that a task or a session can follow.",
+            ),
+            "answer_question" => Self::new::<AnswerArguments>(
+                name,
+                Records,
+                "Answer a question in the user's name. Only what they told you counts. Dangerous operations, escalations and claims of success without work are theirs to answer.",
+            ),
+            "accept_task" => Self::new::<AcceptArguments>(
+                name,
+                Records,
+                "Accept finished work in the user's name. Its checks still decide whether it lands; work that has to be looked at is left to the user.",
+            ),
+            "reject_task" => Self::new::<RejectArguments>(
+                name,
+                Records,
+                "Send finished work back to its agent in the user's name, with the reason.",
+            ),
             "list_user_tasks" => Self::new::<NoArguments>(
                 name,
                 Nothing,
@@ -131,12 +162,14 @@ impl ToolSpec {
 mod tests {
     use super::*;
     use crate::schema::words::STATUSES;
-    use baton_core::people::toolset::{ToolClient, tools_for};
+    use baton_core::people::toolset::{ClientPowers, ToolClient, tools_for};
     use baton_core::task::state::TaskStatus;
+
+    const ALL_POWERS: ToolClient = ToolClient::Person { powers: ClientPowers { answer: true, accept: true } };
 
     #[test]
     fn every_offered_tool_is_described() {
-        for client in [ToolClient::Attempt { is_breakdown: true }, ToolClient::Person] {
+        for client in [ToolClient::Attempt { is_breakdown: true }, ALL_POWERS] {
             for name in tools_for(client, true) {
                 let spec = ToolSpec::find(name).unwrap_or_else(|| panic!("{name}"));
                 assert!(!spec.description.is_empty());
@@ -151,7 +184,9 @@ mod tests {
     #[test]
     fn every_tool_is_in_the_docs() {
         let docs = include_str!("../../../../docs/tools.md");
-        for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
+        let all =
+            [ToolClient::Attempt { is_breakdown: true }, ALL_POWERS].map(|client| tools_for(client, true));
+        for name in all.concat() {
             assert!(docs.contains(&format!("`{name}`")), "{name} is not in docs/tools.md");
         }
     }

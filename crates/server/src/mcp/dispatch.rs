@@ -9,7 +9,8 @@ use tokio::time::sleep;
 use super::arguments::ToolArguments;
 use super::catalog::ASK_ALIAS;
 use super::{
-    Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, attempt_tools, queue_tools, user_task_tools,
+    Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, attempt_tools, person_tools, queue_tools,
+    user_task_tools,
 };
 
 /// How often the Taskfile is checked while a client subscribes to changes of the tool list.
@@ -51,6 +52,12 @@ impl Toolbox {
             "add_task" => queue_tools::add(self, caller, arguments.parse()?).await,
             "update_task" => queue_tools::update(self, caller, arguments.parse()?).await,
             "set_task_status" => queue_tools::set_status(self, caller, arguments.parse()?).await,
+            "chat" => person_tools::chat(self, caller, arguments.parse()?).await,
+            "list_questions" => person_tools::questions(self).await,
+            "list_recipes" => Ok(person_tools::recipes(self)),
+            "answer_question" => person_tools::answer(self, caller, arguments.parse()?).await,
+            "accept_task" => person_tools::accept(self, caller, &arguments.parse()?).await,
+            "reject_task" => person_tools::reject(self, caller, arguments.parse()?).await,
             "ask_user" | ASK_ALIAS => attempt_tools::ask(self, caller, arguments.parse()?).await,
             "report_outcome" => attempt_tools::report(self, caller, &arguments.parse()?),
             "submit_breakdown" => attempt_tools::submit(self, caller, arguments.parse()?),

@@ -143,6 +143,45 @@ enum SettableStatus {
     Queued,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChatArguments {
+    /// What you want, or what you have to say to the run of the session
+    #[schemars(with = "String")]
+    pub content: NonBlank,
+    /// The conversation it belongs to; by default that of this client
+    pub session_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerArguments {
+    /// Q-…, as `list_questions` has it
+    #[schemars(with = "String")]
+    pub question_id: NonBlank,
+    #[schemars(with = "String")]
+    pub answer: NonBlank,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AcceptArguments {
+    /// TASK-…, or the start of it
+    #[schemars(with = "String")]
+    pub id: NonBlank,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RejectArguments {
+    /// TASK-…, or the start of it
+    #[schemars(with = "String")]
+    pub id: NonBlank,
+    /// What has to change; its agent reads it
+    #[schemars(with = "String")]
+    pub reason: NonBlank,
+}
+
 /// A missing name is answered like an unknown one, with the names there are.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -13,6 +13,7 @@ mod dispatch;
 mod handler;
 mod inputs;
 pub mod mount;
+mod person_tools;
 mod queue_tools;
 #[cfg(test)]
 mod reference;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use baton_core::people::toolset::{ClientPowers, UnknownPower};
 use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -20,6 +21,9 @@ use crate::http::paths;
 use crate::mcp::{Caller, McpHandler, Toolbox};
 use crate::state::App;
 use crate::state::principal::Principal;
+
+/// What a person's own client may decide.
+pub(crate) static ALLOW: HeaderName = HeaderName::from_static("x-baton-allow");
 
 impl Toolbox {
     /// The tools as this server provides them.
@@ -72,10 +76,19 @@ pub fn is_attempt_request(path: &str, headers: &HeaderMap) -> bool {
     is_theirs && bearer(headers).is_some_and(|given| given.parse::<AttemptSecret>().is_ok())
 }
 
+/// What the person lets their client decide: the header of `baton mcp --allow`, or of the client's own settings.
+fn powers_of(headers: &HeaderMap) -> Result<ClientPowers> {
+    let Some(value) = headers.get(&ALLOW) else { return Ok(ClientPowers::default()) };
+    value.to_str().unwrap_or("?").parse().map_err(|error: UnknownPower| {
+        ApiError::invalid(error.to_string(), "send X-Baton-Allow: answer,accept, or one of them")
+    })
+}
+
 /// The agent of a live attempt by its token, or the authenticated person. Any other token is refused: an agent whose
 /// attempt has ended must not become a person.
 pub async fn identify_caller(app: &App, headers: &HeaderMap, principal: Option<Principal>) -> Result<Caller> {
-    let person = principal.map(|Principal { name, role, .. }| Caller::Person { name, role });
+    let powers = powers_of(headers)?;
+    let person = principal.map(|Principal { name, role, .. }| Caller::Person { name, role, powers });
     let error_text = || {
         ApiError::new(
             Code::Unauthorized,

@@ -27,7 +27,7 @@ const LIST_MAX: u32 = 50;
 /// Largest number of dependencies of a task.
 const DEPENDENCIES_MAX: usize = 200;
 /// The session of tasks added by a person's own MCP client.
-const SESSION_OF_CLIENT: &str = "mcp";
+pub(super) const SESSION_OF_CLIENT: &str = "mcp";
 /// A task's first event is its creation.
 const EVENTS_LOOKED_AT: u32 = 1;
 
@@ -196,7 +196,7 @@ async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Resul
     }
 }
 
-async fn find_task(toolbox: &Toolbox, id: &NonBlank) -> Result<TaskId, String> {
+pub(super) async fn find_task(toolbox: &Toolbox, id: &NonBlank) -> Result<TaskId, String> {
     toolbox.tasks.find_task(id.as_str()).await.map_err(error_text)
 }
 

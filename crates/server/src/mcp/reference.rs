@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_core::people::toolset::{ToolClient, tools_for};
+use baton_core::people::toolset::{ToolClient, USER_TASK_TOOLS, tools_for};
 use serde_json::Value;
 
 use crate::kept_page::holds;
@@ -12,22 +12,30 @@ const INTRO: &str = "# MCP tools\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\
 `baton mcp` on stdio, `/mcp` of the running server as streamable HTTP. [Tools for agents](../tools.md) describes who is offered\n\
 what, and how asking works. *Attempt* is an agent started by Baton, identified by its token; *breakdown* one that\n\
-plans; *you* your own client. The last two tools are offered exactly while `.agent/Taskfile.yml` exists.\n";
+plans; *you* your own client, for some tools only with `baton mcp --allow`. The last two tools are offered exactly while `.agent/Taskfile.yml` exists.\n";
 
 fn page() -> String {
     let mut text = INTRO.to_owned();
-    let person = tools_for(ToolClient::Person, true);
+    let person = |powers: &str| tools_for(ToolClient::Person { powers: powers.parse().unwrap() }, true);
+    let breakdown = tools_for(ToolClient::Attempt { is_breakdown: true }, true);
     let attempt = tools_for(ToolClient::Attempt { is_breakdown: false }, true);
-    for name in tools_for(ToolClient::Attempt { is_breakdown: true }, true) {
+    let own = person("answer,accept").into_iter().filter(|name| !breakdown.contains(name));
+    // The tools of user tasks come last.
+    let (last, first) = breakdown.iter().partition::<Vec<&str>, _>(|name| USER_TASK_TOOLS.contains(name));
+    for name in first.into_iter().chain(own).chain(last) {
         let spec = ToolSpec::find(name).unwrap();
         let mut offered = Vec::new();
         if attempt.contains(&name) {
             offered.push("an attempt");
-        } else {
+        } else if breakdown.contains(&name) {
             offered.push("a breakdown");
         }
-        if person.contains(&name) {
+        if person("").contains(&name) {
             offered.push("you");
+        } else if person("answer").contains(&name) {
+            offered.push("you, with `--allow answer`");
+        } else if person("accept").contains(&name) {
+            offered.push("you, with `--allow accept`");
         }
         let touches = match spec.touches {
             SideEffects::Nothing => "Changes nothing.",

@@ -1,16 +1,20 @@
 //! What the tools work on, and which tools a caller gets.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::people::role::PersonRole;
-use baton_core::people::toolset::tools_for;
+use baton_core::people::toolset::{ClientPowers, tools_for};
 use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::base::attempt_secret::AttemptSecret;
 use baton_engine::base::error::EngineError;
+use baton_engine::cluster::node::Node;
+use baton_engine::landing::acceptor::Acceptor;
 use baton_engine::landing::board::LandingBoard;
 use baton_engine::projects::Projects;
 use baton_engine::services::workspace::Workspace;
+use baton_engine::settings::Settings;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
 
@@ -33,6 +37,8 @@ pub struct Toolbox {
     pub person: String,
     /// How long `ask_user` waits for an answer.
     pub patience: Duration,
+    pub settings: Arc<Settings>,
+    pub node: Node,
 }
 
 impl Toolbox {
@@ -47,6 +53,8 @@ impl Toolbox {
             site: Site::of_person(&workspace.place.root),
             person: person.to_owned(),
             patience: workspace.settings.asking.patience(),
+            settings: workspace.settings.clone(),
+            node: workspace.node.clone(),
         }
     }
 
@@ -58,7 +66,16 @@ impl Toolbox {
 
     /// The person on this machine.
     pub fn person(&self) -> Caller {
-        Caller::Person { name: self.person.clone(), role: PersonRole::Operator }
+        self.person_with(ClientPowers::default())
+    }
+
+    /// The same, with what they let their client decide.
+    pub fn person_with(&self, powers: ClientPowers) -> Caller {
+        Caller::Person { name: self.person.clone(), role: PersonRole::Operator, powers }
+    }
+
+    pub(super) fn acceptor(&self) -> Acceptor {
+        Acceptor::new(self.projects.clone(), self.settings.clone(), self.node.clone())
     }
 
     /// Where the caller's user tasks run. None for an attempt that runs elsewhere.

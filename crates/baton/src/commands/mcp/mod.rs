@@ -2,6 +2,7 @@
 
 pub(crate) mod remote_tools;
 
+use baton_core::people::toolset::ClientPowers;
 use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
@@ -11,35 +12,62 @@ use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, ser
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use crate::cli::McpCaller;
 use crate::commands::mcp::remote_tools::RemoteTools;
 use crate::context::server_file;
 use crate::context::{self, CliContext};
 use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 
-/// Forwards calls to the server at `url`, with or without `/mcp` at its end.
-pub(crate) async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
-    let base = url.trim_end_matches('/').trim_end_matches("/mcp");
-    let address = ServerAddress::new(base, token)
-        .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
-    serve(RemoteTools::new(address)).await
+/// For whom the tools are served.
+pub(crate) struct McpClient {
+    /// An attempt's; without one the client is the person's own.
+    token: Option<String>,
+    /// What the person lets it decide.
+    powers: ClientPowers,
 }
 
-pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Result<String, CliError> {
-    let place = context::find(options)?.0;
-    if let Some(address) = server_file::running(&place, token.clone()).await {
-        return serve(RemoteTools::new(address)).await;
+impl McpClient {
+    pub(crate) fn new(
+        token: Option<String>,
+        caller: Option<McpCaller>,
+        powers: ClientPowers,
+    ) -> Result<Self, CliError> {
+        // Whoever says so has to be one: a process of an attempt is recognised whatever it sends.
+        let token = token.filter(|_| caller != Some(McpCaller::Person));
+        if token.is_some() && powers != ClientPowers::default() {
+            return Err(CliError::usage(
+                "--allow is for your own client, and a token of an attempt is set",
+                "unset BATON_TOKEN, or add --as person",
+            ));
+        }
+        Ok(Self { token, powers })
     }
-    if token.is_none() {
+}
+
+/// Forwards calls to the server at `url`, with or without `/mcp` at its end.
+pub(crate) async fn proxy(url: &str, client: McpClient) -> Result<String, CliError> {
+    let base = url.trim_end_matches('/').trim_end_matches("/mcp");
+    let address = ServerAddress::new(base, client.token)
+        .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
+    serve(RemoteTools::new(address.allowing(client.powers))).await
+}
+
+pub(crate) async fn run(options: &GlobalOptions, client: McpClient) -> Result<String, CliError> {
+    let place = context::find(options)?.0;
+    if let Some(address) = server_file::running(&place, client.token.clone()).await {
+        return serve(RemoteTools::new(address.allowing(client.powers))).await;
+    }
+    if client.token.is_none() {
         context::check_is_person(&place)?;
     }
     let context = CliContext::open_at(place, options.json).await?;
-    let served = Box::pin(serve_store(&context, token)).await;
+    let served = Box::pin(serve_store(&context, client)).await;
     context.close().await?;
     served
 }
 
-async fn serve_store(context: &CliContext, token: Option<String>) -> Result<String, CliError> {
+async fn serve_store(context: &CliContext, client: McpClient) -> Result<String, CliError> {
     let settings = context.settings()?;
     let workspace = context.workspace(settings.clone());
     let toolbox = Toolbox {
@@ -52,10 +80,12 @@ async fn serve_store(context: &CliContext, token: Option<String>) -> Result<Stri
         site: Site::of_person(&context.place.root),
         person: context.person().to_owned(),
         patience: settings.asking.patience(),
+        settings: workspace.settings,
+        node: workspace.node,
     };
-    let caller = match token {
+    let caller = match client.token {
         Some(token) => caller_of(&toolbox, &token).await?,
-        None => toolbox.person(),
+        None => toolbox.person_with(client.powers),
     };
     // On the heap: a session holds every tool's state.
     Box::pin(serve(LocalTools { toolbox, caller })).await

@@ -99,6 +99,10 @@ pub(super) const ATTACKS: &[Attack] = &[
         "trust the Taskfile by command",
         "env -u BATON_TOKEN -u BATON_ATTEMPT_ID \"$BATON_BIN\" tasks --trust",
     ),
+    call(
+        "use the tools as the person by command",
+        "(printf '%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"a\",\"version\":\"1\"}}}' '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}' '{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}'; sleep 2) | \"$BATON_BIN\" mcp --as person --allow answer | grep -q answer_question",
+    ),
     call("hold a task", "post /api/tasks/TASK-00000001/hold"),
     call("release a task", "post /api/tasks/$BATON_TASK_ID/release"),
     call("revoke a token", "reaches -X DELETE \"$SERVER/api/tokens/mia\""),

@@ -20,7 +20,17 @@ async fn without_a_taskfile_neither_tool_is_registered() {
     let tools = tools(&client).await;
     assert_eq!(
         tools,
-        ["get_next_task", "list_tasks", "get_task", "add_task", "update_task", "set_task_status"]
+        [
+            "get_next_task",
+            "list_tasks",
+            "get_task",
+            "add_task",
+            "update_task",
+            "set_task_status",
+            "chat",
+            "list_questions",
+            "list_recipes"
+        ]
     );
     assert_eq!(call(&client, "get_next_task", json!({})).await, ("No tasks available.".to_owned(), false));
     let (text, is_error) = run(&client, "greet").await;
