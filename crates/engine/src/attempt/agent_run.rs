@@ -95,7 +95,7 @@ impl AgentRun<'_> {
         let started = Instant::now();
         let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
         let (command, environment) = (self.command(agent), self.environment(agent, &secret));
-        let fenced = self.build_fence(agent, &environment, &command).await?;
+        let (fenced, refused) = self.build_fence(agent, &environment, &command).await?;
         let launch = Launch {
             attempt: self.attempt,
             command,
@@ -126,6 +126,9 @@ impl AgentRun<'_> {
             without_tools(&mut ended);
         }
         let left_at = take_letters(letters, &mut ended);
+        if left_at.is_none() {
+            self.ask_about_hosts(&refused, &mut ended).await?;
+        }
         let mut ended = redact_result(ended);
         if !is_for_another_time(&ended) {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;

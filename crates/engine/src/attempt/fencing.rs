@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::fence::FenceRequest;
+use baton_agents::fence::host_pattern::HostPattern;
 use baton_agents::fence::proxy::{NetworkRefusal, RefusalSink};
 use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::id::{AttemptId, TaskId};
@@ -14,9 +16,11 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
+use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use baton_core::task::fence::FenceMode;
 use tokio::sync::mpsc;
 
+use crate::asking::HostLeave;
 use crate::attempt::agent_run::AgentRun;
 use crate::base::error::EngineError;
 use crate::base::run_fence::RunFence;
@@ -28,16 +32,23 @@ use crate::tasks::service::TaskService;
 const REFUSED_HOSTS_MAX: usize = 50;
 
 impl AgentRun<'_> {
-    /// Builds the fence, and records what it is.
+    /// Builds the fence, and records what it is. Hosts that it refuses are kept where a person is asked about them.
     pub(crate) async fn build_fence(
         &self,
         agent: &AgentSettings,
         environment: &AgentEnvironment,
         command: &[String],
-    ) -> Result<RunFence, EngineError> {
-        let request = self.fence_request(agent, environment, command);
+    ) -> Result<(RunFence, RefusedHosts), EngineError> {
+        let mut request = self.fence_request(agent, environment, command);
+        let refused = RefusedHosts::default();
+        let is_asked = request.policy.network_ask;
+        if is_asked {
+            let leave = HostLeave::look(&self.context.tasks, self.task.id()).await?;
+            request.policy.allow.extend(leave.patterns());
+        }
         let tools = self.context.agents.mcp_url.as_deref().and_then(server_address);
-        let sink = || refusal_sink(&self.context.tasks, self.task.id(), self.attempt);
+        let kept = is_asked.then(|| refused.clone());
+        let sink = || refusal_sink(&self.context.tasks, self.task.id(), self.attempt, kept);
         let built = RunFence::build(request, tools.map(|server| (server, self.attempt)), sink)?;
         let body = EventBody::AttemptFenced {
             task: self.task.id(),
@@ -45,7 +56,34 @@ impl AgentRun<'_> {
             fence: built.fence.report().clone(),
         };
         record(&self.context.tasks, body).await?;
-        Ok(built)
+        Ok((built, refused))
+    }
+
+    /// Hosts that nobody has decided about become a question, unless the run ended in another way than by itself.
+    pub(crate) async fn ask_about_hosts(
+        &self,
+        refused: &RefusedHosts,
+        ended: &mut RunResult,
+    ) -> Result<(), EngineError> {
+        let hosts = refused.take();
+        let goes_on = match &ended.reported.result {
+            AttemptResult::Asked { .. } | AttemptResult::Stopped { .. } => false,
+            AttemptResult::Error { cause, .. } => *cause == ErrorCause::Own,
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::TurnLimit
+            | AttemptResult::Blocked { .. } => true,
+        };
+        if hosts.is_empty() || !goes_on || ended.reason == EndReason::Cancelled {
+            return Ok(());
+        }
+        let leave = HostLeave::look(&self.context.tasks, self.task.id()).await?;
+        if let Some(question) = leave.question(&hosts)? {
+            ended.reported.result = AttemptResult::Asked { question };
+        }
+        Ok(())
     }
 
     fn fence_request(
@@ -118,8 +156,32 @@ fn server_address(url: &str) -> Option<SocketAddr> {
     url.strip_prefix("http://")?.split('/').next()?.parse().ok()
 }
 
+/// The hosts that a fence has refused so far. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct RefusedHosts(Arc<Mutex<BTreeSet<String>>>);
+
+impl RefusedHosts {
+    /// Only what names one place: nobody is asked about a pattern.
+    fn add(&self, host: &str) {
+        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_one = !host.contains('*') && host.parse::<HostPattern>().is_ok();
+        if is_one && hosts.len() < REFUSED_HOSTS_MAX {
+            hosts.insert(host.to_owned());
+        }
+    }
+
+    fn take(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// Each refused host is told once.
-fn refusal_sink(tasks: &TaskService, task: TaskId, attempt: AttemptId) -> RefusalSink {
+fn refusal_sink(
+    tasks: &TaskService,
+    task: TaskId,
+    attempt: AttemptId,
+    kept: Option<RefusedHosts>,
+) -> RefusalSink {
     let (sender, mut refusals) = mpsc::channel::<NetworkRefusal>(REFUSED_HOSTS_MAX);
     let tasks = tasks.clone();
     tokio::spawn(async move {
@@ -136,6 +198,9 @@ fn refusal_sink(tasks: &TaskService, task: TaskId, attempt: AttemptId) -> Refusa
         }
     });
     Arc::new(move |refusal| {
+        if let Some(kept) = &kept {
+            kept.add(&refusal.host);
+        }
         // Full: the same few hosts are tried over and over.
         let _ = sender.try_send(refusal);
     })

@@ -5,6 +5,7 @@ mod budgets;
 mod doctor;
 pub mod fake;
 mod holds;
+mod network_ask;
 mod outcomes;
 mod real;
 mod settings;
