@@ -184,6 +184,12 @@ pub(crate) enum CliCommand {
     /// Check git, settings, store and agents, and say how to fix what is broken
     #[command(after_help = "Examples:\n  baton doctor\n  baton doctor --json")]
     Doctor,
+    /// Let the settings that came with this clone start programs
+    #[command(
+        after_help = "Settings that stand as they were committed in a repository with a remote start nothing until you say so, \
+                      once for each version. On a build machine: BATON_TRUST=always.\n\nExamples:\n  baton trust"
+    )]
+    Trust,
     /// List the project's user tasks, from .agent/Taskfile.yml
     #[command(
         after_help = "User tasks run with your permissions. Run one: baton do NAME\n\nExamples:\n  baton tasks\n  baton tasks --trust       allow the file as it is now"

@@ -25,6 +25,7 @@ pub(crate) mod shell;
 mod store;
 mod task;
 mod token;
+mod trust;
 mod up;
 pub(crate) mod user_task;
 mod verdict;
@@ -94,6 +95,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
 
         // These open what they need themselves.
         CliCommand::Doctor => block_on(doctor::run(options)),
+        CliCommand::Trust => block_on(trust::run(options)),
         CliCommand::Watch => block_on(watch::run(options)),
         CliCommand::Store(command) => block_on(store::run(options, command)),
         CliCommand::Backup(arguments) => block_on(backup::backup(options, &arguments)),

@@ -4,6 +4,7 @@
 pub(crate) mod agent_endpoint;
 pub(crate) mod api;
 pub(crate) mod server_file;
+pub(crate) mod trust;
 
 use std::env;
 use std::net::Ipv4Addr;
@@ -168,6 +169,7 @@ impl CliContext {
         &self,
         change: impl FnOnce(&mut Settings) + Send,
     ) -> Result<Engine, CliError> {
+        trust::check(&self.place).await?;
         for note in checkout::notable(&self.place.root).await {
             output::talk(&format!("Note: {}; {}.", note.detail, note.fix));
         }

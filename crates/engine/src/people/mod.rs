@@ -1,5 +1,7 @@
-//! People's access tokens. The secret is shown once; only digests are stored.
+//! What belongs to one person: their access tokens, of which the secret is shown once and only digests are stored, and which
+//! folders they trust to start programs.
 
+pub mod folder_trust;
 mod secret;
 
 use baton_core::base::text::PersonName;

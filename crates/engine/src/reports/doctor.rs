@@ -23,6 +23,7 @@ use crate::base::error::EngineError;
 use crate::base::ids::Ids;
 use crate::git::{Git, Repository};
 use crate::limits::holds::Holds;
+use crate::people::folder_trust::untrusted;
 use crate::reports::checkout::{self, CheckoutNote};
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
@@ -112,6 +113,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
         Err(error) => Finding::broken("git", &error.into()),
     }];
     let mut settings = Settings::default();
+    let mut is_trusted = true;
     match StateLocation::find(folder, options) {
         Ok(mut place) => {
             findings.push(check_repository(&place).await);
@@ -132,16 +134,33 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             findings.extend(check_taskfile(&place, &settings));
             findings.extend(check_recipes(&place));
             findings.push(check_fence(&settings));
+            let trust = check_trust(&place).await;
+            is_trusted = trust.is_none();
+            findings.extend(trust);
         }
         Err(error) => findings.push(Finding::broken("repository", &error)),
     }
-    let agents = check_agents(&settings).await;
+    let agents = check_agents(&settings, is_trusted).await;
     if settings.agents.is_empty() {
         findings.push(no_agent(&agents));
     }
     let is_well = findings.iter().all(|finding| finding.condition != Condition::Broken)
         && agents.iter().all(|agent| agent.condition != Condition::Broken);
     DoctorReport { is_well, findings, agents }
+}
+
+/// What came with a clone and nobody has allowed is not started, not even to see whether it works.
+async fn check_trust(place: &StateLocation) -> Option<Finding> {
+    match untrusted(place).await {
+        Ok(None) => None,
+        Ok(Some(folder)) => {
+            let path = place.settings_path();
+            let programs = folder.programs.join("; ");
+            let detail = format!("{} came with this clone and starts programs: {programs}", path.display());
+            Some(Finding::note("trust", detail, "read the file, then allow it as it is now: baton trust"))
+        }
+        Err(error) => Some(Finding::broken("trust", &error)),
+    }
 }
 
 /// Without a name and an address from the person, agents' commits are signed with a stand-in.
@@ -328,7 +347,7 @@ fn check_taskfile(place: &StateLocation, settings: &Settings) -> Option<Finding>
 }
 
 /// Checks the agents that the settings name, and all other known agents.
-async fn check_agents(settings: &Settings) -> Vec<AgentFinding> {
+async fn check_agents(settings: &Settings, is_trusted: bool) -> Vec<AgentFinding> {
     let set_up: BTreeSet<&str> = settings.agents.keys().map(AgentName::as_str).collect();
     let named = settings.agents.iter().map(|(name, agent)| (name.to_string(), agent.clone(), true));
     let known = PRESETS.iter().filter(|preset| !set_up.contains(preset.name));
@@ -336,7 +355,12 @@ async fn check_agents(settings: &Settings) -> Vec<AgentFinding> {
         known.filter_map(|preset| Some((preset.name.to_owned(), AgentSettings::known(preset.name)?, false)));
     let mut checks = JoinSet::new();
     for (index, (name, agent, is_set_up)) in named.chain(known).enumerate() {
-        checks.spawn(async move { (index, check_agent(name, agent, is_set_up).await) });
+        let may_start = is_trusted || !is_set_up;
+        checks.spawn(async move {
+            let checked =
+                if may_start { check_agent(name, agent, is_set_up).await } else { not_started(name, &agent) };
+            (index, checked)
+        });
     }
     let mut found = Vec::new();
     while let Some(checked) = checks.join_next().await {
@@ -345,6 +369,21 @@ async fn check_agents(settings: &Settings) -> Vec<AgentFinding> {
     }
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, agent)| agent).collect()
+}
+
+fn not_started(name: String, agent: &AgentSettings) -> AgentFinding {
+    AgentFinding {
+        name,
+        kind: agent.kind,
+        program: agent.command.first().cloned().unwrap_or_default(),
+        is_set_up: true,
+        is_installed: agent.is_installed(),
+        version: None,
+        greeting: None,
+        condition: Condition::Note,
+        problem: Some("it was not started, because its settings came with this clone".to_owned()),
+        fix: Some("read .agent/baton.toml, then allow it as it is now: baton trust".to_owned()),
+    }
 }
 
 async fn check_agent(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFinding {

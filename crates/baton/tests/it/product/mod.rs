@@ -5,3 +5,4 @@ mod home;
 mod importing;
 mod projects;
 mod repositories;
+mod trust;

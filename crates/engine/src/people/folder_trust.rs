@@ -1,0 +1,114 @@
+//! Trust in a folder: settings that came with a clone start programs only after a person has allowed them.
+//!
+//! What a person wrote, or changed, in their own checkout is theirs. What stands as it was committed in a repository that has a
+//! remote may be anybody's, and is allowed once for each version, in a file of the person's own.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::base::error::{FolderError, Result};
+use crate::git::{At, Git, GitError, Repository};
+use crate::settings::location::StateLocation;
+use crate::settings::{AgentSettings, Settings};
+use crate::user_tasks::checks::Deed;
+
+/// Set to `always` where nobody could be asked and every folder is known, as on a build machine.
+const VARIABLE: &str = "BATON_TRUST";
+
+/// The settings of a clone that nobody has allowed yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UntrustedFolder {
+    root: PathBuf,
+    digest: String,
+    /// What they would start, as in the settings.
+    pub programs: Vec<String>,
+}
+
+/// What the folder's settings would start, if nobody has allowed that yet.
+pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>> {
+    if std::env::var_os(VARIABLE).is_some_and(|word| word == "always") {
+        return Ok(None);
+    }
+    let path = place.settings_path();
+    let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+    // Settings that cannot be read start nothing, and others say so.
+    let Ok(settings) = Settings::parse(&text, &path) else { return Ok(None) };
+    let programs = programs(&settings);
+    if programs.is_empty() || !came_with_clone(&place.root, &path).await? {
+        return Ok(None);
+    }
+    let mut digest = String::new();
+    for byte in Sha256::digest(text.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _ = fmt::Write::write_fmt(&mut digest, format_args!("{byte:02x}"));
+    }
+    let folder = UntrustedFolder { root: place.root.clone(), digest, programs };
+    Ok((!folder.is_allowed()).then_some(folder))
+}
+
+impl UntrustedFolder {
+    /// A person has read the settings as they are now, and lets them start programs.
+    pub fn allow(&self) -> Result<()> {
+        let no_home = || FolderError { path: "~/.config/baton".into(), detail: "HOME is not set".to_owned() };
+        let path = trusted_file().ok_or_else(no_home)?;
+        let failed = |error: std::io::Error| FolderError::new(&path, &error);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let mut file =
+            OpenOptions::new().create(true).append(true).mode(0o600).open(&path).map_err(failed)?;
+        writeln!(file, "{}", self.line()).map_err(failed)?;
+        Ok(())
+    }
+
+    fn is_allowed(&self) -> bool {
+        let known = trusted_file().and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+        known.lines().any(|line| line == self.line())
+    }
+
+    fn line(&self) -> String {
+        // A line end in the path would be a line of its own.
+        format!("{} {}", self.digest, self.root.display().to_string().escape_debug())
+    }
+}
+
+/// `~/.config/baton/trusted`
+fn trusted_file() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    Some(folder.join("baton").join("trusted"))
+}
+
+/// Commands of the settings' own. A known agent by its name alone is the person's program.
+fn programs(settings: &Settings) -> Vec<String> {
+    let own = |name: &str, agent: &AgentSettings| {
+        AgentSettings::known(name).is_none_or(|known| known.command != agent.command)
+    };
+    let agents = settings.agents.iter().filter(|(name, agent)| own(name.as_str(), agent));
+    let agents = agents.map(|(name, agent)| format!("agents.{name}: {}", agent.command.join(" ")));
+    let notify = Some(&settings.notify.command).filter(|command| !command.is_empty());
+    let notify = notify.map(|command| format!("notify: {}", command.join(" ")));
+    let checks = settings.checks.iter().filter_map(|check| match &check.deed {
+        Deed::Command(command) => Some(format!("checks.{}: {}", check.name, command.join(" "))),
+        Deed::UserTask(_) => None,
+    });
+    agents.chain(notify).chain(checks).collect()
+}
+
+/// Whether the file stands as it was committed in a repository that has a remote.
+async fn came_with_clone(root: &Path, file: &Path) -> std::result::Result<bool, GitError> {
+    let Ok(repository) = Repository::open(&Git::on_path(), root).await else { return Ok(false) };
+    let call = || repository.call_at("see where the settings come from", At::Folder(root));
+    let remotes = call().args(["remote"]).find().await?.unwrap_or_default();
+    if remotes.trim_ascii().is_empty() {
+        return Ok(false);
+    }
+    let tracked = call().args(["ls-files", "--error-unmatch", "--"]).arg(file).find().await?;
+    let unchanged = call().args(["diff", "--quiet", "HEAD", "--"]).arg(file).find().await?;
+    Ok(tracked.is_some() && unchanged.is_some())
+}
