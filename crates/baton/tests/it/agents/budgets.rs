@@ -1,9 +1,12 @@
 //! A used-up budget becomes a question or a hold and never fails the task silently.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::fake::{self, outcome, turns};
 use crate::engine::test_repo::TestRepo;
+use crate::wait;
 
 fn pending(repo: &TestRepo) -> Value {
     repo.json(&["questions"])["questions"][0].clone()
@@ -64,8 +67,18 @@ fn turns_without_progress_become_a_question_while_the_agent_runs() {
     assert_eq!(repo.status(&task), "AWAITING_RESPONSE");
 }
 
+/// Waits out the end of a day: a test that begins on one and ends on the next spends on both.
+fn until_day_is_long_enough() {
+    let left = || {
+        let day = 24 * 60 * 60;
+        day - SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % day
+    };
+    wait::until(Duration::from_mins(6), || left() > 5 * 60, || format!("the day ends in {} s", left()));
+}
+
 #[test]
 fn a_used_up_daily_budget_holds_every_agent_until_tomorrow() {
+    until_day_is_long_enough();
     let script = turns(json!([[{ "cost": 1.5 }, { "commit": "done" }, outcome("complete")]]));
     let repo = fake::repo(&script, "", "max_agents = 1\n[budgets.day]\nusd = 1\n");
     let first = repo.add("First", &[]);
@@ -85,6 +98,7 @@ fn a_used_up_daily_budget_holds_every_agent_until_tomorrow() {
 
 #[test]
 fn the_daily_budget_includes_breakdowns() {
+    until_day_is_long_enough();
     let plan = json!({ "mcp": { "tool": "submit_breakdown", "arguments": { "items": [{ "title": "The only part" }] } } });
     let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[[{ "cost": 1.5 }, plan]]] });
     let repo = fake::repo(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n[recycle]\nplan = \"person\"\n");

@@ -173,9 +173,17 @@ impl Browser {
 
     /// Sends keys to the focused element.
     pub fn press(&self, keys: &str) {
-        let active = self.call("GET", "/element/active", &Value::Null);
-        let element = active[ELEMENT].as_str().unwrap();
-        self.call("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
+        let began = Instant::now();
+        loop {
+            let active = self.call("GET", "/element/active", &Value::Null);
+            let element = active[ELEMENT].as_str().unwrap();
+            match self.try_call("POST", &format!("/element/{element}/value"), &json!({ "text": keys })) {
+                Ok(_) => return,
+                // It was replaced between finding it and typing, so nothing was typed.
+                Err(error) if error.contains("stale element") && began.elapsed() < PATIENCE => {}
+                Err(error) => panic!("{keys:?} cannot be typed: {error}"),
+            }
+        }
     }
 
     /// Opens a tab and switches to it.
