@@ -13,7 +13,12 @@ fn i5_a_deleted_store_is_saved_and_never_replaced_by_an_empty_one() {
     let mut server = TestServer::without_agents().start();
     assert_eq!(server.post("/api/tasks", &json!({ "title": "Precious" })).status, 201);
     let state = server.folder.join(".agent/state");
-    // Baton may notice and save what it has before the folder is empty: then this fails, or deletes the saved copy.
+    // The store first: Baton writes into the folder meanwhile, and may notice and save what it has, so that deleting all of
+    // it fails, or deletes the saved copy.
+    fs::remove_file(state.join("test.db")).unwrap();
+    for rest in ["test.db-wal", "test.db-shm"] {
+        let _ = fs::remove_file(state.join(rest));
+    }
     let _ = fs::remove_dir_all(&state);
 
     let refused = server.post("/api/tasks", &json!({ "title": "Lost" }));
