@@ -119,10 +119,46 @@ pub enum TaskNote {
 const NOTES_MAX: usize = 20;
 
 impl Ledger {
+    /// When there are too many, those go first that say nothing about the work: a night of restarts must not make the next
+    /// agent forget why its work came back.
     pub(crate) fn note(&mut self, note: TaskNote) {
         if self.notes.len() == NOTES_MAX {
-            self.notes.remove(0);
+            let idle = self.notes.iter().position(|note| !note.is_about_work());
+            self.notes.remove(idle.unwrap_or(0));
         }
         self.notes.push(note);
+    }
+}
+
+impl TaskNote {
+    /// Whether the next attempt has to do something differently because of it.
+    const fn is_about_work(&self) -> bool {
+        match self {
+            Self::Requeued { reason, .. } => reason.is_blamed(),
+            Self::Rejected { .. } | Self::Conflict { .. } | Self::NotLanded { .. } => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_push_no_reason_out() {
+        let at = Timestamp::from_ms(1);
+        let rejected = TaskNote::Rejected { at, reason: NonBlank::fixed("the tests are missing") };
+        let mut ledger = Ledger::default();
+        ledger.note(rejected.clone());
+        for _ in 0..100 {
+            ledger.note(TaskNote::Requeued { at, reason: RequeueReason::LeaseExpired });
+        }
+        assert_eq!(ledger.notes.len(), NOTES_MAX);
+        assert_eq!(ledger.notes[0], rejected);
+        for _ in 0..NOTES_MAX {
+            ledger.note(TaskNote::Requeued { at, reason: RequeueReason::NoCommits });
+        }
+        assert_eq!(ledger.notes.len(), NOTES_MAX, "bounded all the same");
+        assert!(!ledger.notes.contains(&rejected));
     }
 }
