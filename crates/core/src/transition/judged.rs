@@ -170,10 +170,15 @@ impl TransitionBuilder<'_> {
     fn requeue(&mut self, attempt: AttemptId, reason: RequeueReason) {
         let at = self.task.updated_at;
         let is_blamed = reason.is_blamed();
+        // An agent that broke its worktree starts afresh; so does a planner, who has nothing to go on from.
+        let is_sound = self.task.ledger.last_end.as_ref().is_none_or(|end| end.verified.findings.is_empty());
+        let goes_on = match &reason {
+            RequeueReason::NoCommits | RequeueReason::CheckFailed { .. } => is_sound,
+            RequeueReason::NoPlan { .. } => false,
+            RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired => true,
+        };
         if is_blamed && self.task.ledger.tries + 1 >= TRIES_MAX {
             // An agent that keeps claiming to be done was not beaten by the size of the task; one that breaks its worktree may be.
-            let is_sound =
-                self.task.ledger.last_end.as_ref().is_none_or(|end| end.verified.findings.is_empty());
             if reason == RequeueReason::NoCommits && is_sound {
                 self.task.ledger.tries += 1;
                 self.task.ledger.note(TaskNote::Requeued { at, reason });
@@ -186,12 +191,11 @@ impl TransitionBuilder<'_> {
         }
         self.say(EventBody::TaskRequeued { task: self.task.id(), attempt, reason: reason.clone() });
         self.task.ledger.note(TaskNote::Requeued { at, reason });
-        if is_blamed {
-            self.task.ledger.tries += 1;
-            self.effect(Effect::RetireWorktree { attempt });
-        } else {
-            // Nobody's fault: the next attempt resumes this one if it can.
+        self.task.ledger.tries += u32::from(is_blamed);
+        if goes_on {
             self.task.ledger.resumes = Some(attempt);
+        } else {
+            self.effect(Effect::RetireWorktree { attempt });
         }
         self.send_home();
     }

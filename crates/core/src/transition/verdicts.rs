@@ -81,7 +81,14 @@ impl TransitionBuilder<'_> {
         let is_out_of_tries = self.task.ledger.tries >= TRIES_MAX;
         self.task.ledger.is_ahead = true;
         self.task.ledger.note(TaskNote::Rejected { at, reason: reason.clone() });
-        self.retire(work.attempt);
+        // Its author goes on in the same session, unless that has led nowhere.
+        let goes_on =
+            matches!(work.mark, ReviewMark::Ready | ReviewMark::NoChanges { .. }) && !is_out_of_tries;
+        if goes_on {
+            self.task.ledger.resumes = work.attempt;
+        } else {
+            self.retire(work.attempt);
+        }
         match work.mark {
             ReviewMark::Plan => {
                 self.say(EventBody::PlanRejected { task, reason });

@@ -66,15 +66,23 @@ fn i17_files_survive_a_cancel() {
 
 #[test]
 fn i17_files_survive_a_rejection() {
-    let repo = writer("case \"$prompt\" in *'was rejected'*) hang ;; esac; work");
+    let repo =
+        writer("case \"$prompt\" in *'was rejected'*) echo more > more.txt; git add more.txt ;; esac; work");
     let task = repo.add("Write", &[]);
     let up = repo.up();
     repo.until_queue(&task, "provisional");
-    let attempt = repo.last_attempt(&task);
+    let first = repo.last_attempt(&task);
     repo.stdout(&["reject", &task, "--reason", "Not like this."]);
-    until_retired(&repo, &attempt);
+    // Its author goes on where it stopped, with everything it had there.
+    repo.until("a second attempt", || repo.attempts(&task).len() == 2);
+    repo.until_queue(&task, "provisional");
+    let second = repo.last_attempt(&task);
+    let resumed = repo.attempts(&task)[1]["attempt"]["resumes"].clone();
+    assert_eq!(resumed, first.as_str());
+    repo.stdout(&["accept", &task]);
+    until_retired(&repo, &first);
     up.end();
-    assert_all_there(&repo, &attempt, &attempt);
+    assert_all_there(&repo, &first, &second);
 }
 
 #[test]
