@@ -127,7 +127,8 @@ impl CommandRun {
             Some(exit) => format!("the agent {exit} ({reason:?})"),
             None => format!("the agent's exit status is unknown ({reason:?})"),
         });
-        summary::from_reports(self.output.finish().await, reason, exit)
+        let now = self.output.now();
+        summary::from_reports(self.output.finish().await, reason, exit, now)
     }
 
     /// Keeps reading meanwhile: a full pipe would block a process that is about to exit.

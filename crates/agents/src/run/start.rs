@@ -38,7 +38,8 @@ pub(crate) async fn start(
         OutputReader::new(Transcript::new(launch.limits.turns_max), EventQueue::new(events), log, clock);
     if *cancel.borrow() {
         output.log_note("cancelled before it started");
-        return Err(Box::new(summary::from_reports(output.finish().await, EndReason::Cancelled, None)));
+        let now = output.now();
+        return Err(Box::new(summary::from_reports(output.finish().await, EndReason::Cancelled, None, now)));
     }
     match Process::start(launch) {
         Ok((process, pipes)) => {

@@ -5,17 +5,22 @@ use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 
 use crate::driver::run_result::{EndReason, RunResult};
+use crate::failure::{AgentFailure, FailureKind, Symptoms};
 use crate::process::exit::ProcessExit;
 use crate::report::ResultReport;
 use crate::report::usage::UsageKind;
 use crate::run::record::RunRecord;
 use crate::run::transcript::{Transcript, UnreadableReport};
 
+/// The last lines of a failed command's output that may say why.
+const LAST_LINES: usize = 3;
+
 /// The result of a command agent.
 pub(crate) fn from_reports(
     transcript: Transcript,
     reason: EndReason,
     exit: Option<ProcessExit>,
+    now: Timestamp,
 ) -> RunResult {
     let Transcript {
         turns,
@@ -33,12 +38,10 @@ pub(crate) fn from_reports(
     let stderr = transcript.stderr.into_text();
     let stdout = transcript.output.into_text();
     let said = FinalReports { asked, result, unreadable };
-    let reported = AttemptReport {
-        output: said.output().unwrap_or(stdout.trim_end()).to_owned(),
-        plan_submitted: plan.is_some(),
-        plan_fault: None,
-        result: said.result(reason, exit, stderr.trim()),
-    };
+    let output = said.output().unwrap_or(stdout.trim_end()).to_owned();
+    let result = said.result(reason, exit, stderr.trim());
+    let (result, failure) = blame(result, stderr.trim(), &stdout, now);
+    let reported = AttemptReport { output, plan_submitted: plan.is_some(), plan_fault: None, result };
     RunResult {
         reason,
         reported,
@@ -55,7 +58,7 @@ pub(crate) fn from_reports(
         agent_session: None,
         stop_reason: None,
         refusals: Vec::new(),
-        failure: None,
+        failure,
         exit,
         problems,
     }
@@ -149,6 +152,30 @@ impl FinalReports {
                 Some(UnreadableReport::Result(fault)) => own(fault.to_string(), stderr),
                 None => AttemptResult::Complete,
             },
+        }
+    }
+}
+
+/// A command that failed because of its provider is not its task's fault. What it says of its error is looked at, then
+/// standard error, and without that the last lines of its output: whatever comes before them may be about anything.
+fn blame(
+    result: AttemptResult,
+    stderr: &str,
+    stdout: &str,
+    now: Timestamp,
+) -> (AttemptResult, Option<AgentFailure>) {
+    let AttemptResult::Error { cause: ErrorCause::Own, message } = &result else { return (result, None) };
+    let lines: Vec<&str> = stdout.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last_words = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+    let stderr = if stderr.is_empty() { &last_words } else { stderr };
+    let symptoms = Symptoms { error: message, stderr, was_prompted: true };
+    match AgentFailure::classify(&symptoms, now) {
+        // A command has no session that could be full: the task itself is too much for it.
+        None => (result, None),
+        Some(failure) if failure.kind == FailureKind::ContextOverflow => (result, None),
+        Some(failure) => {
+            let message = format!("{failure}\n{message}");
+            (AttemptResult::Error { cause: ErrorCause::Systemic, message }, Some(failure))
         }
     }
 }

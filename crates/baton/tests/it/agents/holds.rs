@@ -93,3 +93,56 @@ fn a_conversation_that_is_too_long_continues_in_a_new_session() {
     assert!(prompts[0].contains("Where you are"), "a new session gets the whole context: {}", prompts[0]);
     assert_eq!(repo.attempts(&task)[0]["attempt"]["agent_session"]["is_full"], true);
 }
+
+/// Says what it is told in a file, and fails; works once that is gone.
+const LIMITED: &str = r#"said="{HOME}/said"
+if test -e "$said"; then sh "$said"; exit 1; fi
+work"#;
+
+#[test]
+fn a_command_that_meets_a_limit_is_held_and_no_task_is_blamed() {
+    for (said, why, is_passing) in [
+        ("echo 'HTTP 429 Too Many Requests: try again in 300s' >&2", "rate_limit", true),
+        ("echo 'I start.'; echo 'API Error: 429 rate limit, try again in 300s'", "rate_limit", true),
+        ("echo 'Invalid API key. Please run /login' >&2", "authentication", false),
+        (
+            r#"echo '{"type":"result","status":"ERROR","reason":"503 service unavailable, retry-after: 300"}'"#,
+            "overload",
+            true,
+        ),
+    ] {
+        let repo = TestRepo::with_agent("", "max_agents = 1\n");
+        repo.set_agent(&LIMITED.replace("{HOME}", repo.home.to_str().unwrap()));
+        std::fs::write(repo.home.join("said"), said).unwrap();
+        let tasks: Vec<String> = (1..=4).map(|n| repo.add(&format!("Work {n}"), &[])).collect();
+        let up = repo.up();
+        let hold = until_held(&repo);
+        assert_eq!(hold["why"], why, "{said}: {hold:#}");
+        assert_eq!(hold["until"].is_null(), !is_passing, "{said}: {hold:#}");
+        std::fs::remove_file(repo.home.join("said")).unwrap();
+        repo.stdout(&["hold", "release", "mine"]);
+        for task in &tasks {
+            repo.until_queue(task, "provisional");
+        }
+        up.end();
+        let begun: usize = tasks.iter().map(|task| repo.attempts(task).len()).sum();
+        assert!(begun == 4 + 1, "{said}: {begun} attempts for four tasks");
+        for task in &tasks {
+            let notes = repo.show(task)["notes"].clone();
+            assert!(!notes.to_string().contains("no_commits"), "{notes:#}");
+        }
+    }
+}
+
+#[test]
+fn a_command_that_fails_for_another_reason_fails_its_task() {
+    let repo = TestRepo::with_agent(
+        "echo 'The rate limit of the parser is wrong.'; echo one; echo two; echo three; exit 1",
+        "",
+    );
+    let task = repo.add("Mend the rate limit", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "failed");
+    up.end();
+    assert_eq!(holds(&repo), [] as [Value; 0]);
+}
