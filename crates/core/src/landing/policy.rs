@@ -1,7 +1,7 @@
-//! Who accepts finished work, and what it has to show before it lands.
+//! Who accepts finished work.
 
 use crate::base::accept_policy::AcceptPolicy;
-use crate::base::text::{NonBlank, Role};
+use crate::base::text::Role;
 use crate::landing::lane::waits_for_branch;
 use crate::task::Task;
 use crate::task::state::{Provisional, ReviewMark, TaskState};
@@ -31,29 +31,5 @@ pub fn policy_step(policy: AcceptPolicy, is_checked: bool, task: &Task) -> Polic
         AcceptPolicy::Person => PolicyStep::Wait,
         AcceptPolicy::Green => PolicyStep::Accept,
         AcceptPolicy::Reviewed => PolicyStep::Review,
-    }
-}
-
-/// The commands among the verification steps of a plan: what is written in backticks, or after `$ `. The others are for readers.
-pub fn commands_in(steps: &[NonBlank]) -> Vec<NonBlank> {
-    let command = |step: &NonBlank| {
-        let text = step.as_str().trim();
-        let quoted = text.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
-        let quoted = quoted.filter(|inner| !inner.contains('`'));
-        NonBlank::new(quoted.or_else(|| text.strip_prefix("$ "))?).ok()
-    };
-    steps.iter().filter_map(command).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_written_as_a_command_is_one() {
-        let steps = ["`cargo test`", "$ make check", "Look at the page", "run `x` and `y`", "`` ` ``", "``"];
-        let steps: Vec<NonBlank> = steps.iter().map(|step| NonBlank::new(*step).unwrap()).collect();
-        let found = commands_in(&steps);
-        assert_eq!(found.iter().map(NonBlank::as_str).collect::<Vec<_>>(), ["cargo test", "make check"]);
     }
 }

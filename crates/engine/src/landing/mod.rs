@@ -5,7 +5,8 @@
 //! (`checking`) and moves the branch there, or sends a task back (I18). Core decides what to do next; nothing that a crash
 //! could lose is kept in memory. [`board`] is what people see of it: the lanes, the output of the checks while they run
 //! ([`live_runs`]) and what landed or was sent back lately ([`history`]); [`trial`] is what they would see. [`reviewer`] has
-//! another agent look at work first. The states of tasks are not in here.
+//! another agent look at work first. `ahead` checks batches before their turn, as far as [`check_room`] allows; `foundations` is work that a
+//! task was started on before it had landed. The states of tasks are not in here.
 
 pub mod acceptor;
 mod ahead;

@@ -6,6 +6,7 @@
 
 mod check;
 mod draft;
+pub(crate) mod verification;
 use std::fmt::{self, Write};
 
 use serde::{Deserialize, Serialize};
