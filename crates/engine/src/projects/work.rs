@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_core::base::git_name::BranchName;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::{Purpose, Task};
 
@@ -76,16 +76,41 @@ impl Projects {
         self.open_source(&self.source(project.as_ref())).await
     }
 
-    /// The diff of a task against the branch it is merged into.
+    /// The diff of a task against the branch it is merged into: what merging it would change, or what it has changed.
     pub async fn diff(&self, task: &Task) -> Result<String, EngineError> {
         let (worktrees, branch) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
-        let (Some(base), Some(head)) =
+        let (Some(tip), Some(head)) =
             (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)
         else {
             return Ok(String::new());
         };
-        Ok(repository.diff(&base, &head).await?.text)
+        if !repository.is_ancestor(&head, &tip).await? {
+            return Ok(repository.diff(&tip, &head).await?.text);
+        }
+        // Merged: the branch has it all, so it is compared with what it started from.
+        match &task.ledger().last_end.as_ref().and_then(|end| end.verified.base.clone()) {
+            Some(base) if repository.is_part_of(base, &head).await? => {
+                Ok(repository.diff(base, &head).await?.text)
+            }
+            _ => Ok(String::new()),
+        }
+    }
+
+    /// The branch's own commit by which the work of a task came into it, if it has.
+    pub async fn landed_as(&self, task: &Task) -> Result<Option<(BranchName, CommitId)>, EngineError> {
+        let (worktrees, branch) = self.repository_as_shared(task).await?;
+        let repository = worktrees.repository();
+        let (Some(tip), Some(head)) =
+            (repository.tip(&branch).await?, repository.tip(&BranchName::for_task(task.id())).await?)
+        else {
+            return Ok(None);
+        };
+        if !repository.is_ancestor(&head, &tip).await? {
+            return Ok(None);
+        }
+        let merge = worktrees.merged_by(&head, &tip).await?;
+        Ok(Some((branch, merge.map_or(head, |(commit, _)| commit))))
     }
 
     /// Restores the files of an attempt into a new folder.

@@ -97,3 +97,15 @@ fn a_dependency_that_can_never_be_met_is_shown_with_the_reason() {
     assert_eq!(edges[0]["on"], serde_json::json!(second));
     assert!(edges[0]["reason"].as_str().unwrap().contains(&first), "{edges}");
 }
+
+#[test]
+fn the_changes_of_a_task_can_be_seen_after_it_has_landed() {
+    let repo = TestRepo::with_agent("echo one > one.txt; git add -A; git commit -q -m One", "");
+    let task = repo.add("One", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let before = repo.stdout(&["task", "diff", &task]);
+    repo.stdout(&["accept", &task]);
+    let after = repo.stdout(&["task", "diff", &task]);
+    assert!(after.contains("+++ b/one.txt"), "{after}");
+    assert_eq!(after, before);
+}

@@ -1,8 +1,10 @@
 //! The diff. Comments on lines become part of the rejection reason.
 
 use axum::extract::State;
+use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::base::redact::redact;
+use baton_core::task::state::TaskState;
 use maud::{Markup, html};
 
 use crate::pages::frame::key::PageParam;
@@ -22,9 +24,16 @@ pub(crate) async fn show(
 ) -> PageResult {
     let seen = TaskPage::load(&app, id, request).await?;
     let text = redact(&app.workspace.projects.diff(&seen.task).await?).into_owned();
+    let landed = match seen.task.state() {
+        TaskState::Done { .. } => app.workspace.projects.landed_as(&seen.task).await?,
+        _ => None,
+    };
     let (files, is_cut) = read(&text);
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
     let body = html! {
+        @if let Some((branch, commit)) = landed {
+            p.muted { "Landed in " code { (branch) } " as " code { (short_commit(&commit)) } ". To have it: " code { "git merge " (branch) } }
+        }
         @if files.is_empty() {
             (empty("No changes", "The task's branch does not differ from its target.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
         } @else {
@@ -37,6 +46,12 @@ pub(crate) async fn show(
         @if may_reject { (reject(id)) }
     };
     Ok(seen.page(TaskTab::Diff, &[], &body))
+}
+
+/// As git abbreviates it.
+fn short_commit(commit: &CommitId) -> &str {
+    let text = commit.as_str();
+    text.get(..10).unwrap_or(text)
 }
 
 fn summary(files: &[PatchFile]) -> Markup {
