@@ -18,6 +18,9 @@ pub(crate) struct UpArgs {
     /// Token that clients must send [default: none on loopback, else a new one, written to the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    /// Do not print what happens to tasks
+    #[arg(long)]
+    pub quiet: bool,
     #[command(flatten)]
     pub logs: LogOptions,
 }

@@ -18,6 +18,7 @@ mod landing_follow;
 mod lanes;
 mod loop_command;
 mod mcp;
+mod narration;
 mod project;
 mod question;
 mod recipe;

@@ -22,6 +22,7 @@ mod looping;
 mod machines;
 mod mcp;
 mod names;
+mod narration;
 mod port;
 mod product;
 mod recipes;

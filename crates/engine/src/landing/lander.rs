@@ -307,7 +307,6 @@ impl Lander {
     }
 
     async fn send_back(&self, task: &Task, reason: NotLanded) -> Result<(), EngineError> {
-        (self.announce)(&format!("{} did not land: {}", task.id(), reason.headline()));
         self.leave(task.id(), Command::SendBack { reason: Box::new(reason) }).await
     }
 

@@ -1,6 +1,7 @@
 //! `baton up`: runs agents and the server for this repository until Ctrl-C.
 
 pub(crate) mod assumptions;
+mod narrate;
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use baton_server::http::guard::{HttpGuard, ServerToken};
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::cli::up::UpArgs;
@@ -53,6 +55,11 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     let mut signals = Signals::install()?;
     announce_server(server.address(), token.is_some(), &file);
 
+    // A task of its own, which ends with this function: a terminal that is slow to read holds up nobody else.
+    let mut narrating = JoinSet::new();
+    if !options.quiet {
+        narrating.spawn(narrate::narrate(engine.workspace.tasks.clone()));
+    }
     let (stop, stopping) = watch::channel(false);
     // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);

@@ -1,0 +1,146 @@
+//! What happens, in one line for each event that a person cares about.
+
+use std::collections::BTreeMap;
+
+use baton_core::base::id::TaskId;
+use baton_core::records::event::EventBody;
+use baton_core::task::not_landed::NotLanded;
+use baton_core::task::state::{AcceptedBy, ReviewMark};
+
+/// Knows the tasks it has told about.
+#[derive(Default)]
+pub(crate) struct Narration {
+    titles: BTreeMap<TaskId, String>,
+    /// Names tasks by their ids too, for commands to be typed.
+    has_ids: bool,
+    /// Tasks that are over.
+    pub done: usize,
+}
+
+impl Narration {
+    pub(crate) fn with_ids() -> Self {
+        Self { has_ids: true, ..Self::default() }
+    }
+
+    pub(crate) fn tasks(&self) -> usize {
+        self.titles.len()
+    }
+
+    pub(crate) fn knows(&self, task: TaskId) -> bool {
+        self.titles.contains_key(&task)
+    }
+
+    pub(crate) fn note_title(&mut self, task: TaskId, title: String) {
+        self.titles.insert(task, title);
+    }
+
+    /// None for what is told by another event, or does not matter to a person.
+    pub(crate) fn line(&mut self, body: &EventBody) -> Option<String> {
+        match body {
+            EventBody::TaskCreated { spec, depends_on } => {
+                self.titles.insert(spec.id, spec.title.to_string());
+                let waits: Vec<String> = depends_on.iter().map(|on| self.name(*on)).collect();
+                let waits =
+                    if waits.is_empty() { String::new() } else { format!(", after {}", waits.join(" and ")) };
+                Some(format!("+ {}{waits}", self.name(spec.id)))
+            }
+            EventBody::TaskClaimed { task, resumes: None, .. } => {
+                Some(format!("▶ {}: agent started", self.name(*task)))
+            }
+            EventBody::TaskClaimed { task, resumes: Some(_), .. } => {
+                Some(format!("▶ {}: agent resumed", self.name(*task)))
+            }
+            EventBody::QuestionAsked { task: Some(task), question, .. } if self.has_ids => Some(format!(
+                "? {} asks ({}): {}",
+                self.name(*task),
+                question.id,
+                first_line(question.text().as_str())
+            )),
+            EventBody::QuestionAsked { task: Some(task), question, .. } => {
+                Some(format!("? {} asks: {}", self.name(*task), question.text()))
+            }
+            EventBody::QuestionAnswered { answer, answered_by, .. } => {
+                Some(format!("! {answered_by}: {answer}"))
+            }
+            EventBody::TaskProvisional { task, mark, .. } => Some(match mark {
+                ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
+                    format!("○ {}: ready for review", self.name(*task))
+                }
+                ReviewMark::BurnedOut | ReviewMark::NotConverging => {
+                    format!("⚠ {}: all turns used, no commit", self.name(*task))
+                }
+                ReviewMark::NeedsReview { reasons } => {
+                    format!("⚠ {}: needs a closer look: {}", self.name(*task), reasons.join("; "))
+                }
+                ReviewMark::Plan => format!("○ {}: plan ready for approval", self.name(*task)),
+            }),
+            EventBody::TaskDone { task, accepted_by } => {
+                self.done += 1;
+                Some(match accepted_by {
+                    AcceptedBy::PlanApproved { .. } => {
+                        format!("✔ {}: plan approved", self.name(*task))
+                    }
+                    AcceptedBy::Actor { .. } => format!("✔ {}: accepted and merged", self.name(*task)),
+                    AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
+                })
+            }
+            EventBody::TaskRecycled { task, .. } => {
+                self.done += 1;
+                Some(format!("↻ {}: too large, breaking it down", self.name(*task)))
+            }
+            EventBody::DependentsRewired { from, to } => {
+                let to: Vec<String> = to.iter().map(|task| self.name(*task)).collect();
+                Some(format!("  dependents of {} now depend on {}", self.name(*from), to.join(" and ")))
+            }
+            EventBody::TaskRequeued { task, .. } => {
+                Some(format!("← {}: back in the queue", self.name(*task)))
+            }
+            EventBody::TaskLanding { task, .. } if self.has_ids => {
+                Some(format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task)))
+            }
+            EventBody::TaskSentBack { task, reason } => {
+                Some(format!("↩ {}: {}", self.name(*task), self.not_landed(reason)))
+            }
+            EventBody::TaskRejected { task, reason } if self.has_ids => {
+                Some(format!("↩ {}: rejected: {}", self.name(*task), first_line(reason.as_str())))
+            }
+            EventBody::TaskHeldBack { task, .. } if self.has_ids => {
+                Some(format!("‖ {}: held until you release it", self.name(*task)))
+            }
+            EventBody::TaskCancelled { task, .. } if self.has_ids => {
+                Some(format!("✘ {}: cancelled", self.name(*task)))
+            }
+            EventBody::TaskFailed { task, error } => Some(format!("✘ {}: {error}", self.name(*task))),
+            _ => None,
+        }
+    }
+
+    fn name(&self, task: TaskId) -> String {
+        match self.titles.get(&task) {
+            Some(title) if self.has_ids => format!("{task} “{title}”"),
+            Some(title) => format!("“{title}”"),
+            None => task.to_string(),
+        }
+    }
+
+    /// Why accepted work did not land.
+    fn not_landed(&self, reason: &NotLanded) -> String {
+        let met: Vec<String> = reason.met().iter().map(|met| self.name(met.task_id)).collect();
+        match reason {
+            NotLanded::ChecksFailed { .. } if !met.is_empty() => format!(
+                "passed its checks alone and fails them together with {}; back to its agent",
+                met.join(" and ")
+            ),
+            NotLanded::ChecksFailed { .. } | NotLanded::Conflict { .. } | NotLanded::Moved { .. } => {
+                format!("{}; back to its agent", reason.headline())
+            }
+            NotLanded::ProvesNothing { .. }
+            | NotLanded::RestsOnCancelled { .. }
+            | NotLanded::BranchFails { .. } => format!("not landed: {}", reason.headline()),
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
