@@ -59,8 +59,9 @@ fn main() -> ExitCode {
         fenced_run::enable(program.clone(), AGENT_TASK);
         baton_engine::watchdog::enable(program, ["agent-watchdog"]);
     }
+    let is_json = arguments.options.json;
     match commands::run(arguments) {
         Ok(code) => code,
-        Err(error) => output::error(&error),
+        Err(error) => output::error(&error, is_json),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum TaskCommand {
         /// Project the task belongs to
         #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completion::projects))]
         project: Option<String>,
-        /// Description, for the agent
+        /// Description, for the agent; - reads it from standard input
         #[arg(long, default_value = "")]
         description: String,
         /// Task type
@@ -39,7 +39,7 @@ pub(crate) enum TaskCommand {
         #[arg(long, default_value = "P2")]
         priority: Priority,
         /// Task that must be done first; repeatable
-        #[arg(long = "after", value_name = "TASK")]
+        #[arg(long = "after", alias = "depends-on", value_name = "TASK")]
         depends_on: Vec<String>,
         /// Session the task belongs to [default: cli, or the project's own]
         #[arg(long)]

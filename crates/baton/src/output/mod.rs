@@ -11,6 +11,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::json as object;
 
 use crate::error::{CliError, FAILED};
 
@@ -75,8 +76,15 @@ pub(crate) fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
 }
 
-pub(crate) fn error(error: &CliError) -> ExitCode {
+/// For people on standard error; for programs that asked for JSON on standard output, too.
+pub(crate) fn error(error: &CliError, is_json: bool) -> ExitCode {
     progress::close();
+    if is_json {
+        let CliError { message, hint, code } = error;
+        let object = object!({ "error": { "message": message, "hint": hint, "exit_code": code } });
+        // A closed pipe changes nothing: the exit code says it too.
+        let _ = writeln!(std::io::stdout(), "{object}");
+    }
     if !logging::error(error) {
         let text = format!("error: {}\n\nHint: {}", error.message, error.hint);
         let _ = writeln!(std::io::stderr(), "{}", visible(&text));

@@ -343,3 +343,31 @@ fn the_scripted_agent_is_a_hidden_command() {
     let output = baton(&["scripted-agent", "no-such-file.json"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn an_error_is_json_for_who_asked_for_json() {
+    let folder = Folder::new();
+    let output = folder.run(&["--json", "task", "show", "TASK-00000000"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(said["error"]["exit_code"], 2, "{said:#}");
+    let message = said["error"]["message"].as_str().unwrap();
+    let to_people = String::from_utf8(output.stderr).unwrap();
+    assert!(!message.is_empty() && to_people.contains(message), "{message}: {to_people}");
+    assert!(!said["error"]["hint"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn a_description_comes_from_standard_input() {
+    let folder = Folder::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_baton"))
+        .args(["--json", "task", "add", "Read it", "--description", "-"])
+        .current_dir(folder.0.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"It fails\non Mondays.").unwrap();
+    let added: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(added["description"], "It fails\non Mondays.");
+}

@@ -106,7 +106,7 @@ fn output(ran: &Ran, args: &str) -> Markup {
                 " " code { (ran.task_name) @if !args.is_empty() { " -- " (args) } }
             }
             @if !ran.stdout.is_empty() { pre.terminal tabindex="0" { (end(&ran.stdout)) } }
-            @if !ran.stderr.is_empty() { h3 { "Error output" } pre.terminal tabindex="0" { (end(&ran.stderr)) } }
+            @if !ran.stderr.is_empty() { h3 { "Standard error" } pre.terminal tabindex="0" { (end(&ran.stderr)) } }
             @if ran.stdout.is_empty() && ran.stderr.is_empty() { p.muted { "No output." } }
         }
     }

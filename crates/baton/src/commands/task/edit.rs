@@ -1,12 +1,11 @@
 //! `baton task edit`: changes a task by flags or in an editor. The text stays in a file until the store has it.
 
-use std::io::Read;
-
 use baton_core::base::id::TaskId;
 use baton_engine::reports::view::TaskView;
 use serde_json::{Map, Value, json};
 
 use crate::cli::edit::EditArgs;
+use crate::commands::task::text_or_stdin;
 use crate::context::CliContext;
 use crate::context::api::Api;
 use crate::documents::task::TaskDocument;
@@ -60,15 +59,8 @@ fn apply_flags(before: &TaskDocument, args: EditArgs) -> Result<TaskDocument, Cl
     if let Some(title) = args.title {
         after.title = CliContext::non_blank(&title, "the title")?.to_string();
     }
-    match args.description {
-        Some(dash) if dash == "-" => {
-            after.description.clear();
-            std::io::stdin().read_to_string(&mut after.description).map_err(|error| {
-                CliError::usage(format!("cannot read standard input: {error}"), "pass the text instead of -")
-            })?;
-        }
-        Some(text) => after.description = text,
-        None => {}
+    if let Some(text) = args.description {
+        after.description = text_or_stdin(text)?;
     }
     after.priority = args.priority.unwrap_or(after.priority);
     Ok(after)

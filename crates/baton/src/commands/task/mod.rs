@@ -39,6 +39,7 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             accept_when,
         } => {
             let title = CliContext::non_blank(&title, "the title")?;
+            let description = text_or_stdin(description)?;
             let project = project.map(|id| project_id(&id)).transpose()?;
             let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
             let session =
@@ -267,4 +268,14 @@ fn row(task: &TaskSummary, mark: String) -> [String; 5] {
         mark,
         task.title.to_string(),
     ]
+}
+
+/// The text, or what is on standard input if it is a dash.
+fn text_or_stdin(text: String) -> Result<String, CliError> {
+    if text != "-" {
+        return Ok(text);
+    }
+    std::io::read_to_string(std::io::stdin()).map_err(|error| {
+        CliError::usage(format!("cannot read standard input: {error}"), "pass the text instead of -")
+    })
 }

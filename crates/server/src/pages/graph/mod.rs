@@ -29,7 +29,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query
     let body = html! {
         (heading("Graph", &picker(&app, project).await?))
         @if model.tasks.is_empty() && model.unconnected.is_empty() {
-            (empty("No open tasks", "Open tasks and their dependencies appear here.", &[("baton task add \"Second\" --depends-on TASK-…", "add a task that depends on another")]))
+            (empty("No open tasks", "Open tasks and their dependencies appear here.", &[("baton task add \"Second\" --after TASK-…", "add a task that depends on another")]))
         } @else {
             (legend(&model, critical.len()))
             @if !model.tasks.is_empty() { (render(&model, &critical)) }
