@@ -38,7 +38,8 @@ impl WorkerFit {
         }
     }
 
-    /// The widest fit: admits whatever any of these admits.
+    /// The widest fit by labels and projects: reaches whatever any of these reaches. What runs own differs from one
+    /// request to the next by moments only, and is checked for each task.
     pub fn union<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut all = all.into_iter().cloned();
         let Some(mut union) = all.next() else { return Self::default() };
@@ -46,7 +47,6 @@ impl WorkerFit {
             union.labels.extend(fit.labels);
             union.elsewhere = union.elsewhere.intersection(&fit.elsewhere).copied().collect();
             union.has_home |= fit.has_home;
-            union.owned.first = union.owned.first.intersection(&fit.owned.first).copied().collect();
         }
         union
     }
@@ -55,17 +55,9 @@ impl WorkerFit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::id::TaskId;
 
     fn labels(names: &[&str]) -> BTreeSet<Label> {
         names.iter().map(|name| name.parse().unwrap()).collect()
-    }
-
-    fn first(tasks: &[u32]) -> OwnedQueues {
-        OwnedQueues {
-            first: tasks.iter().map(|bits| TaskId::from_bits(*bits)).collect(),
-            ..OwnedQueues::default()
-        }
     }
 
     fn project(number: u32) -> ProjectId {
@@ -78,19 +70,18 @@ mod tests {
             labels: labels(&["gpu"]),
             elsewhere: [project(1), project(2)].into(),
             has_home: false,
-            owned: first(&[1, 2]),
+            owned: OwnedQueues::default(),
         };
         let mac = WorkerFit {
             labels: labels(&["mac"]),
             elsewhere: [project(2)].into(),
             has_home: true,
-            owned: first(&[2, 3]),
+            owned: OwnedQueues::default(),
         };
         let union = WorkerFit::union([&gpu, &mac]);
         assert_eq!(union.labels, labels(&["gpu", "mac"]));
         assert_eq!(union.elsewhere, [project(2)].into());
         assert!(union.has_home);
-        assert_eq!(union.owned.first, first(&[2]).first);
         assert_eq!(WorkerFit::union([]), WorkerFit::default());
     }
 }

@@ -18,6 +18,8 @@ pub enum ProjectScope {
     /// Tasks without a project.
     NoProject,
     Only(ProjectId),
+    /// The project of the repository that Baton was started in, and tasks without a project, which are done there too.
+    Home(ProjectId),
 }
 
 impl ProjectScope {
@@ -31,6 +33,7 @@ impl ProjectScope {
             Self::Any => true,
             Self::NoProject => project.is_none(),
             Self::Only(own) => project == Some(own),
+            Self::Home(own) => project.is_none_or(|project| project == own),
         }
     }
 }
@@ -50,8 +53,6 @@ pub struct OwnedQueues {
     pub queues: Vec<OwnedQueue>,
     /// Tasks that an open run is bound to. They may be started: that is how the run works on them.
     pub bound: BTreeSet<TaskId>,
-    /// The first tasks in these queues, so that a store can leave them out before it reads them.
-    pub first: BTreeSet<TaskId>,
 }
 
 #[cfg(test)]
@@ -65,6 +66,7 @@ mod tests {
             (ProjectScope::Any, [true, true, true]),
             (ProjectScope::exactly(None), [true, false, false]),
             (ProjectScope::exactly(Some(one)), [false, true, false]),
+            (ProjectScope::Home(one), [true, true, false]),
         ] {
             let seen = [None, Some(one), Some(two)].map(|project| scope.contains(project));
             assert_eq!(seen, contains, "{scope:?}");

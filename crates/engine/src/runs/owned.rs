@@ -5,13 +5,9 @@ use std::sync::Arc;
 use baton_core::recipe::Recipe;
 use baton_core::recipe::run::Run;
 use baton_core::schedule::OwnedQueues;
-use baton_core::task::Task;
 
 use crate::base::error::Result;
 use crate::runs::Runs;
-
-/// Ready tasks listed for the store. What is behind them is checked one by one.
-const FIRST_MAX: u32 = 500;
 
 impl Runs {
     /// What nobody but its run may start.
@@ -22,12 +18,7 @@ impl Runs {
             return Ok(OwnedQueues::default());
         }
         let bound = open.iter().filter_map(|stored| stored.value.task()).collect();
-        let mut owned = OwnedQueues { queues, bound, ..OwnedQueues::default() };
-        let ready = self.tasks.store.ready(FIRST_MAX).await?;
-        let is_owned = |task: &_| owned.owner_of(task).is_some();
-        owned.first =
-            ready.iter().map(|task| &task.value).filter(|task| is_owned(*task)).map(Task::id).collect();
-        Ok(owned)
+        Ok(OwnedQueues { queues, bound })
     }
 
     /// The recipe as it was when the run began, or else as it is now.

@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use crate::error::StoreError;
 use crate::model::claim::ClaimRequest;
 use crate::model::record_kind::RecordKind;
+use crate::postgres::claim::passed::PassedTasks;
 use crate::postgres::connect::connector::PgConnection;
 use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
@@ -80,6 +81,7 @@ impl ClaimView {
         is_limited: bool,
         unaccepted_max: u32,
         fit: &WorkerFit,
+        passed: &PassedTasks,
     ) -> Result<Self, PostgresFault> {
         let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
         let counts: Vec<i64> =
@@ -94,8 +96,7 @@ impl ClaimView {
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
         let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
         let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
-        let owned: Vec<String> = fit.owned.first.iter().map(ToString::to_string).collect();
-        let fitting = params![roles, counts, labels, elsewhere, fit.has_home, owned];
+        let fitting = params![roles, counts, labels, elsewhere, fit.has_home, passed.keys()];
         let candidates = pipeline.add(CANDIDATES, fitting).await?;
         let mut answers = pipeline.flush().await?;
         let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();

@@ -23,6 +23,7 @@ use crate::model::record_kind::RecordKind;
 use crate::postgres::claim::candidates::{
     ClaimView, LockedTask, is_limited, is_near, unaccepted_max, wanted,
 };
+use crate::postgres::claim::passed::PassedTasks;
 use crate::postgres::claim::shares;
 use crate::postgres::connect::connector::{Connector, PgConnection};
 use crate::postgres::connect::pipeline::Pipeline;
@@ -85,20 +86,39 @@ impl Claimer {
         }
     }
 
-    /// Begins the transaction unless `holds_slot`. Usually there are no limits per project or person, and the first
-    /// tasks of each role are enough.
+    /// Begins the transaction unless `holds_slot`. Nearly always every task it reads fits one of the requests, and one
+    /// look is enough.
     async fn view(
         &mut self,
         conn: &PgConnection,
         holds_slot: bool,
         requests: &[ClaimRequest],
     ) -> Result<ClaimView, CommitFailure> {
+        let mut passed = PassedTasks::default();
+        let mut seen = self.look(conn, holds_slot, holds_slot, requests, &passed).await?;
+        while passed.add_unfit(&seen, requests) {
+            passed.look_further(conn, requests).await?;
+            seen = self.look(conn, holds_slot, true, requests, &passed).await?;
+        }
+        Ok(seen)
+    }
+
+    /// Begins the transaction unless it `has_begun`. Usually there are no limits per project or person, and the first
+    /// tasks of each role are enough.
+    async fn look(
+        &mut self,
+        conn: &PgConnection,
+        holds_slot: bool,
+        mut has_begun: bool,
+        requests: &[ClaimRequest],
+        passed: &PassedTasks,
+    ) -> Result<ClaimView, CommitFailure> {
         let fit = WorkerFit::union(requests.iter().map(|request| &request.fit));
         if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
             let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
             let wanted = wanted(requests);
             let mut seen =
-                ClaimView::read(conn, holds_slot, &wanted, is_limited, unaccepted_max, &fit).await?;
+                ClaimView::read(conn, has_begun, &wanted, is_limited, unaccepted_max, &fit, passed).await?;
             if !seen.has_own_limits {
                 let is_near = |request| is_near(request, &seen.load);
                 if !holds_slot && !seen.found.is_empty() && requests.iter().any(is_near) {
@@ -110,10 +130,11 @@ impl Claimer {
             if !holds_slot {
                 // The slot must be acquired before any row is locked.
                 conn.run(DOING, "ROLLBACK").await?;
+                has_begun = false;
             }
         }
-        let lock = (!holds_slot).then(|| self.slot.lock_name().to_owned());
-        let seen = shares::read(conn, lock, requests, &fit).await?;
+        let lock = (!has_begun).then(|| self.slot.lock_name().to_owned());
+        let seen = shares::read(conn, lock, requests, &fit, passed).await?;
         self.has_own_limits = seen.has_own_limits;
         Ok(seen)
     }

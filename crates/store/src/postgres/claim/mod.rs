@@ -2,4 +2,5 @@
 
 pub(crate) mod candidates;
 pub(crate) mod claimer;
+pub(crate) mod passed;
 pub(crate) mod shares;

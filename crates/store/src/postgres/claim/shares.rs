@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::model::claim::ClaimRequest;
 use crate::model::record_kind::RecordKind;
 use crate::postgres::claim::candidates::{ClaimView, NOW, UNACCEPTED, unaccepted_max, wanted};
+use crate::postgres::claim::passed::PassedTasks;
 use crate::postgres::connect::connector::PgConnection;
 use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
@@ -62,6 +63,7 @@ pub(crate) async fn read(
     advisory_lock: Option<String>,
     requests: &[ClaimRequest],
     fit: &WorkerFit,
+    passed: &PassedTasks,
 ) -> Result<ClaimView, PostgresFault> {
     let wanted = wanted(requests);
     let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
@@ -94,8 +96,8 @@ pub(crate) async fn read(
         column(|open| open.person.clone()),
     );
     let room: Vec<i64> = open.iter().map(|open| open.wanted).collect();
-    let owned: Vec<String> = fit.owned.first.iter().map(ToString::to_string).collect();
-    for row in conn.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels, &owned]).await? {
+    let passed = passed.keys();
+    for row in conn.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels, &passed]).await? {
         seen.learn(&row);
     }
     Ok(seen)

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{Label, Role};
+use baton_core::records::change::Change;
 use baton_core::schedule::worker::{Worker, WorkerDuty};
-use baton_core::schedule::{OwnedQueue, OwnedQueues, ProjectScope, WorkerFit};
+use baton_core::schedule::{Capacity, LimitsByKey, OwnedQueue, OwnedQueues, ProjectScope, WorkerFit};
 use baton_core::task::TaskSpec;
 use baton_store::Backend;
 use baton_store::model::claim::ClaimRequest;
 
 use super::Fixture;
-use super::make::{at, create, request, spec, task_id, write};
+use super::make::{at, create, no_limits, request, spec, task_id, write};
 
 pub fn worker(name: &str) -> Worker {
     Worker {
@@ -132,24 +133,23 @@ pub async fn what_a_run_works_through_is_left_to_it<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let work = |number| TaskSpec { task_type: TaskType::Implementation, ..spec(number) };
-    for number in 1..=20 {
-        write(&store, create(work(number), &[])).await;
-    }
-    let other = TaskSpec { project_id: Some(ProjectId::from_bits(1)), ..work(21) };
-    write(&store, create(other, &[])).await;
+    let other = |number| TaskSpec { project_id: Some(ProjectId::from_bits(1)), ..work(number) };
+    let all = (1..=1_200).map(work).chain((1_201..=1_203).map(other));
+    write(&store, all.fold(Change::new(), |change, spec| change.and(create(spec, &[])))).await;
     let queue = OwnedQueue {
         session: "mine".parse().unwrap(),
         recipe: "implement-and-review-all".parse().unwrap(),
         projects: ProjectScope::NoProject,
     };
-    let first: BTreeSet<TaskId> = (2..=20).map(task_id).collect();
-    let owned = OwnedQueues { queues: vec![queue.clone()], bound: [task_id(1)].into(), first };
-    let fit = WorkerFit { owned, ..WorkerFit::default() };
+    let owned = OwnedQueues { queues: vec![queue], bound: [task_id(1)].into() };
+    let fit = || WorkerFit { owned: owned.clone(), ..WorkerFit::default() };
     // However many are left out, what comes behind them is found.
-    assert_eq!(claimed(&store, 2, fit).await, [task_id(1), task_id(21)]);
-    // A task that was added after the first ones were listed is left out too.
-    let unlisted = OwnedQueues { queues: vec![queue], ..OwnedQueues::default() };
-    let fit = WorkerFit { owned: unlisted, ..WorkerFit::default() };
-    assert_eq!(claimed(&store, 2, fit).await, []);
+    assert_eq!(claimed(&store, 2, fit()).await, [task_id(1), task_id(1_201)]);
+    let capacity = Capacity { per_person: LimitsByKey::all(5), ..no_limits() };
+    let limited = ClaimRequest { fit: fit(), capacity, ..request("worker", 1) };
+    let limited = store.claim(limited).await.unwrap();
+    assert_eq!(limited[0].task.value.id(), task_id(1_202), "by share too");
+    assert_eq!(claimed(&store, 2, fit()).await, [task_id(1_203)]);
+    assert_eq!(claimed(&store, 2, fit()).await, []);
     assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(2), task_id(3)]);
 }
