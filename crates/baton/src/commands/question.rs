@@ -15,7 +15,8 @@ use baton_core::task::state::QueueName;
 use baton_engine::asking::{AgentGateway, Asked};
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
 use baton_engine::reports::standstill::Standstill;
-use baton_server::client::ApiClient;
+use baton_server::client::{ApiClient, ClientError};
+use baton_server::http::error::Code;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -307,12 +308,18 @@ pub(crate) async fn ask(
     let place = context::find(options)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
         let body = json!({ "question": text, "options": choices });
-        let answer: Value = ApiClient::for_server(address).post("/api/attempt/questions", &body).await?;
-        if answer["refused"].is_null() {
-            return output::json_line(&answer);
-        }
-        let word = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
-        return Err(refused(&answer["refused"], word("message"), word("hint"))?);
+        let asked = ApiClient::for_server(address).post::<_, Value>("/api/attempt/questions", &body).await;
+        return match asked {
+            Ok(answer) => output::json_line(&answer),
+            Err(ClientError::Refused(error)) => match error.reason.clone() {
+                Some(code) if matches!(error.error, Code::Forbidden | Code::Conflict) => {
+                    let refusal = json!({ "code": code, "message": error.message, "next": error.hint });
+                    Err(refused(&refusal, error.message, error.hint)?)
+                }
+                _ => Err((&error).into()),
+            },
+            Err(error) => Err(error.into()),
+        };
     }
     let context = CliContext::open_at(place, options.json).await?;
     let result = ask_on_store(&context, &secret, text, choices).await;

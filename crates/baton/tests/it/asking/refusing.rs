@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::questions;
 use crate::engine::test_repo::TestRepo;
 use crate::gate::Gate;
+use crate::server::client;
 
 /// An agent that writes its token to a file and waits until the gate opens.
 const WAITS: &str = r#"
@@ -73,6 +74,14 @@ fn i6_the_agent_of_a_lost_attempt_may_not_ask() {
     repo.until("another token", || repo.home.join("token").exists());
     let second = fs::read_to_string(repo.home.join("token")).unwrap();
     assert_ne!(first, second);
+    let line = up.wait_for_line("Listening on http://");
+    let address = line.split_once("http://").unwrap().1;
+    let bearer = format!("Bearer {first}");
+    let body = br#"{"question":"May I still ask?"}"#;
+    let answer =
+        client::send(address, "POST", "/api/attempt/questions", &[("authorization", &bearer)], Some(body));
+    assert_eq!(answer.error(), (403, "FORBIDDEN".to_owned()), "{answer:?}");
+    assert_eq!(answer.json()["reason"], "not_owner");
     let refused = asking(&repo, &first, "May I still ask?").wait_with_output().unwrap();
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     assert_eq!(parse_stdout(&refused)["refused"]["code"], "not_owner", "{refused:?}");
@@ -80,6 +89,11 @@ fn i6_the_agent_of_a_lost_attempt_may_not_ask() {
     let asked = asking(&repo, &second, "May I ask?").wait_with_output().unwrap();
     assert_eq!(asked.status.code(), Some(0), "{asked:?}");
     assert_eq!(questions(&repo)[0]["task_id"], task.as_str());
+    let bearer = format!("Bearer {second}");
+    let answer =
+        client::send(address, "POST", "/api/attempt/questions", &[("authorization", &bearer)], Some(body));
+    assert_eq!(answer.error(), (409, "CONFLICT".to_owned()), "{answer:?}");
+    assert_eq!(answer.json()["reason"], "question_pending");
     gate.open();
     up.end();
 }

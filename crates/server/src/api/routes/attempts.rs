@@ -25,7 +25,8 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::ATTEMPT_QUESTIONS, "ask", ask)
             .takes::<NewQuestion>()
-            .returns_named("Asks the human on behalf of the attempt that owns the token", "AskedQuestion"),
+            .returns_named("Asks the human on behalf of the attempt that owns the token", "AskedQuestion")
+            .may_conflict(),
     ]
 }
 
@@ -38,13 +39,12 @@ struct NewQuestion {
     options: Vec<String>,
 }
 
-/// Pending, already answered, or refused.
+/// Pending, or already answered.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum AskedQuestion {
     Pending { question_id: QuestionId },
     Known { answer: NonBlank, answered_by: AnsweredBy },
-    Refused { refused: AskRefusal, message: String, hint: String },
 }
 
 async fn ask(
@@ -62,13 +62,27 @@ async fn ask(
     })?;
     let mut draft = QuestionDraft::new(QuestionKind::Clarification, non_blank(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    Ok(Json(match app.workspace.agents.gateway().ask(&secret, draft).await {
-        Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },
-        Ok(Asked::Known { answer, answered_by }) => AskedQuestion::Known { answer, answered_by },
-        Err(error) => {
-            let Some(refusal) = error.ask_refusal().cloned() else { return Err(error.into()) };
-            let (message, hint) = (refusal.to_string(), refusal.next());
-            AskedQuestion::Refused { refused: refusal, message, hint }
-        }
-    }))
+    match app.workspace.agents.gateway().ask(&secret, draft).await {
+        Ok(Asked::Pending { question }) => Ok(Json(AskedQuestion::Pending { question_id: question })),
+        Ok(Asked::Known { answer, answered_by }) => Ok(Json(AskedQuestion::Known { answer, answered_by })),
+        Err(error) => Err(match error.ask_refusal() {
+            Some(refusal) => refused(refusal),
+            None => error.into(),
+        }),
+    }
+}
+
+/// `reason` is the refusal's code, as the tool `ask_user` has it.
+fn refused(refusal: &AskRefusal) -> ApiError {
+    let code = match refusal {
+        AskRefusal::NotOwner => Code::Forbidden,
+        AskRefusal::NoCycle
+        | AskRefusal::CycleClosed { .. }
+        | AskRefusal::GatePassed { .. }
+        | AskRefusal::QuestionPending { .. }
+        | AskRefusal::LimitReached { .. }
+        | AskRefusal::IdTaken { .. } => Code::Conflict,
+    };
+    let reason = Some(refusal.code().to_owned());
+    ApiError { reason, ..ApiError::new(code, refusal.to_string(), refusal.next()) }
 }

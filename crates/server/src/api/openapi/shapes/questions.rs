@@ -50,9 +50,6 @@ pub(super) fn shapes() -> Shapes {
                 ("question_id?", refer("QuestionId")),
                 ("answer?", said()),
                 ("answered_by?", refer("AnsweredBy")),
-                ("refused?", open(object(&[]))),
-                ("message?", text()),
-                ("hint?", text()),
             ]),
         ),
     ]
