@@ -127,7 +127,7 @@ impl CliContext {
         let progress = ProgressBar::new(is_json);
         let store = place.open_store_with(progress.onlooker()).await;
         progress.end();
-        let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes);
+        let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes).at_root(&place.root);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
         let person = user_name(&settings);
         Ok(Self { tasks, place, is_json, progress, person })

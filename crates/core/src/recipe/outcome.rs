@@ -20,6 +20,9 @@ pub const COMMITTED: &str = "committed";
 /// The queue is empty. Baton checks the queue.
 pub const NO_TASKS: &str = "no-tasks";
 
+/// There was nothing to change.
+pub const NO_CHANGES: &str = "no-changes";
+
 /// A longer description is a log; the rest is cut.
 pub const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
 

@@ -107,11 +107,11 @@ impl MessageDelivery {
     async fn refuse_other_project(&self, project: Option<&Project>, session: &SessionId) -> Result<()> {
         let known = self.tasks.store.session(session).await?;
         let own = known.and_then(|stored| stored.value.project_id);
-        match (project, own) {
-            (Some(project), Some(own)) if project.id != own => {
-                Err(TaskError::OtherProject { session: session.clone(), project: Some(own) }.into())
+        match project {
+            Some(project) if !self.tasks.is_same_place(own, Some(project.id)).await? => {
+                Err(TaskError::OtherProject { session: session.clone(), project: own }.into())
             }
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 

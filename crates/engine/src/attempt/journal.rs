@@ -10,7 +10,6 @@ use baton_core::recipe::run::{Run, RunOrigin};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::{Message, Session};
-use baton_core::schedule::ProjectScope;
 use baton_core::task::Task;
 
 use crate::base::error::EngineError;
@@ -81,7 +80,7 @@ impl RunJournal {
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
         self.run = self.run.clone().keep_recipe(&self.recipe).begin_at(now).skip_messages(heard);
         if self.recipe.works_through_queue() {
-            self.run = self.run.clone().own_queue(ProjectScope::exactly(project));
+            self.run = self.run.clone().own_queue(tasks.scope_of(project).await?);
         }
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), WriteGuard::New);
         if guard == WriteGuard::New {

@@ -137,7 +137,8 @@ impl Executor<'_> {
         };
         let contradiction = match &said.report {
             StepReport::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
-                Contradiction::in_git(outcome, seen)
+                let step = book.recipe.step(book.run.step());
+                Contradiction::in_git(outcome, &step.map(RecipeStep::outcomes).unwrap_or_default(), seen)
             }
             StepReport::Outcome(_) | StepReport::Mistake(_) => None,
         };
@@ -153,9 +154,10 @@ impl Executor<'_> {
     async fn ready_count(&self) -> Result<u32, EngineError> {
         let spec = self.task.spec();
         let ready = self.context.tasks.ready(READY_MAX).await?;
+        let scope = self.context.tasks.scope_of(spec.project_id).await?;
         let fits = |task: &Task| {
             task.spec().purpose == Purpose::Work
-                && task.spec().project_id == spec.project_id
+                && scope.contains(task.spec().project_id)
                 && task.spec().role == spec.role
         };
         let count = ready.iter().filter(|stored| fits(&stored.value)).count();

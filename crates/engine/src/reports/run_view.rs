@@ -1,6 +1,6 @@
 //! A run of a recipe or of the loop, as clients see it.
 
-use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId, StepName};
 use baton_core::base::time::Timestamp;
 use baton_core::phase::summary::LoopSummary;
@@ -17,6 +17,8 @@ pub struct RunView {
     pub run_id: RunId,
     pub recipe_id: RecipeId,
     pub session_id: SessionId,
+    /// The project of its session.
+    pub project_id: Option<ProjectId>,
     /// The task it works on. The loop has none of its own.
     pub task_id: Option<TaskId>,
     pub state: RunStateName,
@@ -65,10 +67,12 @@ impl RunStateName {
 impl RunView {
     pub async fn load(tasks: &TaskService, run: &Run) -> Result<Self, EngineError> {
         let reason = run.exit_reason().cloned();
+        let session = tasks.store.session(run.session()).await?;
         Ok(Self {
             run_id: run.id(),
             recipe_id: run.recipe().clone(),
             session_id: run.session().clone(),
+            project_id: session.and_then(|stored| stored.value.project_id),
             task_id: run.task(),
             state: match run.state() {
                 RunState::Working => RunStateName::Working,

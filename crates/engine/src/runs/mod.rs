@@ -23,7 +23,7 @@ use baton_core::recipe::{LOOP_RECIPE, Recipe};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::{Message, Session};
-use baton_core::schedule::{OwnedQueue, ProjectScope};
+use baton_core::schedule::OwnedQueue;
 use baton_core::task::{Purpose, Task, TaskSpec};
 
 use crate::base::error::Result;
@@ -34,8 +34,9 @@ pub(crate) use loops::title_of;
 pub use sessions::{RunRequest, SessionRuns};
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 
-/// Ready tasks looked at to find one for a run.
-const READY_MAX: u32 = 500;
+/// Ready tasks looked at first to find one for a run, and how many times as many if none of them fits.
+const READY_PAGE: u32 = 500;
+const READY_FURTHER: u32 = 8;
 
 /// Starts, finds and ends the runs of recipes.
 #[derive(Clone)]
@@ -101,8 +102,10 @@ impl Runs {
 
     async fn start(&self, start: &Start<'_>) -> Result<(Run, Change)> {
         let now = self.tasks.store.now().await?;
-        let (mut session, guard, mut events) = self.opened(start.session, start.project, now).await?;
-        let project = start.project.or(session.project_id);
+        let home = self.tasks.home_project().await?;
+        let (mut session, guard, mut events) =
+            self.opened(start.session, start.project.or(home), now).await?;
+        let project = start.project.or(session.project_id).or(home);
         let said_before = session.message_count;
         let bound = self.next_task(start.recipe, start.session, project).await?;
         let (task, mut change) = if let Some(ready) = bound {
@@ -123,7 +126,7 @@ impl Runs {
         let run = Run::start(self.tasks.ids.run(), start.recipe, start.session.clone(), Some(task));
         let mut run = run.keep_recipe(start.recipe).begin_at(now).skip_messages(heard);
         if start.recipe.works_through_queue() {
-            run = run.own_queue(ProjectScope::exactly(project));
+            run = run.own_queue(self.tasks.scope_of(project).await?);
         }
         change = change
             .put(Record::Session(session), guard)
@@ -162,10 +165,27 @@ impl Runs {
         let queue = OwnedQueue {
             session: session.clone(),
             recipe: recipe.id().clone(),
-            projects: ProjectScope::exactly(project),
+            projects: self.tasks.scope_of(project).await?,
         };
         let fits = |task: &Task| queue.takes(task) && !taken.contains(&task.id());
-        Ok(self.tasks.store.ready(READY_MAX).await?.into_iter().find(|stored| fits(&stored.value)))
+        self.first_ready(fits).await
+    }
+
+    /// The first ready task that fits, however many come before it.
+    pub(crate) async fn first_ready(
+        &self,
+        fits: impl Fn(&Task) -> bool + Send,
+    ) -> Result<Option<Versioned<Task>>> {
+        let mut limit = READY_PAGE;
+        loop {
+            let ready = self.tasks.store.ready(limit).await?;
+            let are_all = u32::try_from(ready.len()).is_ok_and(|count| count < limit);
+            let found = ready.into_iter().find(|stored| fits(&stored.value));
+            if found.is_some() || are_all {
+                return Ok(found);
+            }
+            limit = limit.saturating_mul(READY_FURTHER);
+        }
     }
 
     /// A task made for a run that has none, and the change that makes it.

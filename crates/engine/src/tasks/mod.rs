@@ -8,4 +8,5 @@ pub mod chat;
 pub mod conversation;
 pub(crate) mod decision;
 pub mod error;
+mod home;
 pub mod service;

@@ -3,6 +3,9 @@
 //! Every command reads the rows, lets core decide, and commits the decision in one transaction. If a row changed in
 //! between, it reads and decides again.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
@@ -48,11 +51,13 @@ pub struct TaskService {
     pub store: Store,
     pub ids: Ids,
     pub recipes: RecipeLibrary,
+    /// The repository that Baton was started in, if it was.
+    pub root: Option<Arc<Path>>,
 }
 
 impl TaskService {
     pub fn new(store: Store, ids: Ids) -> Self {
-        Self { store, ids, recipes: RecipeLibrary::built_in() }
+        Self { store, ids, recipes: RecipeLibrary::built_in(), root: None }
     }
 
     /// With a repository's own recipes over the built-in ones.
@@ -194,7 +199,7 @@ impl TaskService {
             let project = project.map(|project| project.id);
             let current =
                 known.map_or_else(|| Session::open(session.clone(), project, now), |stored| stored.value);
-            if project.is_some() && current.project_id != project {
+            if project.is_some() && !self.is_same_place(current.project_id, project).await? {
                 return Err(TaskError::OtherProject { session, project: current.project_id }.into());
             }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);

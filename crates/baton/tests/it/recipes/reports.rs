@@ -109,3 +109,27 @@ fn reporting_missing_commits_gets_a_retry() {
         "retry: you reported \"committed\" (you committed the change), but the branch has no new commit"
     ));
 }
+
+/// `complete` in a recipe of one's own means what the recipe says. Where its steps have no word for "nothing to
+/// change", an agent that changed nothing is not run again.
+#[test]
+fn a_step_that_need_not_change_anything_starts_its_agent_once() {
+    let scene = json!({ "step": "look", "steps": [{ "say": "All is well." }, outcome("complete")] });
+    let mut fixture = RecipeFixture::scripted(&script(&[scene]));
+    fixture.recipe(
+        "look.yml",
+        "id: look\nlabel: Look\ndescription: Looks around\ninitial_step: look\nsteps:\n  look:\n    \
+         prompt: Look around.\n    outcomes: [complete, other]\n    on_outcome:\n      \
+         complete: { exit: looked }\n      other: { exit: user-provided-other }\n",
+    );
+    let task = fixture.start("look");
+    fixture.up();
+    assert_eq!(fixture.exit_message()["reason"], "looked");
+    fixture.wait_for_queue(&task, "done");
+    insta::assert_snapshot!(fixture.summary(), @"
+    started look
+      look (1)
+    exited looked [completed]: Completed: looked
+    ");
+    assert_eq!(fixture.prompts(&task).len(), 1, "one start of the agent");
+}

@@ -15,6 +15,7 @@ mod recipes;
 mod replies;
 mod restart;
 mod results;
+mod run_projects;
 mod runs;
 mod sockets;
 mod standing_still;

@@ -4,7 +4,7 @@
 
 use crate::base::text::{NonBlank, OutcomeName};
 use crate::recipe::outcome::OutcomeMistake;
-use crate::recipe::outcome::{COMMITTED, COMPLETE, NO_TASKS, Outcome};
+use crate::recipe::outcome::{COMMITTED, COMPLETE, NO_CHANGES, NO_TASKS, Outcome};
 use crate::recipe::reminder::reminder;
 
 /// What the agent sent at the end of its turn.
@@ -64,8 +64,10 @@ pub struct GitObservation {
 }
 
 impl Contradiction {
-    /// What git shows against an outcome that claims work.
-    pub fn in_git(outcome: &Outcome, seen: GitObservation) -> Option<Self> {
+    /// What git shows against an outcome that claims work. `complete` claims a change only in a step whose other
+    /// outcomes have a word for none; elsewhere it means what the recipe says.
+    pub fn in_git(outcome: &Outcome, allowed: &[OutcomeName], seen: GitObservation) -> Option<Self> {
+        let claims_change = allowed.iter().any(|name| [NO_CHANGES, NO_TASKS].contains(&name.as_str()));
         match outcome.name.as_str() {
             COMMITTED if seen.commits == 0 && seen.files_changed == 0 => Some(Self {
                 claimed: NonBlank::fixed("you committed the change"),
@@ -77,7 +79,7 @@ impl Contradiction {
                     ),
                 },
             }),
-            COMPLETE if seen == GitObservation::default() => Some(Self {
+            COMPLETE if claims_change && seen == GitObservation::default() => Some(Self {
                 claimed: NonBlank::fixed("the work is done"),
                 seen: NonBlank::fixed(
                     "nothing has changed in the worktree, and the branch has no new commit",

@@ -300,9 +300,11 @@ fn a_run_that_is_ending_only_waits_for_its_exit() {
 #[test]
 fn git_contradicts_claims_of_missing_work() {
     let outcome = |name: &str| Outcome { name: name.parse().unwrap(), description: None };
+    let allowed = ["complete", "no-tasks"].map(|name| name.parse().unwrap());
     let against = |name: &str, commits, uncommitted, files_changed| {
         let seen = GitObservation { commits, uncommitted, files_changed };
-        Contradiction::in_git(&outcome(name), seen).map(|contradiction| contradiction.seen.to_string())
+        Contradiction::in_git(&outcome(name), &allowed, seen)
+            .map(|contradiction| contradiction.seen.to_string())
     };
     assert!(against("committed", 0, 2, 0).unwrap().contains("2 changed file(s) are in none"));
     assert!(against("committed", 0, 0, 0).is_some() && against("complete", 0, 0, 0).is_some());
@@ -311,4 +313,7 @@ fn git_contradicts_claims_of_missing_work() {
     }
     assert_eq!(against("complete", 0, 1, 0), None, "it need not be committed yet");
     assert_eq!(against("no-issues", 0, 0, 0), None, "a review claims no work");
+    let own = ["complete", "other"].map(|name| name.parse().unwrap());
+    let seen = Contradiction::in_git(&outcome("complete"), &own, GitObservation::default());
+    assert_eq!(seen, None, "a step without a word for no changes may end without any");
 }

@@ -19,7 +19,7 @@ use baton_core::phase::work::{ExecuteWork, NextAction, PhaseWork, QuestionTopic}
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::schedule::{OwnedQueue, ProjectScope};
+use baton_core::schedule::OwnedQueue;
 use baton_core::task::state::{QueueName, TaskState};
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
@@ -40,8 +40,6 @@ use crate::tasks::service::TaskService;
 
 /// Steps one loop takes in one round; the next change brings the next round.
 const STEPS_MAX: u32 = 100;
-/// Ready tasks looked at to find the one to plan.
-const READY_MAX: u32 = 500;
 /// Work that somebody holds up, by a checkout or a lock, is merged this soon after they let go.
 const LANDING_PAUSE_MAX: Duration = Duration::from_secs(2);
 
@@ -132,16 +130,19 @@ impl LoopDriver {
         let queue = OwnedQueue {
             session: stored.value.session().clone(),
             recipe: loop_recipe()?,
-            projects: project.map_or(ProjectScope::Any, ProjectScope::Only),
+            projects: self.loops.scope(project).await?,
         };
         let bound: BTreeSet<TaskId> =
             tasks.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
         let fits = |task: &Task| queue.takes(task) && !bound.contains(&task.id());
-        let mut ready = tasks.store.ready(READY_MAX).await?;
-        ready.retain(|ready| *ready.value.state() == TaskState::Incoming);
-        // What the session's loops discovered or were stopped at is kept for them.
-        ready.extend(self.loops.held_for(stored.value.session()).await?);
-        let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
+        let is_new = |task: &Task| *task.state() == TaskState::Incoming && fits(task);
+        let mut chosen = self.loops.runs.first_ready(is_new).await?;
+        if chosen.is_none() {
+            // What the session's loops discovered or were stopped at is kept for them.
+            let held = self.loops.held_for(stored.value.session()).await?;
+            chosen = held.into_iter().find(|held| fits(&held.value));
+        }
+        let Some(task) = chosen else {
             let reason = ExitReason::no_tasks_available();
             self.loops.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
             return Ok(false);

@@ -76,7 +76,10 @@ impl Loops {
         let mut next = handed.next.clone();
         match (start.at, start.message) {
             (PhaseStart::Plan, Some(message)) => {
-                let project = start.project.or(session.project_id);
+                let project = match start.project.or(session.project_id) {
+                    Some(project) => Some(project),
+                    None => self.tasks.home_project().await?,
+                };
                 let (subject, made) = self.subject(start.session, project, message, now, actor)?;
                 session.message_count += 1;
                 let said = message_row(&session, message, actor, Some(subject.id), now);
@@ -95,7 +98,7 @@ impl Loops {
         let mut run = run.keep_recipe(recipe).begin_at(now);
         if start.at == PhaseStart::Plan && start.message.is_none() {
             // Started on the queue. With a goal it owns what it plans and discovers, and nothing else.
-            run = run.own_queue(projects.map_or(ProjectScope::Any, ProjectScope::Only));
+            run = run.own_queue(self.scope(projects).await?);
         }
         let run = entered(run, recipe, start.at)?;
         events.push(handed_off(&handed));
@@ -106,6 +109,14 @@ impl Loops {
             .and(change);
         stamp(&mut change, events, now, actor);
         Ok((run, change))
+    }
+
+    /// Whose tasks a loop takes: those of its session's project, or all.
+    pub(crate) async fn scope(&self, project: Option<ProjectId>) -> Result<ProjectScope> {
+        match project {
+            Some(_) => self.tasks.scope_of(project).await,
+            None => Ok(ProjectScope::Any),
+        }
     }
 
     /// A message becomes the task to plan: its first line the title, all of it the description.

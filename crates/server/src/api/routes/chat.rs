@@ -156,7 +156,10 @@ async fn read(
     let session = session.unwrap_or_else(|| own.clone());
     // The project's default session exists even before its first message.
     let known = app.tasks().store.session(&session).await?;
-    let is_here = known.as_ref().map_or(session == own, |stored| stored.value.project_id == Some(id));
+    let is_here = match &known {
+        Some(stored) => app.tasks().is_same_place(stored.value.project_id, Some(id)).await?,
+        None => session == own,
+    };
     if !is_here {
         return Err(NotFound::new(Entity::Session, session).into());
     }

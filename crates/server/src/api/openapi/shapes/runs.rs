@@ -11,6 +11,7 @@ pub(super) fn shapes() -> Shapes {
         ("run_id", text()),
         ("recipe_id", refer("Name")),
         ("session_id", refer("SessionId")),
+        ("project_id", or_null(&refer("ProjectId"))),
         ("task_id", or_null(&refer("TaskId"))),
         ("state", one_of(&["working", "at_gate", "leaving", "exited"])),
         ("has_exited", flag()),

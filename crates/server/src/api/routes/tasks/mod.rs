@@ -198,7 +198,7 @@ pub(crate) async fn session_for(
         };
     };
     match app.tasks().store.session(&session).await? {
-        Some(known) if known.value.project_id != project => {
+        Some(known) if !app.tasks().is_same_place(known.value.project_id, project).await? => {
             Err(TaskError::OtherProject { session, project: known.value.project_id }.into())
         }
         Some(_) | None => Ok(session),
