@@ -18,10 +18,11 @@ use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::parts::done_in_parts;
 use crate::pages::projects;
-use crate::pages::widgets::card::{DependencyCount, card};
+use crate::pages::widgets::card::{DependencyCount, card_with_badge};
 use crate::pages::widgets::percent::encode;
-use crate::pages::widgets::words::state_name_badge;
+use crate::pages::widgets::words::{DONE_IN_PARTS, state_badge, state_name_badge};
 use crate::state::App;
 
 /// Cards per column by default.
@@ -124,13 +125,17 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
     }
     let waiting = loaded.iter().filter(|(column, ..)| column.waits).flat_map(|(_, tasks, _)| tasks);
     let waits = count_dependencies(&app, waiting).await?;
+    let all = loaded.iter().flat_map(|(_, tasks, _)| tasks).map(|stored| &stored.value);
+    let in_parts = done_in_parts(&app, all).await?;
     let columns: Vec<Markup> = loaded
         .iter()
         .map(|(column, tasks, has_more)| {
             let cards = tasks.iter().map(|stored| {
                 let waits = waits.get(&stored.value.id()).copied();
-                card(
+                let is_done = in_parts.contains(&stored.value.id());
+                card_with_badge(
                     &stored.value,
+                    if is_done { DONE_IN_PARTS } else { state_badge(stored.value.state()) },
                     waits,
                     &app.workspace.running,
                     frame.now,

@@ -11,6 +11,7 @@ mod inbox;
 mod landing;
 mod live;
 mod login;
+mod parts;
 mod projects;
 mod question;
 mod recipes;

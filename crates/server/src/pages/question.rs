@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::{QuestionId, TaskId};
-use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
 use maud::{Markup, html};
@@ -39,6 +38,17 @@ pub(super) async fn load_tasks(
 
 /// A question with the form to answer it, or with its outcome.
 pub(super) fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
+    card_with(record, task, now, next, "")
+}
+
+/// The same with a text that was written before.
+fn card_with(
+    record: &QuestionRecord,
+    task: Option<&Task>,
+    now: Timestamp,
+    next: &str,
+    written: &str,
+) -> Markup {
     let id = record.question.id;
     let is_pending = record.state == QuestionState::Pending;
     html! {
@@ -56,7 +66,7 @@ pub(super) fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp,
             div.prose.text #{ "q-" (id) "-text" } { (markdown(record.question.text().as_str())) }
             (context(record, task))
             @match &record.state {
-                QuestionState::Pending => (form(record, now, next)),
+                QuestionState::Pending => (form(record, now, next, written)),
                 QuestionState::Answered { at, answer, answered_by } => {
                     div.outcome {
                         p { span.sign aria-hidden="true" { "✓" } " Answered by " strong { (answered_by) } " " (ago(*at, now)) }
@@ -90,7 +100,7 @@ fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
     }
 }
 
-fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
+fn form(record: &QuestionRecord, now: Timestamp, next: &str, written: &str) -> Markup {
     let id = record.question.id;
     let draft = &record.question.draft;
     html! {
@@ -108,7 +118,7 @@ fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
                 }
             }
             label.unseen for={ "q-" (id) "-answer" } { "Your answer" }
-            textarea #{ "q-" (id) "-answer" } name="answer" rows="2" required data-draft=(id) placeholder=(placeholder(record)) {}
+            textarea #{ "q-" (id) "-answer" } name="answer" rows="2" required data-draft=(id) placeholder=(placeholder(record)) { (written) }
             div.actions {
                 button.primary type="submit" { "Answer " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
@@ -133,7 +143,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let record = find_record(&app, id).await?;
-    render_page(&app, &frame, StatusCode::OK, &record, None).await
+    render_page(&app, &frame, &record, None).await
 }
 
 async fn find_record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
@@ -141,24 +151,39 @@ async fn find_record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageEr
     Ok(app.tasks().question(id).await?.ok_or_else(missing)?)
 }
 
+/// An answer that was not taken.
+struct RefusedAnswer {
+    text: String,
+    next: String,
+    error: ApiError,
+}
+
+/// What was written is never lost: in the form if the question is still open, else above it.
 async fn render_page(
     app: &App,
     frame: &Frame,
-    status: StatusCode,
     record: &QuestionRecord,
-    late: Option<&str>,
+    refused: Option<&RefusedAnswer>,
 ) -> PageResult {
+    let status = refused.map_or(StatusCode::OK, |refused| refused.error.error.status());
+    let is_late = refused.is_some_and(|refused| refused.error.error == Code::AlreadyAnswered);
+    let (written, next) = refused.map_or(("", "/"), |refused| (refused.text.as_str(), refused.next.as_str()));
     let tasks = load_tasks(app, std::slice::from_ref(record)).await?;
     let task = record.task_id.and_then(|id| tasks.get(&id));
     let body = html! {
         (heading("Question", &html! {}))
-        @if let Some(text) = late {
+        @if is_late {
             div.alert role="alert" {
                 p { "This question was already answered. Your answer was not used." }
-                p.muted { "You wrote: " (text) }
+                p.muted { "You wrote: " (written) }
+            }
+        } @else if let Some(refused) = refused {
+            div.alert role="alert" {
+                p { (refused.error.message) }
+                p.muted { (refused.error.hint) }
             }
         }
-        (card(record, task, frame.now, "/"))
+        (card_with(record, task, frame.now, next, written))
         p { a href="/" { "← Inbox" } }
     };
     let about = [record.question.id.to_string()];
@@ -172,14 +197,18 @@ pub(super) async fn answer(
     request: PageRequest,
     form: PageForm,
 ) -> PageResult {
-    let text: NonBlank =
-        if form.has("option") { form.non_blank("option")? } else { form.non_blank("answer")? };
-    match answer_question(&app, id, text.clone()).await {
-        Ok(_) => Ok(redirect(&form.next("/"))),
-        Err(ApiError { error: Code::AlreadyAnswered, .. }) => {
+    let field = if form.has("option") { "option" } else { "answer" };
+    let given = match form.non_blank(field) {
+        Ok(text) => answer_question(&app, id, text).await.map(|_| ()),
+        Err(error) => Err(error),
+    };
+    match given {
+        Ok(()) => Ok(redirect(&form.next("/"))),
+        Err(error) if error.error.status().is_client_error() => {
             let frame = Frame::load(&app, request).await?;
             let record = find_record(&app, id).await?;
-            render_page(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
+            let refused = RefusedAnswer { text: form.text(field).to_owned(), next: form.next("/"), error };
+            render_page(&app, &frame, &record, Some(&refused)).await
         }
         Err(error) => Err(error.into()),
     }

@@ -104,3 +104,28 @@ fn not_found_is_html_or_json_as_requested() {
         assert!(page.status == 404 && page.body.contains("role=\"alert\""), "{path}: {page:?}");
     }
 }
+
+/// Without scripts the browser shows whatever the form's response is: it must have the reason and the words.
+#[test]
+fn a_refused_answer_is_shown_in_its_form_with_the_reason() {
+    let step = json!({ "outcome": { "outcome": "good" } });
+    let mut server = TestServer::new(&json!([{ "step": "draft", "steps": [step] }]));
+    let recipes = server.folder.join(".agent/recipes");
+    std::fs::create_dir(&recipes).unwrap();
+    let recipe = "id: draft\nlabel: Draft\ndescription: Drafts it\ninitial_step: draft\nsteps:\n  draft:\n    \
+        prompt: Draft it.\n    gate: { question: \"Keep it? [YES/NO]\", yes: good, no: again }\n    \
+        outcomes: [good, again]\n    on_outcome:\n      good: { exit: kept }\n      again: { next_step: draft }\n";
+    std::fs::write(recipes.join("draft.yml"), recipe).unwrap();
+    server = server.start();
+    let run = server.post("/api/sessions/mine/recipe", &json!({ "recipe_id": "draft" })).json();
+    let task = run["task_id"].as_str().unwrap().to_owned();
+    let waiting = server.wait_for_status(&task, "AWAITING_RESPONSE");
+    let path = format!("/questions/{}/answer", waiting["question"]["id"].as_str().unwrap());
+    let refused = form(&server, &path, &[], "answer=perhaps+%3Ctomorrow%3E&next=%2Fboard");
+    assert_eq!(refused.status, 400, "{refused:?}");
+    for shown in ["role=\"alert\"", ">perhaps &lt;tomorrow&gt;</textarea>", "Keep it?", "value=\"/board\""] {
+        assert!(refused.body.contains(shown), "{shown}: {}", refused.body);
+    }
+    let taken = form(&server, &path, &[], "answer=YES&next=%2Fboard");
+    assert!(taken.status == 303 && taken.head.contains("location: /board\r\n"), "{taken:?}");
+}

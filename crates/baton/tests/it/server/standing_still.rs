@@ -25,6 +25,11 @@ fn scripts() -> Value {
             { "result": { "status": "COMPLETE", "output": "Changed." } },
         ] },
         { "when": "# Work", "steps": commit },
+        { "when": "# Part", "steps": [
+            { "write": { "path": "{{task}}.txt", "text": "x\n" } },
+            { "commit": "Work" },
+            { "result": { "status": "COMPLETE", "output": "Changed." } },
+        ] },
     ])
 }
 
@@ -232,4 +237,32 @@ fn a_project_whose_repository_is_gone_stands_in_the_inbox() {
     assert_eq!((&standing["reason"], &standing["project_id"]), (&json!("project_unavailable"), &project));
     assert!(baton(&server, &["questions"]).contains("there is no git repository in"));
     assert!(server.get("/").body.contains("there is no git repository in"));
+}
+
+/// A task that was broken down is shown as what it is: in parts, and done when they are. There is nothing left of it
+/// to cancel.
+#[test]
+fn a_task_whose_parts_are_done_is_shown_as_done_in_parts() {
+    let server = server("");
+    let big = add(&server, "Big", &[]);
+    let breakdown = breakdown_of(&server, &big);
+    server.wait_for_queue(&breakdown, "provisional");
+    let approved = server.post(&format!("/api/breakdowns/{breakdown}/approve"), &json!({}));
+    assert_eq!(approved.status, 200, "{approved:?}");
+    let parts = approved.json()["subtasks"].as_array().unwrap().clone();
+    let cancel = format!("/tasks/{big}/do/cancel");
+    for path in [format!("/tasks/{big}"), "/board".to_owned()] {
+        let page = server.get(&path).body;
+        assert!(page.contains("In parts") && !page.contains(&cancel), "{path}: {page}");
+    }
+    for part in &parts {
+        let part = part.as_str().unwrap();
+        server.wait_for_queue(part, "provisional");
+        assert_eq!(act(&server, part, "accept", &json!({})).status, 200);
+        server.wait_for_queue(part, "done");
+    }
+    for path in [format!("/tasks/{big}"), "/board".to_owned()] {
+        let page = server.get(&path).body;
+        assert!(page.contains("Done in parts") && !page.contains(&cancel), "{path}: {page}");
+    }
 }

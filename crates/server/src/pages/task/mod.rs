@@ -25,8 +25,9 @@ use crate::pages::frame::layout::Frame;
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::PageError;
+use crate::pages::parts::done_in_parts;
 use crate::pages::widgets::card::actions;
-use crate::pages::widgets::words::{ago, state_badge};
+use crate::pages::widgets::words::{DONE_IN_PARTS, StateBadge, ago, state_badge};
 use crate::state::App;
 
 /// Events read per task; far more than a task has.
@@ -56,11 +57,15 @@ const TABS: [(TaskTab, &str, &str); 7] = [
 pub(super) struct TaskPage {
     pub frame: Frame,
     pub task: Task,
+    badge: StateBadge,
 }
 
 impl TaskPage {
     pub(super) async fn load(app: &App, id: TaskId, request: PageRequest) -> Result<Self, PageError> {
-        Ok(Self { frame: Frame::load(app, request).await?, task: app.tasks().task(id).await?.value })
+        let (frame, task) = (Frame::load(app, request).await?, app.tasks().task(id).await?.value);
+        let is_done_in_parts = !done_in_parts(app, [&task]).await?.is_empty();
+        let badge = if is_done_in_parts { DONE_IN_PARTS } else { state_badge(task.state()) };
+        Ok(Self { frame, task, badge })
     }
 
     /// The page with one tab open.
@@ -69,7 +74,7 @@ impl TaskPage {
         let body = html! {
             header.heading.task {
                 p.crumbs {
-                    (state_badge(task.state()).chip())
+                    (self.badge.chip())
                     span.id { (spec.id) }
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
                     span { "updated " (ago(task.updated_at(), self.frame.now)) }

@@ -1,7 +1,7 @@
 //! A task as a card: title, facts and actions.
 
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::{ReviewMark, StateName, TaskState};
+use baton_core::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
@@ -22,7 +22,19 @@ pub(crate) fn card(
     now: Timestamp,
     said: Option<StateBadge>,
 ) -> Markup {
-    let (spec, badge) = (task.spec(), state_badge(task.state()));
+    card_with_badge(task, state_badge(task.state()), waits, running, now, said)
+}
+
+/// The same with a badge that says more than the state alone.
+pub(crate) fn card_with_badge(
+    task: &Task,
+    badge: StateBadge,
+    waits: Option<DependencyCount>,
+    running: &Running,
+    now: Timestamp,
+    said: Option<StateBadge>,
+) -> Markup {
+    let spec = task.spec();
     html! {
         article.card.{ "tone-" (badge.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
             header {
@@ -97,7 +109,9 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
         | TaskState::Done { .. }
         | TaskState::Cancelled { .. } => {}
     }
-    if !matches!(task.state().name(), StateName::Done | StateName::Cancelled) {
+    // What was replaced by its parts is over: they are cancelled one by one.
+    let is_replaced = matches!(task.state(), TaskState::Recycled { replaced_by: ReplacedBy::Tasks(_) });
+    if !is_replaced && !matches!(task.state().name(), StateName::Done | StateName::Cancelled) {
         verbs.push(("cancel", "Cancel"));
     }
     verbs

@@ -8,7 +8,7 @@ pub(crate) use baton_core::base::words::pluralize;
 use baton_core::graph::DependencyStatus;
 use baton_core::recipe::exit_reason::ExitCategory;
 use baton_core::task::attempt::ResultKind;
-use baton_core::task::state::{ReviewMark, StateName, TaskState, TaskStatus};
+use baton_core::task::state::{ReplacedBy, ReviewMark, StateName, TaskState, TaskStatus};
 use maud::{Markup, html};
 
 /// A label: word, sign, and the name of its colour in the style sheet.
@@ -51,9 +51,13 @@ pub(crate) const fn state_badge(state: &TaskState) -> StateBadge {
             ReviewMark::NeedsReview { .. } => badge("Needs review", "▲", "review"),
             ReviewMark::Plan => badge("Plan to approve", "◆", "review"),
         },
+        TaskState::Recycled { replaced_by: ReplacedBy::Tasks(_) } => badge("In parts", "♺", "recycled"),
         other => state_name_badge(other.name()),
     }
 }
+
+/// A task whose parts are all done.
+pub(crate) const DONE_IN_PARTS: StateBadge = badge("Done in parts", "✓", "done");
 
 pub(crate) const fn status_badge(status: TaskStatus) -> StateBadge {
     match status {
