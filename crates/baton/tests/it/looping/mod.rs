@@ -8,6 +8,7 @@ mod interrupts;
 mod messages;
 mod one_place;
 mod queue;
+mod records;
 mod remarks;
 mod stopping;
 mod terminal;

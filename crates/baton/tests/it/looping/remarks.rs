@@ -190,3 +190,26 @@ fn the_environment_names_the_phase() {
     let output = fixture.run_with_answers(&[], &[&ONE_ROUND[..6], &["NO", "NO"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
+
+/// A review that names no task says so at the gate; one whose tasks the human declined does not.
+#[test]
+fn a_review_without_tasks_asks_whether_the_work_is_done() {
+    let clean = json!({ "when": "# Review:", "steps": [ends("COMPLETE", "All is well.")] });
+    let fixture = with_scenes(&[clean]);
+    fixture.add("Build it");
+    let mut answers = ONE_ROUND[..6].to_vec();
+    answers.push("NO");
+    let output = fixture.run_with_answers(&[], &answers);
+    let printed = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    for said in ["No issues found: the review of iteration 1 names no task.", "NO marks the work done"] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
+
+    let declined = LoopFixture::new();
+    declined.add("Build it");
+    let mut answers = ONE_ROUND[..6].to_vec();
+    answers.extend(["NO", "NO"]);
+    let printed = stderr(&declined.run_with_answers(&[], &answers));
+    assert!(printed.contains("Continue loop?") && !printed.contains("No issues found"), "{printed}");
+}

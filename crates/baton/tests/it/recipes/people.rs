@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::fixture::{RecipeFixture, good_agent, looping, script};
+use serde_json::json;
+
+use super::fixture::{RecipeFixture, good_agent, looping, outcome, script};
 use crate::gate::Gate;
 
 /// Waits at the gate in its first run, then ends as its prompt says.
@@ -164,4 +166,26 @@ fn a_recipe_edited_while_it_runs_is_followed_as_it_was_even_after_kill_9() {
     let next = fixture.start("two");
     fixture.wait_for_queue(&next, "done");
     assert!(fixture.prompts(&next).iter().all(|(_, text)| text.contains("of version 2.")));
+}
+
+/// A step of another role is another agent's: what it said is not told as one's own words.
+#[test]
+fn an_agent_is_told_who_said_what_in_an_earlier_step() {
+    let mut scenes = good_agent();
+    scenes.retain(|scene| scene["step"] != "code-review");
+    let issues =
+        json!({ "outcome": { "outcome": "issues-found", "description": "login.rs:3: it is wrong" } });
+    scenes.push(json!({ "step": "code-review", "when": "more", "steps": [outcome("no-issues")] }));
+    scenes.push(json!({ "step": "code-review", "steps": [{ "say": "I read it all." }, issues] }));
+    scenes.push(json!({ "step": "fix", "steps": [
+        { "append": { "path": "{{task}}.txt", "text": "more\n" } }, outcome("complete")] }));
+    let mut fixture = RecipeFixture::scripted(&script(&scenes));
+    fixture.json(&["task", "add", "Fix the login"]);
+    let task = fixture.start("implement-and-review");
+    fixture.up();
+    fixture.exit_message();
+    let prompts = fixture.prompts(&task);
+    let fix = &prompts.iter().find(|(name, _)| name.ends_with("-fix.md")).unwrap().1;
+    assert!(fix.contains("login.rs:3: it is wrong"), "{fix}");
+    assert!(!fix.contains("You said in the step \"code-review\""), "{fix}");
 }

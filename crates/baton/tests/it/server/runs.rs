@@ -215,3 +215,19 @@ fn answered_questions_can_be_listed_by_that_word() {
     let server = TestServer::without_agents().start();
     assert_eq!(server.read("/api/questions?state=answered")["questions"], json!([]));
 }
+
+#[test]
+fn a_run_that_found_no_task_is_not_shown_as_complete_work() {
+    let server = no_tasks();
+    server.post("/api/sessions/abc/recipe", &json!({ "recipe_id": "implement-and-review" }));
+    let task = ended(&server, "abc")["task_id"].as_str().unwrap().to_owned();
+    let view = server.wait_for_queue(&task, "done");
+    assert_eq!(view["reported"]["result"], "NO_CHANGES", "{view:#}");
+    assert_eq!(view["reported"]["reason"], "I looked; nothing there.", "its own words: {view:#}");
+    let shown = printed(&server, &["task", "show", &task]);
+    assert!(shown.contains("Reported: NoChanges") && !shown.contains("Reported: Complete"), "{shown}");
+    let page = server.get(&format!("/tasks/{task}")).body;
+    assert!(page.contains("I looked; nothing there."), "{page}");
+    let board = server.get("/board").body;
+    assert!(!board.contains(&task), "it was nobody's work: {board}");
+}

@@ -23,6 +23,8 @@ pub struct ReviewWork {
     failure: String,
     /// What the agent discovered and the list has no room for.
     left_out: Vec<NonBlank>,
+    /// The last agent made a review and discovered no task.
+    found_no_work: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +107,11 @@ impl ReviewWork {
         self.discovered
     }
 
+    /// Whether the review discovered no task at all.
+    pub const fn found_no_work(&self) -> bool {
+        self.found_no_work
+    }
+
     pub const fn duplicates_skipped(&self) -> u32 {
         self.duplicates_skipped
     }
@@ -131,6 +138,7 @@ impl ReviewWork {
             return;
         }
         self.failure.clear();
+        self.found_no_work = proposal.is_none() && self.left_out.is_empty();
         let mut findings = findings.to_owned();
         if !self.left_out.is_empty() {
             let titles: Vec<&str> = self.left_out.iter().map(NonBlank::as_str).collect();
@@ -275,12 +283,15 @@ struct StoredReviewWork {
     failure: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<NonBlank>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    found_no_work: bool,
 }
 
 impl From<StoredReviewWork> for ReviewWork {
     fn from(stored: StoredReviewWork) -> Self {
         let StoredReviewWork { agent, tries, findings, proposal, said, .. } = stored;
-        let StoredReviewWork { discovered, duplicates_skipped, failure, left_out, .. } = stored;
+        let StoredReviewWork { discovered, duplicates_skipped, failure, left_out, found_no_work, .. } =
+            stored;
         let stage = match (agent, findings.is_empty()) {
             (_, false) => {
                 let list = match proposal {
@@ -292,14 +303,23 @@ impl From<StoredReviewWork> for ReviewWork {
             (Some(agent), true) => ReviewStage::Reviewing { agent, tries, proposal },
             (None, true) => ReviewStage::ToReview { tries, proposal },
         };
-        Self { stage, said, discovered, duplicates_skipped, failure, left_out }
+        Self { stage, said, discovered, duplicates_skipped, failure, left_out, found_no_work }
     }
 }
 
 impl From<ReviewWork> for StoredReviewWork {
     fn from(work: ReviewWork) -> Self {
-        let ReviewWork { stage, said, discovered, duplicates_skipped, failure, left_out } = work;
-        let stored = Self { said, discovered, duplicates_skipped, failure, left_out, ..Self::default() };
+        let ReviewWork { stage, said, discovered, duplicates_skipped, failure, left_out, found_no_work } =
+            work;
+        let stored = Self {
+            said,
+            discovered,
+            duplicates_skipped,
+            failure,
+            left_out,
+            found_no_work,
+            ..Self::default()
+        };
         match stage {
             ReviewStage::ToReview { tries, proposal } => Self { tries, proposal, ..stored },
             ReviewStage::Reviewing { agent, tries, proposal } => {

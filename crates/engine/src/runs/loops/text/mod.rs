@@ -204,13 +204,22 @@ pub fn list(work: &ReviewWork) -> Drafted {
 }
 
 pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
+    let (reviewed, no) = if work.found_no_work() {
+        let reviewed =
+            format!("No issues found: the review of iteration {} names no task.", phase_loop.iteration());
+        (reviewed, "NO marks the work done and ends the loop with a summary.")
+    } else {
+        let reviewed = format!(
+            "The review of iteration {} is done. Discovered tasks added: {} (duplicates skipped: {}).",
+            phase_loop.iteration(),
+            work.discovered(),
+            work.duplicates_skipped()
+        );
+        (reviewed, "NO ends the loop with a summary.")
+    };
     let text = format!(
-        "The review of iteration {} is done. Discovered tasks added: {} (duplicates skipped: {}).\n\nThe review found:\n{}\n\n\
-         YES goes round again: iteration {} begins with the next task of the queue. NO ends the loop with a summary. \
-         `AGAIN: what it missed` sends the review back.",
-        phase_loop.iteration(),
-        work.discovered(),
-        work.duplicates_skipped(),
+        "{reviewed}\n\nThe review found:\n{}\n\nYES goes round again: iteration {} begins with the next task of the queue. \
+         {no} `AGAIN: what it missed` sends the review back.",
         work.findings(),
         phase_loop.iteration() + 1
     );
