@@ -5,7 +5,7 @@ import { commentOnLines } from "./comments.js";
 import { openSheets } from "./dialogs.js";
 import { keepDrafts } from "./drafts.js";
 import { filterRows } from "./filter.js";
-import { postForms } from "./forms.js";
+import { offerFiles, postForms } from "./forms.js";
 import { followKeys } from "./keys.js";
 import { follow } from "./live.js";
 import { showLog } from "./log.js";
@@ -37,7 +37,7 @@ document.addEventListener("click", (event) => {
 });
 
 // Runs again whenever the page was patched.
-const again = [keepDrafts(), filterRows(), commentOnLines(), offerVoice(deeds), showLog(deeds), stayAtEnd()];
+const again = [keepDrafts(), filterRows(), commentOnLines(), offerFiles(), offerVoice(deeds), showLog(deeds), stayAtEnd()];
 for (const part of again) part();
 document.addEventListener("baton:changed", () => again.forEach((part) => part()));
 

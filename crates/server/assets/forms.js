@@ -14,12 +14,20 @@ export function postForms() {
   });
 }
 
+/** Files are sent by scripts only, so their field is hidden until there are any. */
+export function offerFiles() {
+  return () => {
+    for (const field of document.querySelectorAll("[data-files]")) /** @type {HTMLElement} */ (field).hidden = false;
+  };
+}
+
 /** @param {HTMLFormElement} form @param {HTMLElement | null} submitter */
 async function send(form, submitter) {
-  const fields = /** @type {any} */ (new FormData(form, submitter));
+  const fields = new FormData(form, submitter);
   form.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(form.action, { method: "POST", headers: headers(), body: new URLSearchParams(fields) });
+    const body = await encode(fields);
+    const answer = await fetch(form.action, { method: "POST", headers: headers(), body });
     const html = await answer.text();
     if (answer.ok) done(form, answer, html);
     else refused(answer, html);
@@ -28,6 +36,26 @@ async function send(form, submitter) {
   } finally {
     form.removeAttribute("aria-busy");
   }
+}
+
+/** A file becomes its name, a line break and a data URL. @param {FormData} fields */
+async function encode(fields) {
+  const body = new URLSearchParams();
+  for (const [name, value] of fields) {
+    if (typeof value === "string") body.append(name, value);
+    else if (value.size > 0) body.append(name, `${value.name}\n${await dataUrl(value)}`);
+  }
+  return body;
+}
+
+/** @param {File} file @returns {Promise<string>} */
+function dataUrl(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }
 
 /** @param {HTMLFormElement} form @param {Response} answer @param {string} html */

@@ -14,6 +14,7 @@ use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
+use baton_core::records::attachment::Attachment;
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
@@ -218,6 +219,13 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn verdict(&self, key: &VerdictKey) -> impl Future<Output = Result<Option<Versioned<Verdict>>>> + Send;
     /// The verdicts reached last, newest first.
     fn last_verdicts(&self, limit: u32) -> impl Future<Output = Result<Vec<Versioned<Verdict>>>> + Send;
+
+    /// The files of a session, newest first.
+    fn attachments(
+        &self,
+        session: &SessionId,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Versioned<Attachment>>>> + Send;
 
     /// The result of the request that carried this idempotency key, if there was one.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Result<Option<Receipt>>> + Send;

@@ -111,6 +111,7 @@ pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
         Record::Spending(spending) => (RecordKind::Spending, spending.account.key()),
         Record::AccessToken(token) => (RecordKind::AccessToken, token.name.to_string()),
         Record::Verdict(verdict) => (RecordKind::Verdict, verdict.key.to_string()),
+        Record::Attachment(attachment) => (RecordKind::Attachment, attachment.id.to_string()),
     }
 }
 
@@ -173,5 +174,6 @@ pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
         Record::Spending(spending) => body(RecordKind::Spending, spending),
         Record::AccessToken(token) => body(RecordKind::AccessToken, token),
         Record::Verdict(verdict) => body(RecordKind::Verdict, verdict),
+        Record::Attachment(attachment) => body(RecordKind::Attachment, attachment),
     }
 }

@@ -18,6 +18,7 @@ use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
+use baton_core::records::attachment::Attachment;
 use baton_core::records::change::{Change, Versioned, WriteGuard};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
@@ -279,6 +280,7 @@ forward! {
     fn access_tokens() -> Vec<Versioned<AccessToken>>;
     fn verdict(key: &VerdictKey) -> Option<Versioned<Verdict>>;
     fn last_verdicts(limit: u32) -> Vec<Versioned<Verdict>>;
+    fn attachments(session: &SessionId, limit: u32) -> Vec<Versioned<Attachment>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;

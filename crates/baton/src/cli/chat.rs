@@ -1,5 +1,7 @@
 //! `baton chat`
 
+use std::path::PathBuf;
+
 use baton_core::base::task_type::TaskType;
 use clap::Args;
 
@@ -16,4 +18,7 @@ pub(crate) struct ChatArgs {
     /// Recipe to run [default: work]
     #[arg(long)]
     pub recipe: Option<String>,
+    /// A file for the agent, such as a screenshot; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub attach: Vec<PathBuf>,
 }

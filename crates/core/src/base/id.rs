@@ -132,6 +132,10 @@ hex_id!(
     CycleId, "an ask cycle", "CYC-", u64, 16, "CYC-00000000deadbeef"
 );
 hex_id!(
+    /// A file that was sent with a message.
+    AttachmentId, "an attached file", "FILE-", u64, 16, "FILE-00000000c0ffee00"
+);
+hex_id!(
     /// One effect in the outbox. Running it twice under the same id has the effect once.
     EffectId, "an effect", "EFF-", u64, 16, "EFF-0000000000000001"
 );

@@ -12,6 +12,7 @@ use crate::limits::spending::Spending;
 use crate::people::access_token::AccessToken;
 use crate::phase::phase_loop::PhaseLoop;
 use crate::recipe::run::Run;
+use crate::records::attachment::Attachment;
 use crate::records::effect::Effect;
 use crate::records::event::Event;
 use crate::records::project::Project;
@@ -46,6 +47,7 @@ pub enum Record {
     Spending(Spending),
     AccessToken(Box<AccessToken>),
     Verdict(Box<Verdict>),
+    Attachment(Box<Attachment>),
 }
 
 /// What must hold for the stored row, or the whole change fails.

@@ -3,6 +3,7 @@
 //! Rows with rules of their own live with those rules (tasks, questions, holds …); here are the rest. Nothing here
 //! decides: decisions are in [`transition`](crate::transition).
 
+pub mod attachment;
 pub mod change;
 pub mod effect;
 pub mod event;

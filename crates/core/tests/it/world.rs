@@ -182,6 +182,7 @@ impl World {
                 Record::Project(_)
                 | Record::Plan(_)
                 | Record::Verdict(_)
+                | Record::Attachment(_)
                 | Record::Run(_)
                 | Record::Loop(_)
                 | Record::Receipt(_)

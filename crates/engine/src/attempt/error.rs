@@ -15,12 +15,16 @@ pub enum AttemptError {
     Panicked { detail: String },
     #[error("cannot set up the worktree. {output}")]
     SetupFailed { output: String },
+    #[error("cannot put the file {name} into the worktree: {detail}")]
+    NotAttached { name: String, detail: String },
 }
 
 failure! {
     AttemptError { |it|
         kind: match it {
-            Self::NoAgent { .. } | Self::Panicked { .. } | Self::SetupFailed { .. } => ErrorKind::Internal,
+            Self::NoAgent { .. } | Self::Panicked { .. } | Self::SetupFailed { .. } | Self::NotAttached { .. } => {
+                ErrorKind::Internal
+            }
         },
         hint: match it {
             Self::NoAgent { role } => format!(
@@ -30,6 +34,7 @@ failure! {
             Self::SetupFailed { .. } => {
                 "fix the task that [worktree] setup names; it runs in a fresh worktree, before the agent".to_owned()
             }
+            Self::NotAttached { .. } => "check the disk of the machine that runs the agent".to_owned(),
         },
         explained: it.explained(),
     }
@@ -54,5 +59,11 @@ explained! { AttemptError {
         cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. The \
                 task is not blamed; after two failures in a row the agent is put on hold.",
         next: "Run it by hand in a fresh clone (`baton do NAME`) and fix it; `baton hold list` shows the holds.",
+    },
+    Self::NotAttached { .. } => Explanation {
+        code: "not_attached",
+        means: "A file that came with a message could not be written where the agent reads it.",
+        cause: "The disk is full, or an earlier agent of the task put something else in the place of the folder.",
+        next: "Check the disk. `baton task retry` starts in a fresh worktree.",
     },
 } }

@@ -23,6 +23,7 @@ pub use crate::attempt::evidence::{Spent, measure};
 pub use crate::attempt::journal::DEFAULT_RECIPE;
 
 use crate::attempt::agent_run::{AgentRun, Worked};
+use crate::attempt::attachments;
 use crate::attempt::context::AttemptContext;
 use crate::attempt::ending::{Ending, Then};
 use crate::attempt::history::History;
@@ -175,8 +176,11 @@ impl Executor<'_> {
         let questions = self.questions(&run).await?;
         let history = History::load(tasks, self.task, self.worktrees, self.checkout).await?.text();
         let met = met_changes::load(tasks, self.worktrees, self.task).await?;
+        let session = &self.task.spec().session_id;
+        let attached = attachments::place(tasks, session, self.worktrees, self.checkout).await?;
         let prompt = StepPrompt {
             history: &history,
+            attached: &attached,
             met: &met,
             task: self.task,
             recipe: &book.recipe,

@@ -31,6 +31,8 @@ pub struct StepPrompt<'a> {
     pub step: &'a RecipeStep,
     /// What was said in the conversation before the task's message, as a section.
     pub history: &'a str,
+    /// The files that came with messages of the conversation, a line about each.
+    pub attached: &'a [String],
     /// What the step's agent session asked the human, oldest first.
     pub questions: &'a [QuestionRecord],
     /// What the human said of their own accord, and the agent has not heard yet.
@@ -55,12 +57,24 @@ impl StepPrompt<'_> {
         }
         self.verification(&mut text);
         text.push_str(self.history);
+        self.attached(&mut text);
         self.place(&mut text);
         self.notes(&mut text);
         self.handed_over(&mut text);
         self.conversation(&mut text);
         self.what_to_do(&mut text);
         text
+    }
+
+    fn attached(&self, text: &mut String) {
+        if !self.attached.is_empty() {
+            let _ = write!(
+                text,
+                "\n## Attached files\n\nThe human sent these with messages of this conversation. They are not part of the \
+                 repository; read what the task needs:\n\n{}\n",
+                self.attached.join("\n")
+            );
+        }
     }
 
     fn verification(&self, text: &mut String) {
@@ -80,6 +94,7 @@ impl StepPrompt<'_> {
         let mut text = format!("# {}\n\n{GOING_ON}", self.task.spec().title);
         self.notes(&mut text);
         self.handed_over(&mut text);
+        self.attached(&mut text);
         text.push_str(&last_exchange(self.questions));
         self.what_to_do(&mut text);
         text

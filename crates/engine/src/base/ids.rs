@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
+use baton_core::base::id::{AttachmentId, AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
 use baton_core::transition::command::FreshIds;
 
 /// Generates ids. Cheap to clone; clones share the generator.
@@ -63,6 +63,10 @@ impl Ids {
 
     pub fn attempt(&self) -> AttemptId {
         AttemptId::from_bits(self.bits())
+    }
+
+    pub fn attachment(&self) -> AttachmentId {
+        AttachmentId::from_bits(self.bits())
     }
 
     /// The ids that one transition may need.

@@ -1,12 +1,13 @@
 //! Chat messages with a key of the sender's own: sent again, they return the first answer and do nothing twice.
 
 use crate::tasks::error::TaskError;
-use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::id::{AttachmentId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
+use baton_core::records::attachment::{AttachedFile, Attachment};
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{DeliveredTo, Receipt, ReceiptKey, RequestedWork};
@@ -25,6 +26,8 @@ pub struct Posting {
     /// What the sender asked for. A type that was left out is guessed from the words.
     pub wanted: RequestedWork,
     pub key: Option<ReceiptKey>,
+    /// Files that came with it; the text names them.
+    pub attachments: Vec<(AttachmentId, AttachedFile)>,
 }
 
 impl Posting {
@@ -32,9 +35,19 @@ impl Posting {
         self.wanted.task_type.unwrap_or_else(|| TaskType::detect(self.text.as_str()))
     }
 
-    /// The receipt of a message that went to a run; nothing without a key.
+    /// The files, which are written together with the message.
+    fn attached(&self, at: Timestamp) -> Change {
+        self.attachments.iter().fold(Change::new(), |change, (id, file)| {
+            let (session_id, file) = (self.session.clone(), file.clone());
+            let attachment = Attachment { id: *id, session_id, file, at };
+            change.put(Record::Attachment(Box::new(attachment)), WriteGuard::New)
+        })
+    }
+
+    /// What is written with a message that went to a run: its files, and with a key its receipt.
     pub(crate) fn receipt(&self, task: Option<TaskId>, to: &DeliveredTo, at: Timestamp) -> Change {
-        let Some(key) = &self.key else { return Change::new() };
+        let attached = self.attached(at);
+        let Some(key) = &self.key else { return attached };
         let receipt = Receipt {
             key: key.clone(),
             session_id: self.session.clone(),
@@ -44,7 +57,7 @@ impl Posting {
             delivered: Some(to.clone()),
             at,
         };
-        Change::new().put(Record::Receipt(receipt), WriteGuard::New)
+        attached.put(Record::Receipt(receipt), WriteGuard::New)
     }
 }
 
@@ -69,18 +82,21 @@ impl TaskService {
         if let Some(taken) = self.taken_before(posting).await? {
             return Ok(taken);
         }
-        let Posting { session, text, wanted, key } = posting;
+        let Posting { session, text, wanted, key, .. } = posting;
         let request = |task_id| TaskRequest {
             task_id,
             task_type: posting.task_type(),
             priority: Priority::default(),
             recipe: wanted.recipe.clone(),
         };
-        let receipt = |posted: &PostedMessage| match key {
-            Some(key) => {
-                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), WriteGuard::New)
+        let receipt = |posted: &PostedMessage| {
+            let attached = posting.attached(posted.message.at);
+            match key {
+                Some(key) => {
+                    attached.put(Record::Receipt(receipt_of(key, posted, wanted.clone())), WriteGuard::New)
+                }
+                None => attached,
             }
-            None => Change::new(),
         };
         let posted = self.post_with(session.clone(), project, text.clone(), actor, request, receipt).await;
         match posted {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::http::error::{ApiError, Code};
-use crate::http::limits::{BODY_BYTES_MAX, BODY_DRAINED_MAX, PAGE_DEFAULT, PAGE_MAX};
+use crate::http::limits::{BODY_BYTES_MAX, BODY_DRAINED_MAX, MESSAGE_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 
 /// The single variable of a path: an id or a name. Text that cannot be one is answered with 404.
 pub(crate) struct PathParam<T>(pub T);
@@ -47,66 +47,77 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let content_type = request.headers().get(CONTENT_TYPE).cloned();
-        let announced =
-            request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        if announced.is_some_and(|length: usize| length > BODY_DRAINED_MAX) {
-            // Not even worth draining.
-            return Err(too_large());
-        }
-        let bytes = read_body(request.into_body()).await?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return parse_json(b"{}");
-        }
-        // Pages of other origins can send forms and plain text without a CORS preflight, but not JSON.
-        let is_json = content_type
-            .as_ref()
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split(';').next())
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
-        if !is_json {
-            return Err(ApiError::invalid(
-                "the body is not JSON",
-                "send it with content-type: application/json",
-            ));
-        }
-        parse_json(&bytes)
+        read_json(request, BODY_BYTES_MAX).await.map(Self)
     }
+}
+
+/// The JSON body of a message, which may have files.
+pub(crate) struct MessageBody<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for MessageBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        read_json(request, MESSAGE_BYTES_MAX).await.map(Self)
+    }
+}
+
+async fn read_json<T: DeserializeOwned>(request: Request, bytes_max: usize) -> Result<T, ApiError> {
+    let content_type = request.headers().get(CONTENT_TYPE).cloned();
+    let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: usize| length > BODY_DRAINED_MAX) {
+        // Not even worth draining.
+        return Err(too_large(bytes_max));
+    }
+    let bytes = read_body(request.into_body(), bytes_max).await?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return parse_json(b"{}");
+    }
+    // Pages of other origins can send forms and plain text without a CORS preflight, but not JSON.
+    let is_json = content_type
+        .as_ref()
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    if !is_json {
+        return Err(ApiError::invalid("the body is not JSON", "send it with content-type: application/json"));
+    }
+    parse_json(&bytes)
 }
 
 /// Reads the whole body. A body that is too large is drained for a while before it is refused: a client that is still
 /// sending when the connection closes would not read the error.
-async fn read_body(body: Incoming) -> Result<Vec<u8>, ApiError> {
+async fn read_body(body: Incoming, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut seen) = (Vec::new(), 0);
     while let Some(chunk) = chunks.next().await {
         let chunk =
             chunk.map_err(|_| ApiError::invalid("the request body is incomplete", "send it again"))?;
         seen += chunk.len();
-        if seen <= BODY_BYTES_MAX {
+        if seen <= bytes_max {
             bytes.extend_from_slice(&chunk);
         } else if seen > BODY_DRAINED_MAX {
             break;
         }
     }
-    if seen > BODY_BYTES_MAX { Err(too_large()) } else { Ok(bytes) }
+    if seen > bytes_max { Err(too_large(bytes_max)) } else { Ok(bytes) }
 }
 
-fn too_large() -> ApiError {
+pub(crate) fn too_large(bytes_max: usize) -> ApiError {
     ApiError::new(
         Code::TooLarge,
-        format!("the body is larger than {} KiB", BODY_BYTES_MAX / 1024),
+        format!("the body is larger than {} KiB", bytes_max / 1024),
         "send less; put long material into the repository",
     )
 }
 
-fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError> {
+fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let hint = "GET /api/openapi.json describes what this call takes";
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut deserializer);
     let body = parsed.map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))?;
     deserializer.end().map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))?;
-    Ok(JsonBody(body))
+    Ok(body)
 }
 
 /// The query string. Handlers take the parameters they know and then call [`Query::done`].

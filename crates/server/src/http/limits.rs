@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Largest request body.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Largest request body of a message with files, which are Base64 there.
+pub const MESSAGE_BYTES_MAX: usize = 13 * 1024 * 1024;
 /// How much of an oversized body is drained before the connection is closed.
 pub const BODY_DRAINED_MAX: usize = 32 * 1024 * 1024;
 /// Largest request head in total.

@@ -46,6 +46,7 @@ pub(super) async fn chat(
         text: arguments.content,
         wanted: RequestedWork { task_type: None, recipe: None },
         key: None,
+        attachments: Vec::new(),
     };
     let sender = MessageSender { actor: caller.actor(), answers_as: AnsweredBy::human(name) };
     let taken = delivery.post(project.as_ref(), &posting, sender).await.map_err(error_text)?;

@@ -6,6 +6,7 @@ use axum::response::Response;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::task_type::TaskType;
+use baton_core::records::attachment::{AttachedFile, check_attachments, with_attachments};
 use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
 use baton_core::task::state::{TaskState, TaskStatus};
@@ -15,6 +16,7 @@ use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::chat::Posting;
 use maud::{Markup, html};
 
+use crate::api::routes::chat::{refuse_attachment, with_ids};
 use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation, load_recent};
 use crate::http::error::ApiError;
@@ -250,6 +252,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
             div.row {
                 button.primary type="submit" { "Send " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
+                label.js data-files hidden { "Attach " input type="file" name="attachment" multiple; }
                 @if let Some(project) = fixed {
                     input type="hidden" name="project" value=(project);
                 } @else if known.is_none() && !projects.is_empty() {
@@ -285,14 +288,37 @@ pub(super) async fn post(
     if let Some(recipe) = &recipe {
         app.tasks().recipes.find(recipe)?;
     }
+    let files = attached_files(&form)?;
     let posting = Posting {
         session: session.clone(),
-        text: form.non_blank("content")?,
+        text: with_attachments(&form.non_blank("content")?, &files),
         wanted: RequestedWork { task_type: form.parse("type")?, recipe },
         key: None,
+        attachments: with_ids(&app, files),
     };
     MessageDelivery::new(app.tasks()).post(project.as_ref(), &posting, app.sender()).await?;
     Ok(redirect_to(&session))
+}
+
+/// The files that the page's script put into the form: the name, a line break, and a data URL.
+fn attached_files(form: &PageForm) -> Result<Vec<AttachedFile>, ApiError> {
+    let mut files = Vec::new();
+    for field in form.all("attachment").filter(|field| !field.is_empty()) {
+        let parts = field.split_once('\n').and_then(|(name, url)| {
+            Some((name.trim_end(), url.strip_prefix("data:")?.split_once(";base64,")?))
+        });
+        let Some((name, (media_type, data))) = parts else {
+            return Err(ApiError::invalid(
+                "the page sends files with JavaScript only",
+                "send it with: baton chat TEXT --attach FILE",
+            ));
+        };
+        files.push(
+            AttachedFile::new(name, Some(media_type), data).map_err(|error| refuse_attachment(&error))?,
+        );
+    }
+    check_attachments(&files).map_err(|error| refuse_attachment(&error))?;
+    Ok(files)
 }
 
 fn redirect_to(session: &SessionId) -> Response {

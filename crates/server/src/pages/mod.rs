@@ -24,18 +24,23 @@ pub mod widgets;
 mod workers;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
 use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::http::error::{ApiError, Code};
+use crate::http::limits::MESSAGE_BYTES_MAX;
 use crate::pages::frame::{assets, response};
 use crate::state::App;
 
+/// A form writes some characters of Base64 as three.
+const FORM_BYTES_MAX: usize = MESSAGE_BYTES_MAX + MESSAGE_BYTES_MAX / 4;
+
 /// Adds the pages to the router.
 pub fn add_routes(router: Router<App>) -> Router<App> {
+    let files = DefaultBodyLimit::max(FORM_BYTES_MAX);
     router
         .route("/assets/{digest}/{name}", get(assets::serve))
         .route("/badge/{name}", get(assets::badge))
@@ -60,7 +65,7 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/tasks/{id}/do/{verb}", get(task::verb::ask).post(task::verb::act))
         .route("/tasks/{id}/not-after", post(task::verb::remove_dependency))
         .route("/chat", get(chat::show))
-        .route("/chat/{session}", get(chat::one).post(chat::post))
+        .route("/chat/{session}", get(chat::one).post(chat::post).layer(files))
         .route("/chat/{session}/exit", post(recipes::exit))
         .route("/graph", get(graph::show))
         .route("/recipes", get(recipes::show))

@@ -115,7 +115,8 @@ async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<V
         Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let posting = Posting { session, text, wanted: RequestedWork::default(), key: None };
+    let posting =
+        Posting { session, text, wanted: RequestedWork::default(), key: None, attachments: Vec::new() };
     let taken = MessageDelivery::new(app.tasks()).post(project.as_ref(), &posting, app.sender()).await?;
     ack["task_id"] = json!(taken.task);
     if let Some(to) = taken.delivered {

@@ -13,6 +13,7 @@ use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
+use baton_core::records::attachment::Attachment;
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
@@ -417,6 +418,13 @@ impl Backend for PostgresStore {
             "SELECT key, version, body FROM records WHERE kind = 'verdict' ORDER BY place DESC, key LIMIT $1";
         let rows = self.query("listing verdicts", sql, &[&i64::from(limit)]).await?;
         all_stored(RecordKind::Verdict, &rows)
+    }
+
+    async fn attachments(&self, session: &SessionId, limit: u32) -> Result<Vec<Versioned<Attachment>>> {
+        let sql = "SELECT key, version, body FROM records WHERE kind = 'attachment' AND session = $1
+            ORDER BY place DESC, key LIMIT $2";
+        let rows = self.query("listing files", sql, &[&session.to_string(), &i64::from(limit)]).await?;
+        all_stored(RecordKind::Attachment, &rows)
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

@@ -13,6 +13,7 @@ use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
+use baton_core::records::attachment::Attachment;
 use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
@@ -431,6 +432,22 @@ impl Backend for SqliteStore {
             Ok(verdicts)
         };
         self.0.readers.read("listing verdicts", read).await
+    }
+
+    async fn attachments(&self, session: &SessionId, limit: u32) -> Result<Vec<Versioned<Attachment>>> {
+        let session = session.to_string();
+        let read = move |conn: &rusqlite::Connection| {
+            let sql =
+                "SELECT version, body FROM attachments WHERE session = ?1 ORDER BY at_ms DESC, id LIMIT ?2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query(rusqlite::params![session, limit])?;
+            let mut files = Vec::new();
+            while let Some(row) = rows.next()? {
+                files.push(stored(row, RecordKind::Attachment, "")?);
+            }
+            Ok(files)
+        };
+        self.0.readers.read("listing files", read).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

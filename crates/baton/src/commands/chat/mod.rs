@@ -3,6 +3,7 @@
 //! The message and all work are in the store, so ending this command loses nothing. If no server runs here, this
 //! command runs the agents itself, for as long as it follows.
 
+mod attachments;
 mod project;
 mod reporter;
 
@@ -61,10 +62,12 @@ pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
     let content = CliContext::non_blank(&chat.text, "the message")?;
     let session = chat.session.as_deref().map(CliContext::parse_session_id).transpose()?;
     let recipe = chat.recipe.as_deref().map(recipe_id).transpose()?;
+    let attachments = attachments::read(&chat.attach)?;
     let project = project::find_or_create(api).await?;
     let health: Value = api.get("/api/health").await?;
     let message = json!({
         "content": content, "session_id": session, "task_type": chat.task_type, "recipe": recipe,
+        "attachments": attachments,
     });
     let sent: ChatResponse = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
     let reporter = ChatReporter { is_json: api.is_json };

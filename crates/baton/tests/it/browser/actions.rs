@@ -106,3 +106,19 @@ fn a_user_task_is_run_with_arguments_and_shows_its_output() {
     let output = browser.text("#output");
     assert!(output.contains("failed, exit code") && output.contains("it broke"), "{output}");
 }
+
+#[test]
+fn a_file_is_sent_with_a_message() {
+    let server = TestServer::without_agents().start();
+    let Some(browser) = Browser::at(&server.address) else { return };
+    browser.go("/chat/mine");
+    browser.until("document.querySelector('[data-files]').checkVisibility()");
+    browser.js("const all = new DataTransfer();
+         all.items.add(new File([new Uint8Array([0, 255, 137])], 'shot.png', { type: 'image/png' }));
+         document.querySelector('input[type=file]').files = all.files;");
+    browser.write("#message", "Look at this");
+    browser.click(".composer button.primary");
+    browser.until("document.body.innerText.includes('(image/png, 3 bytes)')");
+    let tasks = server.read("/api/tasks?session_id=mine");
+    assert_eq!(tasks["tasks"][0]["title"], "Look at this", "{tasks}");
+}

@@ -1,6 +1,7 @@
 //! The HTTP API of the real binary.
 
 mod access;
+mod attachments;
 mod bad_input;
 mod chat;
 mod chat_to_run;

@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use baton_core::base::id::{ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttachmentId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::RecipeId;
+use baton_core::records::attachment::{AttachedFile, AttachmentError, check_attachments, with_attachments};
 use baton_core::records::receipt::{DeliveredTo, ReceiptKey, RequestedWork};
 use baton_core::task::state::TaskStatus;
 use baton_engine::asking::MessageDelivery;
@@ -19,8 +20,9 @@ use crate::api::route::Route;
 use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::load_conversation;
 use crate::api::views::page::page_view;
-use crate::http::error::{ApiError, Result};
-use crate::http::input::{JsonBody, NoQuery, PathParam, Query, non_blank};
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::input::{MessageBody, NoQuery, PathParam, Query, non_blank, too_large};
+use crate::http::limits::BODY_BYTES_MAX;
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
@@ -59,6 +61,22 @@ struct NewMessage {
     task_type: Option<TaskType>,
     #[schemars(with = "Option<words::Name>")]
     recipe: Option<RecipeId>,
+    /// Files for the agent, up to 10 and 8 MiB together.
+    #[serde(default)]
+    attachments: Vec<NewAttachment>,
+}
+
+/// A file that comes with a message.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewAttachment {
+    /// A file name, without a path.
+    #[schemars(with = "words::NonBlank")]
+    name: String,
+    /// Such as `image/png`; by default from the name.
+    media_type: Option<String>,
+    /// The bytes, as Base64.
+    data: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -102,9 +120,20 @@ async fn chat(
     PathParam(id): PathParam<ProjectId>,
     _: NoQuery,
     headers: HeaderMap,
-    JsonBody(new): JsonBody<NewMessage>,
+    MessageBody(new): MessageBody<NewMessage>,
 ) -> Result<(StatusCode, Json<ChatAnswer>)> {
     let text = non_blank(&new.content, "content")?;
+    // Only files may make the request larger than others.
+    if new.content.len() > BODY_BYTES_MAX {
+        return Err(too_large(BODY_BYTES_MAX));
+    }
+    let files: Vec<AttachedFile> = new
+        .attachments
+        .iter()
+        .map(|file| AttachedFile::new(&file.name, file.media_type.as_deref(), &file.data))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|error| refuse_attachment(&error))?;
+    check_attachments(&files).map_err(|error| refuse_attachment(&error))?;
     let key = idempotency_key(&headers, id)?;
     let project = find_project(&app, id).await?;
     if let Some(recipe) = &new.recipe {
@@ -112,9 +141,10 @@ async fn chat(
     }
     let posting = Posting {
         session: new.session_id.unwrap_or_else(|| SessionId::for_project(id)),
-        text,
+        text: with_attachments(&text, &files),
         wanted: RequestedWork { task_type: new.task_type, recipe: new.recipe },
         key,
+        attachments: with_ids(&app, files),
     };
     let taken = MessageDelivery::new(app.tasks()).post(Some(&project), &posting, app.sender()).await?;
     // Always the first status of a new task, so that a repeated request gets the same response. A run is at work.
@@ -128,6 +158,22 @@ async fn chat(
         delivered_to: taken.delivered.map(MessageReceiver::from),
     };
     Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// Files that cannot be taken.
+pub(crate) fn refuse_attachment(error: &AttachmentError) -> ApiError {
+    let (code, hint) = match error {
+        AttachmentError::InvalidName { .. } => (Code::InvalidInput, "send the file's name without its path"),
+        AttachmentError::NotBase64 { .. } => (Code::InvalidInput, "send the bytes of the file as Base64"),
+        AttachmentError::Empty { .. } => (Code::InvalidInput, "leave the file out"),
+        AttachmentError::TooMany => (Code::InvalidInput, "send several messages, or an archive"),
+        AttachmentError::TooLarge => (Code::TooLarge, "send less; put long material into the repository"),
+    };
+    ApiError::new(code, error.to_string(), hint)
+}
+
+pub(crate) fn with_ids(app: &App, files: Vec<AttachedFile>) -> Vec<(AttachmentId, AttachedFile)> {
+    files.into_iter().map(|file| (app.tasks().ids.attachment(), file)).collect()
 }
 
 fn idempotency_key(headers: &HeaderMap, project: ProjectId) -> Result<Option<ReceiptKey>> {

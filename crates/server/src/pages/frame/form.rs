@@ -44,6 +44,11 @@ impl PageForm {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
+    /// Every value of a field that may repeat.
+    pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
     /// The choice of a list, if there is one.
     pub(crate) fn choice(&self, name: &str) -> Option<&str> {
         Some(self.text(name).trim()).filter(|value| !value.is_empty())

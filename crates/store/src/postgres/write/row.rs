@@ -75,6 +75,11 @@ impl RecordColumns {
                 Self { place: token.created_at.ms(), is_open: token.revoked.is_none(), ..Self::default() }
             }
             Record::Verdict(verdict) => Self { place: columns::verdict_ms(verdict), ..Self::default() },
+            Record::Attachment(attachment) => Self {
+                session: Some(attachment.session_id.to_string()),
+                place: attachment.at.ms(),
+                ..Self::default()
+            },
         }
     }
 }

@@ -141,6 +141,15 @@ fn put_one(
                 ON CONFLICT (key) DO UPDATE SET version = ?2, checked_ms = ?3, body = ?4";
             tx.run(sql, params![key, next, columns::verdict_ms(verdict), put.body])?;
         }
+        Record::Attachment(attachment) => {
+            let id = attachment.id.to_string();
+            let next = guarded(tx, put, "SELECT version FROM attachments WHERE id = ?1", [&id])?;
+            let sql =
+                "INSERT INTO attachments (id, version, session, at_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)
+                ON CONFLICT (id) DO UPDATE SET version = ?2, session = ?3, at_ms = ?4, body = ?5";
+            let (session, at) = (attachment.session_id.as_str(), attachment.at.ms());
+            tx.run(sql, params![id, next, session, at, put.body])?;
+        }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
             let next = guarded(tx, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;

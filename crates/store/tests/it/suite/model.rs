@@ -77,6 +77,7 @@ impl Model {
             | Record::Loop(_)
             | Record::Receipt(_)
             | Record::Verdict(_)
+            | Record::Attachment(_)
             | Record::Hold(_)
             | Record::Spending(_)
             | Record::AccessToken(_) => panic!("the histories write no such row"),

@@ -3,7 +3,7 @@
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::{BranchName, CommitId};
-use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::base::id::{AttachmentId, AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
@@ -18,6 +18,7 @@ use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::Run;
 use baton_core::recipe::{Recipe, RecipeDraft};
+use baton_core::records::attachment::{AttachedFile, Attachment};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
@@ -134,6 +135,15 @@ pub fn verdict() -> Verdict {
     }
 }
 
+pub fn attachment(number: u64) -> Attachment {
+    Attachment {
+        id: AttachmentId::from_bits(number),
+        session_id: session_id(),
+        file: AttachedFile::from_bytes("shot.png", &[0, 255]).unwrap(),
+        at: at(i64::try_from(number).unwrap()),
+    }
+}
+
 fn spending() -> Spending {
     Spending {
         account: SpendingAccount::Day(5),
@@ -209,6 +219,8 @@ pub fn one_of_each() -> Change {
         .put(Record::Spending(spending()), WriteGuard::New)
         .put(Record::AccessToken(Box::new(token())), WriteGuard::New)
         .put(Record::Verdict(Box::new(verdict())), WriteGuard::New)
+        .put(Record::Attachment(Box::new(attachment(1))), WriteGuard::New)
+        .put(Record::Attachment(Box::new(attachment(2))), WriteGuard::New)
 }
 
 pub async fn every_kind_of_row_round_trips<F: Fixture>() {
@@ -251,6 +263,10 @@ pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     assert_eq!(store.verdict(&unknown).await.unwrap(), None);
     assert_eq!(store.last_verdicts(10).await.unwrap(), [first_of(verdict())]);
     assert_eq!(store.last_verdicts(0).await.unwrap(), []);
+    let newest_first = [first_of(attachment(2)), first_of(attachment(1))];
+    assert_eq!(store.attachments(&session_id(), 9).await.unwrap(), newest_first);
+    assert_eq!(store.attachments(&session_id(), 1).await.unwrap(), newest_first[..1]);
+    assert_eq!(store.attachments(&"other".parse().unwrap(), 9).await.unwrap(), []);
     assert_eq!(store.spending(SpendingAccount::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();

@@ -157,7 +157,8 @@ impl WriteBatch {
                 | Record::Hold(_)
                 | Record::Spending(_)
                 | Record::AccessToken(_)
-                | Record::Verdict(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::Verdict(_)
+                | Record::Attachment(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);
