@@ -9,6 +9,7 @@ mod visible;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use serde_json::json as object;
@@ -20,10 +21,14 @@ pub(crate) use self::logging::{speak_json, spoken_in};
 pub(crate) use self::progress::ProgressBar;
 use self::visible::visible;
 
+/// Whether anything was printed to standard output.
+static HAS_DATA: AtomicBool = AtomicBool::new(false);
+
 /// Prints data. A closed pipe (`baton … | head`) is not an error. Files and pipes get it unchanged; a terminal does not
 /// get control characters.
 pub(crate) fn data(text: &str) -> ExitCode {
     progress::close();
+    HAS_DATA.store(true, Ordering::Relaxed);
     let mut stdout = std::io::stdout().lock();
     let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -65,6 +70,7 @@ pub(crate) fn confirm(question: &str) -> bool {
 
 /// Prints one line of data at once, for output that grows over time.
 pub(crate) fn line(text: &str) {
+    HAS_DATA.store(true, Ordering::Relaxed);
     // A closed pipe does not stop the work.
     let mut stdout = std::io::stdout().lock();
     let text = if stdout.is_terminal() { visible(text) } else { text.into() };
@@ -76,10 +82,10 @@ pub(crate) fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
 }
 
-/// For people on standard error; for programs that asked for JSON on standard output, too.
+/// For people on standard error; for programs that asked for JSON on standard output, too, unless that has its document.
 pub(crate) fn error(error: &CliError, is_json: bool) -> ExitCode {
     progress::close();
-    if is_json {
+    if is_json && !HAS_DATA.load(Ordering::Relaxed) {
         let CliError { message, hint, code } = error;
         let object = object!({ "error": { "message": message, "hint": hint, "exit_code": code } });
         // A closed pipe changes nothing: the exit code says it too.
