@@ -90,6 +90,9 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
     let printed = outcome.print(api)?;
     let back = outcome.sent_back().map(|(task, _)| task);
     let back = back.chain(outcome.conflicted.iter().map(|(task, _)| task));
+    // What cannot go on by itself is not accepted work that merely waits its turn.
+    let stuck = outcome.not_landed.iter().filter(|(_, end)| !accept.no_wait && end.is_waiting());
+    let back = back.chain(stuck.map(|(task, _)| task));
     let back: Vec<String> = back.map(|task| task.task_id.to_string()).collect();
     if api.is_json && back.is_empty() {
         return Ok(printed);
@@ -126,10 +129,17 @@ impl AcceptResponse {
 
 async fn select_tasks(api: &Api, accept: &AcceptArgs) -> Result<Vec<TaskSummary>, CliError> {
     if accept.all {
-        let query = [("queue", QueueName::Provisional.as_str())];
-        let list = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
-        let (tasks, _): (Vec<TaskSummary>, _) = api.list(&list, TASKS_MAX, None).await?;
-        return Ok(tasks.into_iter().filter(|task| !task.is_breakdown).collect());
+        let mut tasks: Vec<TaskSummary> = Vec::new();
+        // What was accepted before and has not landed is waited for as well.
+        let is_plain = !accept.force && !accept.dry_run;
+        let landing = is_plain.then_some(QueueName::Landing);
+        for queue in [QueueName::Provisional].into_iter().chain(landing) {
+            let query = [("queue", queue.as_str())];
+            let list = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
+            let (found, _): (Vec<TaskSummary>, _) = api.list(&list, TASKS_MAX, None).await?;
+            tasks.extend(found.into_iter().filter(|task| !task.is_breakdown));
+        }
+        return Ok(tasks);
     }
     let mut tasks = Vec::new();
     for text in &accept.tasks {
@@ -189,7 +199,7 @@ impl AcceptReport {
                 "waiting": self
                     .not_landed
                     .iter()
-                    .filter(|(_, end)| matches!(end, LaneEnd::Waiting { .. }))
+                    .filter(|(_, end)| end.is_waiting())
                     .map(|(task, end)| end.json(task.task_id))
                     .collect::<Vec<_>>(),
                 "sent_back": self.sent_back().map(|(task, end)| end.json(task.task_id)).collect::<Vec<_>>(),

@@ -40,13 +40,20 @@ pub(crate) enum LaneEnd {
 }
 
 impl LaneEnd {
+    pub(crate) const fn is_waiting(&self) -> bool {
+        matches!(self, Self::Waiting { .. })
+    }
+
     /// None for a task that has landed.
     pub(crate) fn sentence(&self) -> Option<String> {
         match self {
             Self::Landed => None,
             Self::Waiting { why } => Some(format!("waiting: {why}")),
             Self::SentBack { reason } => Some(format!("sent back: {}", reason.headline())),
-            Self::Left { queue } => Some(format!("no longer waits: it is {}", queue.as_str())),
+            Self::Left { queue } => Some(match queue {
+                QueueName::Rejected => "not landed: somebody has cancelled it".to_owned(),
+                _ => "not landed: somebody has taken it back".to_owned(),
+            }),
         }
     }
 
@@ -71,8 +78,8 @@ pub(crate) async fn wait(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
     loop {
         match look(api, task).await? {
             LaneEnd::Waiting { .. } => {
-                if let Some(error) = lane_error(api, task).await? {
-                    return Ok(LaneEnd::Waiting { why: error });
+                if let Some(why) = standstill(api, task).await? {
+                    return Ok(LaneEnd::Waiting { why });
                 }
                 sleep(LOOK_EVERY).await;
             }
@@ -102,9 +109,19 @@ fn last_reason(view: TaskView) -> Option<Box<NotLanded>> {
     })
 }
 
-async fn lane_error(api: &Api, task: TaskId) -> Result<Option<String>, CliError> {
+/// Why waiting would take longer than anybody wants: its lane cannot go on, or it rests on a task that is not in it.
+async fn standstill(api: &Api, task: TaskId) -> Result<Option<String>, CliError> {
     let landing: LandingView = api.get("/api/landing").await?;
-    Ok(landing.lanes.into_iter().find(|lane| place(lane, task).is_some()).and_then(|lane| lane.error))
+    let Some(lane) = landing.lanes.into_iter().find(|lane| place(lane, task).is_some()) else {
+        return Ok(None);
+    };
+    if lane.error.is_some() {
+        return Ok(lane.error);
+    }
+    let behind = place(&lane, task).and_then(|at| lane.candidates[at].behind);
+    Ok(behind.filter(|on| place(&lane, *on).is_none()).map(|on| {
+        format!("it was started on the work of {on}, which has to land first; see baton task show {on}")
+    }))
 }
 
 async fn why_waiting(api: &Api, task: TaskId) -> Result<String, CliError> {
