@@ -2,7 +2,8 @@
 
 use crate::base::git_name::CommitId;
 use crate::base::id::{SessionId, TaskId};
-use crate::base::text::NonBlank;
+use crate::base::text::{NonBlank, Role};
+use crate::task::TaskSpec;
 
 /// The words that a review ends with.
 const AGREE: &str = "AGREE";
@@ -17,6 +18,12 @@ pub enum ReviewOpinion {
 /// The session that all reviews of a task are in.
 pub fn review_session(task: TaskId) -> Option<SessionId> {
     format!("review-{task}").parse().ok()
+}
+
+/// Whether this task is a review of another one's work.
+pub fn is_review(spec: &TaskSpec) -> bool {
+    let of_task = spec.session_id.as_str().strip_prefix("review-").and_then(|id| id.parse::<TaskId>().ok());
+    spec.role == Role::verify() && of_task.is_some()
 }
 
 /// The line by which a review names what it is about.

@@ -99,6 +99,18 @@ impl Verdict {
         }
     }
 
+    /// The same for the branch without the work. Before anybody is blamed, it must have passed since: what the checks need may
+    /// have broken meanwhile.
+    pub fn state_of_branch(&self, accepted_at: Timestamp) -> TreeState {
+        let fresh: Vec<&CheckRun> = self.runs.iter().filter(|run| run.started_at >= accepted_at).collect();
+        match fresh.as_slice() {
+            [] => TreeState::Unknown,
+            runs if runs.iter().any(|run| run.passed()) => TreeState::Green,
+            [_] => TreeState::Suspect,
+            _ => TreeState::Red,
+        }
+    }
+
     pub fn is_green(&self) -> bool {
         self.runs.iter().any(CheckRun::passed)
     }
@@ -135,6 +147,7 @@ mod tests {
             started_at: Timestamp::from_ms(0),
             duration_ms: 1,
             results: vec![CheckResult {
+                fails_without: false,
                 name: NonBlank::fixed("test"),
                 exit_code: *exit_code,
                 output_tail: String::new(),

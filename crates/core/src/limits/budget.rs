@@ -209,10 +209,7 @@ mod tests {
         assert_eq!(budget.is_stuck(&[&idle, &work, &idle]), None);
         assert_eq!(budget.is_stuck(&[&idle, &idle]).map(|reached| reached.used), Some(30));
         let name = NonBlank::fixed("tests");
-        let green = Evidence {
-            checks: vec![CheckResult { name, exit_code: 0, output_tail: String::new() }],
-            ..evidence(15, 0)
-        };
+        let green = Evidence { checks: vec![CheckResult::new(name, 0, "")], ..evidence(15, 0) };
         assert_eq!(budget.is_stuck(&[&idle, &green]), None);
     }
 

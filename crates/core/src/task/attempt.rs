@@ -233,8 +233,19 @@ impl Evidence {
         self.commits > 0 || self.uncommitted_changes
     }
 
+    /// First those that pass without the work: they are its own fault.
     pub fn failed_checks(&self) -> impl Iterator<Item = &CheckResult> {
-        self.checks.iter().filter(|check| check.exit_code != 0)
+        let failed = |fails_without| {
+            self.checks
+                .iter()
+                .filter(move |check| check.exit_code != 0 && check.fails_without == fails_without)
+        };
+        failed(false).chain(failed(true))
+    }
+
+    /// There are commits, and together they change no file. Where nothing was measured, nothing is known.
+    pub const fn changes_nothing(&self) -> bool {
+        self.commits > 0 && self.files_changed == 0 && !self.uncommitted_changes && self.head.is_some()
     }
 }
 
@@ -245,6 +256,15 @@ pub struct CheckResult {
     pub exit_code: i32,
     /// The end of its output; enough to tell the next attempt what is wrong.
     pub output_tail: String,
+    /// It fails on what the work started from, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fails_without: bool,
+}
+
+impl CheckResult {
+    pub fn new(name: NonBlank, exit_code: i32, output_tail: impl Into<String>) -> Self {
+        Self { name, exit_code, output_tail: output_tail.into(), fails_without: false }
+    }
 }
 
 /// How an attempt ended: claim and evidence side by side, never mixed.

@@ -13,6 +13,7 @@ use crate::ask::question::QuestionDraft;
 use crate::base::task_type::{Deliverable, TaskType};
 use crate::base::text::NonBlank;
 use crate::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, BlockReason, ErrorCause, Evidence};
+use crate::task::finding::WorkFinding;
 use crate::task::state::ReviewMark;
 
 /// Marks work whose run was stopped before its end.
@@ -63,6 +64,9 @@ pub enum RequeueReason {
     CheckFailed {
         check: NonBlank,
         output_tail: String,
+        /// It fails on what the work started from, too. Perhaps mending it is the task, perhaps it has nothing to do with it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fails_without: bool,
     },
     /// Not the task's fault.
     Systemic {
@@ -79,7 +83,10 @@ impl fmt::Display for RequeueReason {
             Self::NoCommits => f.write_str("it committed nothing"),
             Self::NoPlan { fault: None } => f.write_str("it handed in no plan"),
             Self::NoPlan { fault: Some(fault) } => write!(f, "its plan could not be used: {fault}"),
-            Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
+            Self::CheckFailed { check, fails_without: false, .. } => write!(f, "the check {check} failed"),
+            Self::CheckFailed { check, fails_without: true, .. } => {
+                write!(f, "the check {check} fails, and fails without this work, too")
+            }
             Self::Systemic { message } => write!(f, "not its fault: {message}"),
             Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
         }
@@ -256,11 +263,15 @@ fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
             reason: RequeueReason::CheckFailed {
                 check: check.name.clone(),
                 output_tail: check.output_tail.clone(),
+                fails_without: check.fails_without,
             },
         };
     }
     let findings = verified.findings.iter().filter(|finding| finding.needs_person());
-    let reasons: Vec<String> = findings.map(ToString::to_string).collect();
+    let mut reasons: Vec<String> = findings.map(ToString::to_string).collect();
+    if verified.changes_nothing() {
+        reasons.push("its commits change no file".to_owned());
+    }
     let mark = if reasons.is_empty() { ReviewMark::Ready } else { ReviewMark::NeedsReview { reasons } };
     AttemptVerdict::Provisional { mark, question: question_in(&reported.output) }
 }
@@ -268,6 +279,13 @@ fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
 /// "Done", and nothing to show for it. What it wrote may be all that was wanted, which a person decides; an agent that
 /// wrote nothing either, or broke its worktree, is run again.
 fn without_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
+    // There is work, but a person has to say what becomes of it.
+    let is_left = |finding: &&WorkFinding| matches!(finding, WorkFinding::FileNotCommitted { .. });
+    let left: Vec<String> = verified.findings.iter().filter(is_left).map(ToString::to_string).collect();
+    if !left.is_empty() {
+        let mark = ReviewMark::NeedsReview { reasons: left };
+        return AttemptVerdict::Provisional { mark, question: question_in(&reported.output) };
+    }
     if verified.is_burned_out() {
         AttemptVerdict::Provisional { mark: ReviewMark::BurnedOut, question: None }
     } else if !reported.output.trim().is_empty() && verified.findings.is_empty() {

@@ -179,7 +179,7 @@ fn list_met(text: &mut String, met: &[MetTask]) {
 }
 
 fn print_checks(text: &mut String, checks: &[CheckResult]) {
-    for CheckResult { name, exit_code, output_tail } in checks {
+    for CheckResult { name, exit_code, output_tail, .. } in checks {
         let _ = write!(
             text,
             "\nThe check \"{name}\" ended with exit code {exit_code}:\n{}\n",

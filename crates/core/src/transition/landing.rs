@@ -5,6 +5,7 @@ use crate::base::git_name::CommitId;
 use crate::base::text::NonBlank;
 use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
+use crate::records::effect::Effect;
 use crate::records::event::EventBody;
 use crate::task::ledger::TaskNote;
 use crate::task::not_landed::NotLanded;
@@ -61,7 +62,11 @@ impl TransitionBuilder<'_> {
         } else if self.task.ledger.conflicts == 0 {
             self.task.ledger.conflicts = 1;
             self.task.ledger.is_ahead = true;
-            self.task.ledger.resumes = entry.work.attempt;
+            match (&*reason, entry.work.attempt) {
+                // Its folder does not have what somebody put on the branch, and would overwrite it.
+                (NotLanded::Moved { .. }, Some(attempt)) => self.effect(Effect::RetireWorktree { attempt }),
+                (_, attempt) => self.task.ledger.resumes = attempt,
+            }
             self.send_home();
         } else {
             self.task.ledger.conflicts += 1;

@@ -98,7 +98,7 @@ pub(crate) fn ended(kind: ResultKind, output: &str, verified: Evidence) -> Attem
 
 /// Every kind of end that is judged differently.
 pub(crate) fn ends() -> Vec<AttemptEnd> {
-    let failed_check = CheckResult { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+    let failed_check = CheckResult::new(text("test"), 1, "1 failed");
     let kinds_of_evidence = [
         evidence(0, 5),
         evidence(0, 45),
@@ -197,7 +197,7 @@ pub(crate) fn commit() -> CommitId {
 
 /// Every reason why work does not land.
 pub(crate) fn not_landed() -> Vec<NotLanded> {
-    let check = CheckResult { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+    let check = CheckResult::new(text("test"), 1, "1 failed");
     let met = vec![MetTask { task_id: TaskId::from_bits(0xE), title: text("Rename the login") }];
     let (into, checks) = (BranchName::integration(), vec![check]);
     vec![

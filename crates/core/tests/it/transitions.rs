@@ -313,11 +313,8 @@ fn a_breakdown_waits_for_a_human_or_a_policy_to_release_it() {
 #[test]
 fn a_failing_check_sends_the_work_back_with_its_output_as_the_reason() {
     let mut end = ended(ResultKind::Complete, SAYS, evidence(2, 10));
-    end.verified.checks.push(baton_core::task::attempt::CheckResult {
-        name: text("test"),
-        exit_code: 101,
-        output_tail: "login_on_monday ... FAILED".to_owned(),
-    });
+    let failed = baton_core::task::attempt::CheckResult::new(text("test"), 101, "login_on_monday ... FAILED");
+    end.verified.checks.push(failed);
     let task = drive(code_task(Depth::Original), attempt(1, end));
     assert_eq!((task.state().queue(), task.ledger().tries), (QueueName::Incoming, 1));
     let note = serde_json::to_string(&task.ledger().notes).unwrap();

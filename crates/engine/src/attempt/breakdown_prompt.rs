@@ -146,7 +146,7 @@ fn rejected_work(note: &TaskNote) -> Option<NonBlank> {
         TaskNote::Rejected { reason, .. } => format!("rejected by a person: {reason}"),
         TaskNote::Conflict { detail, .. } => format!("could not be merged: {detail}"),
         TaskNote::NotLanded { reason, .. } => format!("could not be merged: {}", reason.describe()),
-        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
+        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail, .. }, .. } => {
             format!("the check {check} failed:\n{output_tail}")
         }
         TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => "ended without a commit".to_owned(),

@@ -1,11 +1,13 @@
 //! What an attempt came to: counted while it works, and measured in git when it is over.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::AttemptId;
 use baton_core::base::text::Role;
 use baton_core::recipe::run::GitObservation;
 use baton_core::task::Task;
-use baton_core::task::attempt::Evidence;
+use baton_core::task::attempt::{CheckResult, Evidence};
 use tokio::sync::watch;
 
 use crate::attempt::agent_run::Worked;
@@ -13,9 +15,12 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::error::AttemptError;
 use crate::attempt::turns::{TurnAllowance, TurnCount};
 use crate::base::error::EngineError;
-use crate::git::{Checkout, Place, Worktrees};
+use crate::git::{Checkout, Place, Setup, Worktrees};
 use crate::settings::Settings;
-use crate::user_tasks::checks::CheckGround;
+use crate::user_tasks::checks::{CheckGround, Checks};
+
+/// For the project's own set-up in a scratch clone.
+const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// What the shifts of one attempt used up together.
 pub struct Spent {
@@ -109,9 +114,79 @@ pub async fn measure(
             live: None,
             fence: Some(&fence.fence),
         };
-        let checked = context.settings.checks.verifying([task]).run_all(&ground, &mut stop.clone()).await?;
-        let Some(results) = checked else { return Ok(None) };
+        let checks = context.settings.checks.verifying([task]);
+        let Some(results) = checks.run_all(&ground, &mut stop.clone()).await? else { return Ok(None) };
         evidence.checks = results;
+        // Before anybody is blamed: once more, and on what the work started from.
+        let failed = checks.failed_in(&evidence.checks);
+        if !failed.is_empty() {
+            let Some(again) = failed.run_all(&ground, &mut stop.clone()).await? else { return Ok(None) };
+            replace(&mut evidence.checks, again);
+        }
+        worktrees.undo_changes(checkout, &measured.head).await?;
+        let failed = context.settings.checks.failed_in(&evidence.checks);
+        if !failed.is_empty() && measured.head != checkout.base {
+            let trial = BaseTrial { checks: &failed, commit: &checkout.base, attempt: checkout.attempt };
+            let Some(before) = trial.run(context, worktrees, stop).await? else { return Ok(None) };
+            for check in &mut evidence.checks {
+                check.fails_without =
+                    before.iter().any(|other| other.name == check.name && other.exit_code != 0);
+            }
+        }
     }
     Ok(Some(evidence))
+}
+
+/// The newer results, in place of the older ones of the same checks.
+fn replace(results: &mut [CheckResult], newer: Vec<CheckResult>) {
+    for one in newer {
+        if let Some(old) = results.iter_mut().find(|old| old.name == one.name) {
+            *old = one;
+        }
+    }
+}
+
+/// Checks that failed, run where the work is not.
+struct BaseTrial<'a> {
+    checks: &'a Checks,
+    commit: &'a CommitId,
+    attempt: AttemptId,
+}
+
+impl BaseTrial<'_> {
+    /// None when somebody asked for a stop meanwhile. A set-up that fails there says nothing about the work either way.
+    async fn run(
+        &self,
+        context: &AttemptContext,
+        worktrees: &Worktrees,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Option<Vec<CheckResult>>, EngineError> {
+        let wanted = &context.settings.worktree;
+        let setup =
+            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let clone = worktrees.scratch_clone(&BranchName::integration(), self.commit, &setup).await?;
+        let root = context.projects.people_folder(worktrees);
+        let fence = context.projects.check_fence(worktrees, clone.folder())?;
+        let mut site = context.projects.check_site(&root, clone.folder(), self.attempt, &clone.memory());
+        site.fence = context.projects.check_task_fence(worktrees, clone.folder());
+        let user_tasks = &context.agents.user_tasks;
+        if let Some(name) = &wanted.setup {
+            let ran = user_tasks.run_watched(&site, name, SETUP_TIMEOUT, &mut stop.clone(), None).await?;
+            match ran {
+                None => return Ok(None),
+                Some(ran) if !ran.succeeded => return Ok(Some(Vec::new())),
+                Some(_) => {}
+            }
+        }
+        let ground = CheckGround {
+            attempt: self.attempt,
+            user_tasks,
+            site: &site,
+            live: None,
+            fence: Some(&fence.fence),
+        };
+        let results = self.checks.run_all(&ground, &mut stop.clone()).await?;
+        clone.remove().await?;
+        Ok(results)
+    }
 }

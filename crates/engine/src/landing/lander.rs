@@ -5,6 +5,7 @@
 //! comes before calling its tasks done; a task whose work is already in the branch is done without another check.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
@@ -36,6 +37,9 @@ use crate::projects::source::{CodeSource, slug};
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::UserTasks;
+
+/// Between two looks at who is in the lane while checks run.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -154,6 +158,7 @@ impl Lander {
         }
         for (candidate, files) in &batch.conflicts {
             let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
+            let met = met::touching(&self.tasks, worktrees, met, files).await?;
             let reason = NotLanded::Conflict { into: lane.key.branch.clone(), files: files.clone(), met };
             self.send_back(&candidate.task, reason).await?;
         }
@@ -181,6 +186,7 @@ impl Lander {
             let stored = self.verdict(&suite.key(tree)).await?;
             states.push(match stored {
                 _ if suite.checks.is_empty() => TreeState::Green,
+                Some(stored) if prefix == 0 => stored.value.state_of_branch(accepted_at(batch, prefix)),
                 Some(stored) => stored.value.state(accepted_at(batch, prefix)),
                 None => TreeState::Unknown,
             });
@@ -200,8 +206,8 @@ impl Lander {
                     ahead.clear();
                 }
                 let order = self.order(lane, worktrees, batch, prefix, suites[prefix].clone()).await?;
-                self.check(worktrees, order).await?;
-                Ok(false)
+                let is_first_look = prefix == batch.members.len() && states[prefix] == TreeState::Unknown;
+                self.check_meanwhile(lane, worktrees, batch, order, ahead, is_first_look).await
             }
             (Some(LaneStep::Land(prefix)), Some(_)) => {
                 let verdict = self.verdict(&key(prefix)).await?.map(|stored| stored.value);
@@ -230,6 +236,47 @@ impl Lander {
                 };
                 self.send_back(&first.task, reason).await?;
                 Ok(true)
+            }
+        }
+    }
+
+    /// Runs the checks. What comes in meanwhile is checked ahead; when one of those that are checked is taken back, the run is
+    /// ended, and so is everything that supposes it. True in that case.
+    async fn check_meanwhile(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        order: CheckOrder,
+        ahead: &mut ChecksAhead,
+        looks_ahead: bool,
+    ) -> Result<bool, EngineError> {
+        let mut news = self.tasks.changes();
+        let ids = batch.ids(batch.members.len());
+        let mut checking = Box::pin(self.check(worktrees, order));
+        loop {
+            tokio::select! {
+                checked = &mut checking => return checked.map(|()| false),
+                is_open = news.changed() => {
+                    if is_open.is_err() {
+                        return checking.await.map(|()| false);
+                    }
+                }
+            }
+            let waiting = lanes::waiting(&self.projects, &lane.key).await?;
+            if !ids.iter().all(|id| waiting.iter().any(|task| task.id() == *id)) {
+                ahead.clear();
+                return Ok(true);
+            }
+            if looks_ahead && waiting.len() > ids.len() {
+                let behind: Vec<Task> =
+                    waiting.into_iter().filter(|task| !ids.contains(&task.id())).collect();
+                self.look_ahead(lane, worktrees, batch, &behind, ahead).await?;
+            }
+            // Every commit anywhere counts as a change; once in a while is enough.
+            tokio::select! {
+                checked = &mut checking => return checked.map(|()| false),
+                () = tokio::time::sleep(LOOK_EVERY) => {}
             }
         }
     }

@@ -29,6 +29,26 @@ pub(crate) async fn find(
     Ok(ids.iter().filter_map(met).collect())
 }
 
+/// Of these, the ones that changed one of the files, if any did.
+pub(crate) async fn touching(
+    tasks: &TaskService,
+    worktrees: &Worktrees,
+    met: Vec<MetTask>,
+    files: &[String],
+) -> Result<Vec<MetTask>, EngineError> {
+    let ids: Vec<TaskId> = met.iter().map(|met| met.task_id).collect();
+    let mut touching = Vec::new();
+    for stored in tasks.store.tasks_by_ids(&ids).await? {
+        let Some(end) = &stored.value.ledger().last_end else { continue };
+        let (Some(base), Some(head)) = (&end.verified.base, &end.verified.head) else { continue };
+        if worktrees.repository().changes_any(base, head, files).await? {
+            touching.push(stored.value.id());
+        }
+    }
+    let named: Vec<MetTask> = met.iter().filter(|met| touching.contains(&met.task_id)).cloned().collect();
+    Ok(if named.is_empty() { met } else { named })
+}
+
 /// The tasks that merge commits name, in order, each once.
 pub(crate) fn task_ids(messages: &str) -> Vec<TaskId> {
     let mut ids: Vec<TaskId> = Vec::new();

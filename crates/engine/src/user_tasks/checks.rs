@@ -117,6 +117,14 @@ impl Checks {
         })
     }
 
+    /// Those among them that failed.
+    pub fn failed_in(&self, results: &[CheckResult]) -> Self {
+        let failed = |check: &&CheckSpec| {
+            results.iter().any(|result| result.name == check.name && result.exit_code != 0)
+        };
+        Self(self.0.iter().filter(failed).cloned().collect())
+    }
+
     /// Runs all of them, one after the other, in the worktree. None when somebody asked for a stop meanwhile.
     pub async fn run_all(
         &self,
@@ -133,7 +141,7 @@ impl Checks {
             let Some((exit_code, output)) = ended else { return Ok(None) };
             ground.note(&format!("== {}: exit code {exit_code} ==", check.name));
             let output_tail = redact(&output).into_owned();
-            results.push(CheckResult { name: check.name.clone(), exit_code, output_tail });
+            results.push(CheckResult::new(check.name.clone(), exit_code, output_tail));
         }
         Ok(Some(results))
     }

@@ -30,3 +30,51 @@ fn i18_a_second_batch_is_checked_while_the_first_one_is() {
     assert_eq!(std::fs::read_to_string(&begun).unwrap().lines().count(), 2, "each batch was checked once");
     assert_green(&repo, "ls file-1");
 }
+
+/// Only in a lane: at the end of an attempt the check passes at once.
+fn in_lane(repo: &crate::engine::test_repo::TestRepo, check: &str) {
+    let file = repo.folder.join(".agent/baton.toml");
+    let check = format!("'''case \"$PWD\" in *worktrees*) exit 0 ;; esac; {check}'''");
+    let settings = std::fs::read_to_string(&file).unwrap().replace("'''true'''", &check);
+    std::fs::write(&file, format!("checks_at_once = 2\n{settings}")).unwrap();
+}
+
+#[test]
+fn what_comes_in_while_another_is_checked_is_checked_beside_it() {
+    let repo = adding_agent("true", "exit 1");
+    let begun = repo.home.join("begun");
+    in_lane(
+        &repo,
+        &format!("echo >> {0}; until test $(wc -l < {0}) -ge 2; do sleep 0.1; done", begun.display()),
+    );
+    let (first, second) = (repo.add("Add a.txt", &[]), repo.add("Add b.txt", &[]));
+    let up = repo.up();
+    repo.until_queue(&first, "provisional");
+    repo.until_queue(&second, "provisional");
+    repo.stdout(&["accept", &first, "--no-wait"]);
+    repo.until("its check runs", || begun.exists());
+    repo.stdout(&["accept", &second, "--no-wait"]);
+    repo.until_queue(&first, "done");
+    repo.until_queue(&second, "done");
+    up.end();
+    assert_eq!(own_history(&repo).len(), 2);
+}
+
+#[test]
+fn the_check_of_work_that_is_taken_back_ends() {
+    let repo = adding_agent("true", "exit 1");
+    let begun = repo.home.join("begun");
+    in_lane(&repo, &format!("if test -e a.txt; then touch {}; exec tail -f /dev/null; fi", begun.display()));
+    let (first, second) = (repo.add("Add a.txt", &[]), repo.add("Add b.txt", &[]));
+    let up = repo.up();
+    repo.until_queue(&first, "provisional");
+    repo.until_queue(&second, "provisional");
+    repo.set_agent("hang");
+    repo.stdout(&["accept", &first, "--no-wait"]);
+    repo.until("its check runs", || begun.exists());
+    repo.stdout(&["accept", &second, "--no-wait"]);
+    repo.stdout(&["reject", &first, "--reason", "Not like this."]);
+    repo.until_queue(&second, "done");
+    up.end();
+    assert!(!repo.git(&["ls-tree", "--name-only", "baton/next"]).contains("a.txt"));
+}

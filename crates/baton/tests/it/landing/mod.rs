@@ -1,6 +1,7 @@
 //! Accepted work lands only on commits that passed the checks (I18).
 
 mod ahead;
+mod blame;
 mod early;
 mod green;
 mod killed;

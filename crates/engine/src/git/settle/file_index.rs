@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use baton_core::base::git_name::CommitId;
 use tempfile::TempDir;
 
+use crate::git::clone::checkout::Checkout;
 use crate::git::clone::files::{is_real_dir, is_real_file};
 use crate::git::clone::private_clone::PrivateClone;
 use crate::git::clone::worktrees::Worktrees;
@@ -21,6 +22,9 @@ use crate::git::error::GitError;
 
 /// Repositories within repositories within repositories: nobody means that.
 const NESTED_DEPTH_MAX: usize = 8;
+
+/// Paths on one command line.
+const PATHS_AT_ONCE: usize = 500;
 
 pub(crate) struct FileIndex {
     pub clone: PrivateClone,
@@ -129,6 +133,42 @@ impl Worktrees {
                 Some(deeper) => nested.push((folder.join(parse_path(deeper)), depth + 1)),
                 None => drop(paths.insert(folder.join(parse_path(path)))),
             }
+        }
+        Ok(())
+    }
+}
+
+impl Worktrees {
+    /// Puts the files of a working folder back to a commit: whatever checks wrote there is nobody's work. Ignored files
+    /// stay, since the next build may need them.
+    pub async fn undo_changes(&self, checkout: &Checkout, commit: &CommitId) -> Result<(), GitError> {
+        if !is_real_dir(&checkout.folder) {
+            return Ok(());
+        }
+        let index = self.index_at(self.clone_in(&checkout.folder), Some(commit)).await?;
+        let changed = self.changed_paths(&index).await?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let tried = "undo what the checks wrote";
+        let list = self.with_index(tried, &index).args(["ls-files", "-z", "--others", "--exclude-standard"]);
+        let others = list.timeout(TIMEOUT_FILES).run().await?;
+        let others: BTreeSet<PathBuf> =
+            others.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(parse_path).collect();
+        let (new, known): (Vec<PathBuf>, Vec<PathBuf>) =
+            changed.into_iter().partition(|path| others.contains(path));
+        if !known.is_empty() {
+            let mut lines = Vec::new();
+            for path in &known {
+                lines.extend_from_slice(path.as_os_str().as_bytes());
+                lines.push(0);
+            }
+            let write = self.with_index(tried, &index).args(["checkout-index", "--force", "-z", "--stdin"]);
+            write.input(lines).timeout(TIMEOUT_FILES).run().await?;
+        }
+        for some in new.chunks(PATHS_AT_ONCE) {
+            let clean = self.with_index(tried, &index).args(["clean", "-q", "-d", "--force", "--"]);
+            clean.args(some.iter().map(|path| path.as_os_str())).timeout(TIMEOUT_FILES).run().await?;
         }
         Ok(())
     }

@@ -116,7 +116,14 @@ impl Worktrees {
             if let Some(trunk) = self.repository.tip(from).await? {
                 count = count.arg(trunk.as_str());
             }
-            count = count.arg(format!("--exclude=refs/heads/{branch}")).arg("--glob=refs/heads/baton/TASK-*");
+            // A branch that was started on this one's work has it, too.
+            let list = self.repository.call(tried).args(["for-each-ref", "--format=%(refname:strip=3)"]);
+            let rest_on_others =
+                String::from_utf8_lossy(&list.arg("refs/baton/ground").run().await?).into_owned();
+            for left_out in rest_on_others.lines().chain([branch.as_str()]) {
+                count = count.arg(format!("--exclude=refs/heads/{left_out}"));
+            }
+            count = count.arg("--glob=refs/heads/baton/TASK-*");
         }
         let line = count.line().await?;
         line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
@@ -149,6 +156,20 @@ impl Repository {
         let diff = self.diff_call("measure the changes", base, head).await?;
         let out = diff.args(["--numstat", "-z", "--find-renames"]).run().await?;
         Ok(extent_of(&out))
+    }
+
+    /// Whether one of these files differs between two commits. Commits that are not here differ in nothing.
+    pub async fn changes_any(
+        &self,
+        base: &CommitId,
+        head: &CommitId,
+        files: &[String],
+    ) -> Result<bool, GitError> {
+        if self.commit_at(base.as_str()).await?.is_none() || self.commit_at(head.as_str()).await?.is_none() {
+            return Ok(false);
+        }
+        let diff = self.diff_call("see who changed the files", base, head).await?;
+        Ok(!diff.args(["--name-only", "--"]).args(files).run().await?.is_empty())
     }
 
     /// `git log base..head --oneline`, its beginning.

@@ -134,7 +134,7 @@ pub(crate) fn requeued(reason: &baton_core::task::guard::RequeueReason) -> Strin
         Why::NoCommits => "no commits".to_owned(),
         Why::NoPlan { fault: None } => "no plan submitted".to_owned(),
         Why::NoPlan { fault: Some(fault) } => format!("its plan could not be used: {fault}"),
-        Why::CheckFailed { check, .. } => format!("the check {check} failed"),
+        Why::CheckFailed { .. } => reason.to_string(),
         Why::Systemic { message } => format!("systemic failure: {message}"),
         Why::LeaseExpired => "systemic failure: the agent was lost".to_owned(),
     }

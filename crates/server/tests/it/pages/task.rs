@@ -47,8 +47,7 @@ async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
 async fn reported_and_verified_results_are_shown_side_by_side() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
-    let failed =
-        CheckResult { name: text("lint"), exit_code: 3, output_tail: "one line too long".to_owned() };
+    let failed = CheckResult::new(text("lint"), 3, "one line too long");
     let evidence = Evidence { checks: vec![failed], ..worked() };
     let result = AttemptResult::NoChanges { reason: "`greet` was there".to_owned() };
     scene.stage.attempt(task, result, "Nothing to do.", evidence).await;

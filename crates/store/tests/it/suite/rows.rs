@@ -120,7 +120,7 @@ pub fn token() -> AccessToken {
 pub fn verdict() -> Verdict {
     let commit: CommitId = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
     let name = NonBlank::new("test").unwrap();
-    let passed = CheckResult { name, exit_code: 0, output_tail: "ok".to_owned() };
+    let passed = CheckResult::new(name, 0, "ok");
     Verdict {
         key: VerdictKey {
             tree: commit.clone(),
