@@ -45,6 +45,11 @@ fn a_check_that_fails_once_at_the_end_of_an_attempt_blames_nobody() {
 fn a_branch_that_fails_by_itself_does_not_make_a_task_too_large() {
     let repo = adding_agent("true", "exit 1");
     set_check(&repo, "true", "test -e repaired");
+    // Each attempt has something new to commit.
+    repo.set_agent(
+        r#"name=$(printf '%s\n' "$prompt" | sed -n 's/^# Add \(.*\)$/\1/p'); echo "$BATON_ATTEMPT_ID" > "$name"
+        git add -A; git commit -q -m "Add $name""#,
+    );
     let task = repo.add("Add a.txt", &[]);
     let repair = repo.add("Add repaired", &[]);
     // Its agent may try to mend it; that it cannot is no sign of the task's size.
