@@ -11,7 +11,7 @@ use baton_core::recycle::prompt::{
 };
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
-use baton_core::task::state::QueueName;
+use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 
 use crate::attempt::prompt::{GOING_ON, last_exchange};
@@ -132,7 +132,13 @@ pub(crate) fn describe_state(task: &Task) -> Option<&'static str> {
         QueueName::Incoming | QueueName::Breakdown => Some("planned"),
         QueueName::Claimed | QueueName::NeedsContinuation => Some("in progress"),
         QueueName::Escalated => Some("stopped, waits for a person"),
-        QueueName::Provisional => Some("finished, not accepted yet"),
+        QueueName::Provisional => Some(match task.state() {
+            TaskState::Provisional(Provisional {
+                mark: ReviewMark::BurnedOut | ReviewMark::NotConverging,
+                ..
+            }) => "tried without a result, waits for a person",
+            _ => "finished, not accepted yet",
+        }),
         QueueName::Landing => Some("accepted, being checked before it is merged"),
         QueueName::Recycled => Some("too large, replaced by smaller tasks"),
         QueueName::Failed => Some("failed"),
