@@ -241,12 +241,20 @@ async fn one(api: &Api, question: QuestionId, text: &str) -> Result<String, CliE
             Ok(format!("Answered {question}. The loop continues.\n"))
         };
     };
-    let status = match (queue, api.is_served()) {
+    let status = status_after(api, task, queue).await?;
+    api.confirm(task, &format!("Answered {question}; {task} {status}.\n")).await
+}
+
+/// What an answer leads to, as the end of a sentence about its task.
+pub(crate) async fn status_after(api: &Api, task: TaskId, queue: QueueName) -> Result<String, CliError> {
+    Ok(match (queue, api.is_served()) {
+        (QueueName::Incoming, _) if api.task(task).await?.summary.held_because.is_some() => {
+            format!("is held until you release it: baton task release {task}")
+        }
         (QueueName::Incoming, true) => "continues".to_owned(),
         (QueueName::Incoming, false) => "continues when agents run: baton up".to_owned(),
         (queue, _) => format!("is now {}", queue.as_str()),
-    };
-    api.confirm(task, &format!("Answered {question}; {task} {status}.\n")).await
+    })
 }
 
 /// Reads one question and its answer per line of standard input. Stops at the first refusal.

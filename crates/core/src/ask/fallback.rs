@@ -105,7 +105,7 @@ impl Fallback {
             Self::Dangerous => (
                 "This task may destroy something. May it go ahead? (YES/NO)",
                 "The agent has stopped. Baton does not know what it has done outside its worktree.",
-                "YES lets it go on; NO sends it back to end without. Only a person can answer this.",
+                "YES lets it go on; NO holds the task until you release it. Only a person can answer this.",
             ),
             Self::NothingChanged => (
                 "Is this answer enough, or should it change code?",

@@ -1,7 +1,7 @@
 //! An answer arrives, or the policy gives up on one.
 
 use crate::ask::answer_source::AnsweredBy;
-use crate::ask::choice::SplitRetryCancel;
+use crate::ask::choice::{SplitRetryCancel, refuses};
 use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
@@ -37,9 +37,15 @@ impl TransitionBuilder<'_> {
             QuestionKind::Clarification
             | QuestionKind::Confirmation
             | QuestionKind::Gate
-            | QuestionKind::Permission
-            | QuestionKind::Danger => None,
+            | QuestionKind::Permission => None,
+            // I22: an operation that a person refused does not run again before they say so. Another task may go on without what
+            // it asked for.
+            QuestionKind::Danger => {
+                let is_operation = matches!(self.before.state, TaskState::Blocked { .. });
+                (is_operation && refuses(answer.as_str())).then_some(Decided::Refused)
+            }
         };
+        let said = answer.clone();
         let at = self.task.updated_at;
         let state = QuestionState::Answered { at, answer: answer.clone(), answered_by: answered_by.clone() };
         self.close_question(pending, state);
@@ -54,6 +60,10 @@ impl TransitionBuilder<'_> {
         match choice {
             None => self.resume(after),
             Some(Decided::Enough) => self.take_output(after),
+            Some(Decided::Refused) => {
+                self.task.ledger.resumes = after;
+                self.hold_for(NonBlank::led_by("you refused what it asked for: ", said.as_str()));
+            }
             Some(Decided::Next(SplitRetryCancel::Retry)) => {
                 self.clear_count();
                 self.resume(None);
@@ -116,6 +126,7 @@ impl TransitionBuilder<'_> {
 enum Decided {
     Next(SplitRetryCancel),
     Enough,
+    Refused,
 }
 
 fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<Decided, CommandRefusal> {

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::cli::tasks::TaskCommand;
 use crate::commands::import::project_id;
+use crate::commands::question::status_after;
 use crate::commands::task::show::render;
 use crate::context::CliContext;
 use crate::context::api::{Api, ListRequest};
@@ -87,7 +88,9 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
         TaskCommand::Reply { task, text } => {
             let answer = CliContext::non_blank(&text, "the reply")?;
             let id = post_decision(api, &task, "reply", &json!({ "reply": answer })).await?;
-            api.confirm(id, &format!("Answered; {id} continues.\n")).await
+            let queue = api.task(id).await?.summary.queue;
+            let status = status_after(api, id, queue).await?;
+            api.confirm(id, &format!("Answered; {id} {status}.\n")).await
         }
         TaskCommand::Cancel { task, reason } => {
             let reason = reason.map(|reason| CliContext::non_blank(&reason, "the reason")).transpose()?;

@@ -129,3 +129,22 @@ fn secrets_in_an_agents_output_are_stored_nowhere() {
     let everything = format!("{task}{log}{}", server.get(&format!("/api/tasks/{id}/events")).body);
     assert!(!everything.contains(secret), "{everything}");
 }
+
+#[test]
+fn i22_what_a_person_refused_does_not_run_again() {
+    for no in ["NO", "stop", "Not now, please."] {
+        let script = reporting("BLOCKED", None, "May I drop the table?");
+        let server = TestServer::new(&json!([script])).start();
+        let project = server.project();
+        let id = server.chat(&project, &json!({ "content": "Do it", "task_type": "DANGEROUS_OP" }));
+        server.wait_for_status(&id, "BLOCKED");
+        server.post(&format!("/api/tasks/{id}/reply"), &json!({ "reply": no }));
+        let task = server.task(&id);
+        assert_eq!(task["held_because"], format!("you refused what it asked for: {no}"), "{task:#}");
+        assert_eq!(task["attempts"].as_array().unwrap().len(), 1, "{task:#}");
+        // Only a person lets it go on.
+        server.post(&format!("/api/tasks/{id}/release"), &json!({}));
+        let task = server.wait_for_status(&id, "BLOCKED");
+        assert_eq!(task["attempts"].as_array().unwrap().len(), 2, "{task:#}");
+    }
+}
