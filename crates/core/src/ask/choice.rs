@@ -233,21 +233,6 @@ choice!(
     SplitRetryCancel { Split = "SPLIT", Retry = "RETRY", Cancel = "CANCEL" }
 );
 
-/// Words that a refusal begins with.
-const REFUSALS: [&str; 8] = ["no", "never", "stop", "cancel", "abort", "don't", "not now", "do not"];
-
-/// Whether an answer in one's own words refuses: it begins with one of the words that do.
-pub fn refuses(answer: &str) -> bool {
-    if matches!(YesNo::read(split_remark(answer).0), Ok(YesNo::No)) {
-        return true;
-    }
-    let answer = answer.trim().to_lowercase().replace('’', "'");
-    REFUSALS.iter().any(|word| {
-        let rest = answer.strip_prefix(word);
-        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '\''))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -376,30 +361,6 @@ mod tests {
             if let Ok(index) = pick(&text, &options) {
                 prop_assert!(index < options.len());
             }
-        }
-    }
-
-    #[test]
-    fn a_refusal_is_known_by_how_it_begins() {
-        for no in [
-            "NO",
-            "no.",
-            "No, drop nothing",
-            "NO: not today",
-            "stop",
-            "Not now",
-            "Don’t",
-            "cancel it",
-            "n",
-            "nein",
-            "いいえ",
-        ] {
-            assert!(refuses(no), "{no}");
-        }
-        for other in
-            ["YES", "nothing else, go on", "Now", "northwind only", "stopwatch", "yes, no backup needed"]
-        {
-            assert!(!refuses(other), "{other}");
         }
     }
 }

@@ -66,7 +66,7 @@ impl Fallback {
             Self::Implementation => draft,
             Self::NothingChanged => draft.with_options(&[ENOUGH, CHANGE_CODE]),
             Self::Default | Self::Timeout | Self::TurnLimit | Self::Interactive | Self::Dangerous => {
-                draft.with_options(&["YES", "NO"])
+                draft.with_options(&["YES", "NO"]).holding_on_no()
             }
         }
     }
@@ -77,8 +77,8 @@ impl Fallback {
             Self::Default => (
                 "YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)",
                 "The agent stopped without saying what it needs.",
-                "YES sends it back with permission to change code; NO sends it back to finish without changing any. \
-                 You may also write what it should know.",
+                "YES sends it back with permission to change code; NO holds the task until you release it. You may also \
+                 write what it should know.",
             ),
             Self::Implementation => (
                 "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
@@ -89,18 +89,18 @@ impl Fallback {
             Self::Timeout => (
                 "タスクがタイムアウトしました。続行しますか？ (YES/NO)",
                 "(The task ran out of time.)",
-                "YES continues where it stopped; NO tells the agent to wrap up with what there is.",
+                "YES continues where it stopped; NO holds the task until you release it.",
             ),
             Self::TurnLimit => (
                 "タスクがターン数の上限に達しました。続行しますか？ (YES/NO)",
                 "(The task used up its turns.)",
-                "YES continues where it stopped; NO tells the agent to wrap up with what there is.",
+                "YES continues where it stopped; NO holds the task until you release it.",
             ),
             Self::Interactive => (
                 "対話的な確認が必要です。続行を許可しますか？ (YES/NO)",
                 "(Something the agent started waits for a person's input, and the agent stopped there.)",
-                "YES sends it back to confirm it; NO sends it back to find a way without. You may also write what it \
-                 should answer.",
+                "YES sends it back to confirm it; NO holds the task until you release it. You may also write what it \
+                 should do.",
             ),
             Self::Dangerous => (
                 "This task may destroy something. May it go ahead? (YES/NO)",

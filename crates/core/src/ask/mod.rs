@@ -14,3 +14,4 @@ pub mod question_record;
 pub mod queued_answer;
 pub mod refusal;
 pub mod stand_alone;
+pub mod stop_words;

@@ -63,15 +63,28 @@ pub struct QuestionDraft {
     pub default: Option<NonBlank>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// NO leaves the task with the person (I22). Otherwise NO is an answer like others, and the agent continues with it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_holds: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl QuestionDraft {
     pub fn new(kind: QuestionKind, text: NonBlank) -> Self {
-        Self { text, kind, options: Vec::new(), default: None, expires_at: None }
+        Self { text, kind, options: Vec::new(), default: None, expires_at: None, no_holds: false }
     }
 
     pub(crate) fn with_options(mut self, options: &[&'static str]) -> Self {
         self.options = options.iter().map(|option| NonBlank::fixed(option)).collect();
+        self
+    }
+
+    pub(crate) fn holding_on_no(mut self) -> Self {
+        self.no_holds = true;
         self
     }
 

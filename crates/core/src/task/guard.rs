@@ -341,7 +341,7 @@ fn failed(cause: ErrorCause, message: &str) -> AttemptVerdict {
 fn awaiting(output: &str, fallback: Fallback, verified: &Evidence) -> AttemptVerdict {
     let supplied = fallback.question_after(Some(verified.commits));
     let question = match question_in(output) {
-        Some(text) => QuestionDraft { options: Vec::new(), text, ..supplied },
+        Some(text) => QuestionDraft { options: Vec::new(), no_holds: false, text, ..supplied },
         None => supplied,
     };
     AttemptVerdict::Await { question }

@@ -16,6 +16,7 @@ use crate::task::ledger::Asking;
 use crate::task::state::TaskState;
 use crate::transition::refusal::CommandRefusal;
 
+use crate::transition::reply::{stop_reason, stops_work};
 use crate::transition::step::TransitionBuilder;
 
 impl TransitionBuilder<'_> {
@@ -81,11 +82,14 @@ impl TransitionBuilder<'_> {
     /// The answer arrives while the agent still runs: it is told now, or resumed with it.
     pub(super) fn reply_to_agent(
         &mut self,
+        attempt: &Attempt,
         question: QuestionId,
         answer: &NonBlank,
         answered_by: AnsweredBy,
     ) -> Result<(), CommandRefusal> {
         let answer = self.take_answer(question, answer, &answered_by)?;
+        let stopped = self.before.pending_question().filter(|pending| stops_work(pending, &answer));
+        let stopped = stopped.map(|_| stop_reason(&answer, answered_by.is_automatic()));
         if let Some(pending) = self.before.pending_question() {
             let at = self.task.updated_at;
             let (said, by) = (answer.clone(), answered_by.clone());
@@ -98,6 +102,12 @@ impl TransitionBuilder<'_> {
             answer,
             answered_by,
         });
+        if let Some(reason) = stopped {
+            let at = self.task.updated_at;
+            self.close_attempt(attempt.clone(), AttemptClosing::Stopped { at });
+            self.effect(Effect::StopAgent { attempt: attempt.id });
+            self.leave_with_person(Some(attempt.id), reason);
+        }
         Ok(())
     }
 

@@ -91,10 +91,10 @@ impl Task {
                 step.fence(attempt, None)?;
             }
 
-            (State::Claimed { .. }, Command::Reply { question, answer, answered_by })
+            (State::Claimed { attempt }, Command::Reply { question, answer, answered_by })
                 if self.pending_question().is_some() =>
             {
-                step.reply_to_agent(question, &answer, answered_by)?;
+                step.reply_to_agent(attempt, question, &answer, answered_by)?;
             }
             (State::Claimed { attempt }, Command::FailClosed { question, reason })
                 if self.pending_question().is_some() =>

@@ -1,10 +1,11 @@
 //! An answer arrives, or the policy gives up on one.
 
 use crate::ask::answer_source::AnsweredBy;
-use crate::ask::choice::{SplitRetryCancel, refuses};
+use crate::ask::choice::{SplitRetryCancel, YesNo, split_remark};
 use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
+use crate::ask::stop_words::{refuses, stops};
 use crate::base::id::{AttemptId, QuestionId};
 use crate::base::text::NonBlank;
 use crate::records::effect::{Effect, Notification};
@@ -29,6 +30,14 @@ impl TransitionBuilder<'_> {
         let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
             QuestionKind::Escalation => Some(read_choice(question, &answer)?),
+            // I22: an operation that a person refused does not run again before they say so. Another task may go on without
+            // what it asked for.
+            QuestionKind::Danger
+                if matches!(self.before.state, TaskState::Blocked { .. }) && refuses(answer.as_str()) =>
+            {
+                Some(Decided::Refused)
+            }
+            _ if stops_work(pending, &answer) => Some(Decided::Stopped),
             QuestionKind::Completion if answer.as_str() == ENOUGH => Some(Decided::Enough),
             QuestionKind::Completion => {
                 self.clear_count();
@@ -37,15 +46,10 @@ impl TransitionBuilder<'_> {
             QuestionKind::Clarification
             | QuestionKind::Confirmation
             | QuestionKind::Gate
-            | QuestionKind::Permission => None,
-            // I22: an operation that a person refused does not run again before they say so. Another task may go on without what
-            // it asked for.
-            QuestionKind::Danger => {
-                let is_operation = matches!(self.before.state, TaskState::Blocked { .. });
-                (is_operation && refuses(answer.as_str())).then_some(Decided::Refused)
-            }
+            | QuestionKind::Permission
+            | QuestionKind::Danger => None,
         };
-        let said = answer.clone();
+        let (said, is_automatic) = (answer.clone(), answered_by.is_automatic());
         let at = self.task.updated_at;
         let state = QuestionState::Answered { at, answer: answer.clone(), answered_by: answered_by.clone() };
         self.close_question(pending, state);
@@ -63,6 +67,9 @@ impl TransitionBuilder<'_> {
             Some(Decided::Refused) => {
                 self.task.ledger.resumes = after;
                 self.hold_for(NonBlank::led_by("you refused what it asked for: ", said.as_str()));
+            }
+            Some(Decided::Stopped) => {
+                self.leave_with_person(after, stop_reason(&said, is_automatic));
             }
             Some(Decided::Next(SplitRetryCancel::Retry)) => {
                 self.clear_count();
@@ -106,6 +113,18 @@ impl TransitionBuilder<'_> {
         self.send_home();
     }
 
+    /// I22: nobody works on it until a person lets somebody. What was done so far is kept.
+    pub(super) fn leave_with_person(&mut self, after: Option<AttemptId>, reason: NonBlank) {
+        match self.before.spec.purpose {
+            Purpose::Work | Purpose::Run => {
+                self.task.ledger.resumes = after;
+                self.hold_for(reason);
+            }
+            // A breakdown starts by a person's word anyway.
+            Purpose::Breakdown { .. } => self.task.state = TaskState::Breakdown { released: false },
+        }
+    }
+
     /// What the agent wrote is the result, without the question that was appended to it.
     fn take_output(&mut self, attempt: Option<AttemptId>) {
         let written = self.before.ledger.last_end.as_ref().map(|end| end.reported.output.clone());
@@ -127,6 +146,30 @@ enum Decided {
     Next(SplitRetryCancel),
     Enough,
     Refused,
+    Stopped,
+}
+
+pub(super) fn stop_reason(said: &NonBlank, is_automatic: bool) -> NonBlank {
+    match split_remark(said.as_str()).1 {
+        _ if is_automatic => NonBlank::led_by("its question got an automatic answer: ", said.as_str()),
+        Some(remark) => NonBlank::led_by("stopped by you: ", remark),
+        None => NonBlank::fixed("stopped by you"),
+    }
+}
+
+/// I22: "stop" is no instruction to an agent, unless it was one of the answers offered; nor is NO to a question of
+/// Baton's that says it holds the task.
+pub(super) fn stops_work(pending: &Question, answer: &NonBlank) -> bool {
+    let decides_itself = match pending.kind() {
+        QuestionKind::Gate | QuestionKind::Escalation => true,
+        QuestionKind::Clarification
+        | QuestionKind::Confirmation
+        | QuestionKind::Permission
+        | QuestionKind::Danger
+        | QuestionKind::Completion => false,
+    };
+    let is_no = pending.draft.no_holds && YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No);
+    !decides_itself && (is_no || (!pending.draft.options.contains(answer) && stops(answer.as_str())))
 }
 
 fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<Decided, CommandRefusal> {

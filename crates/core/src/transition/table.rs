@@ -19,7 +19,8 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
         // The agent asks while it runs, and may be answered then.
-        (S::Claimed, C::Start | C::NoteSession | C::Ask | C::Reply) => &[S::Claimed],
+        (S::Claimed, C::Start | C::NoteSession | C::Ask) => &[S::Claimed],
+        (S::Claimed, C::Reply) => &[S::Claimed, S::Held, S::Breakdown],
         (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
             S::Done,
@@ -35,7 +36,9 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         ],
         (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse],
 
-        (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled, S::Done],
+        (S::AwaitingResponse, C::Reply) => {
+            &[S::Incoming, S::Held, S::Breakdown, S::Recycled, S::Cancelled, S::Done]
+        }
         (S::AwaitingResponse, C::FailClosed) => &[S::Failed],
         (S::Blocked, C::Reply) => &[S::Incoming, S::Held],
 

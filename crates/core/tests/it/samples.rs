@@ -386,7 +386,7 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![Command::ExpireLease { attempt: live }, Command::ExpireLease { attempt: stranger }]
         }
         CommandName::Reply => {
-            let answers = ["SPLIT", "RETRY", "CANCEL", "YES", "NO", "ENOUGH", "Port 80, please."];
+            let answers = ["SPLIT", "RETRY", "CANCEL", "YES", "NO", "STOP", "ENOUGH", "Port 80, please."];
             let sources = [AnsweredBy::human("mia"), AnsweredBy::Queued, AnsweredBy::Expiry];
             let mut replies = Vec::new();
             for question in [pending, QuestionId::from_bits(9)] {

@@ -3,6 +3,7 @@
 mod answering;
 mod notices;
 mod refusing;
+mod stopping;
 mod surviving;
 
 use serde_json::{Value, json};

@@ -184,3 +184,47 @@ fn the_hub_shows_the_summary_of_a_loop_that_ended() {
     answer(&server, &mut listener, "Ready to execute?", "DONE");
     assert_eq!(server.read("/api/sessions/mine/recipe")["reason"], "user-requested");
 }
+
+#[test]
+fn i22_stop_to_an_agent_of_the_loop_ends_the_loop() {
+    let asks = json!({ "when": "# Plan:", "resumed": false, "steps": [{ "ask": { "question": "Which secret colour?" } }] });
+    let server = busy_server(&[asks], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Which secret colour?", "stop");
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!(exited["reason"], "user-requested", "{exited}");
+    let_agents_work(&server);
+    let held = titled(&server, "Build it");
+    assert_eq!(held["held_because"], "stopped by you", "{held}");
+    let planners = server.read("/api/tasks?session_id=mine");
+    let planners = planners["tasks"].as_array().unwrap();
+    let planners = planners.iter().filter(|task| task["title"].as_str().unwrap().starts_with("Plan:"));
+    assert_eq!(planners.count(), 1, "no other planner");
+}
+
+#[test]
+fn i22_the_next_iteration_leaves_what_a_person_holds() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    for question in [
+        "Ready to execute?",
+        "Execute: First part?",
+        "Done: First part?",
+        "Execute: Second part?",
+        "Done: Second part?",
+        "Ready for review?",
+        "Add discovered tasks?",
+    ] {
+        answer(&server, &mut listener, question, "YES");
+    }
+    for title in ["Add docs", "Wash the dishes"] {
+        let id = titled(&server, title)["task_id"].as_str().unwrap().to_owned();
+        let held =
+            server.command().args(["task", "hold", &id, "--reason", "I do this one"]).output().unwrap();
+        assert!(held.status.success(), "{held:?}");
+    }
+    answer(&server, &mut listener, "Continue loop?", "YES");
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!(exited["reason"], "no-tasks-available", "{exited}");
+    assert_eq!(titled(&server, "Add docs")["held_because"], "I do this one");
+}

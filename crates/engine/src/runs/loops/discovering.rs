@@ -26,6 +26,9 @@ use sha2::{Digest, Sha256};
 use crate::base::error::Result;
 use crate::runs::loops::Loops;
 
+/// Why a discovered task is held.
+pub(crate) const DISCOVERED: &str = "the loop discovered it";
+
 /// Tasks read at once when duplicates are looked for.
 const TASKS_PAGE: u32 = 500;
 /// How often a review may come upon a title anew after it was done. Beyond this a person should ask why.
@@ -53,7 +56,7 @@ impl Loops {
         let asker = self.tasks.asker_of(current.session()).await?;
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         let mut counts = Counts { created: 0, skipped: count(selection.skipped.len()) };
-        let why = NonBlank::new("the loop discovered it")?;
+        let why = NonBlank::new(DISCOVERED)?;
         let mut change = Change::new();
         for DiscoveredTask { title, description } in selection.create {
             let (id, session) = (self.tasks.ids.task(), current.session().clone());

@@ -32,6 +32,7 @@ use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
 use crate::runs::loops::commands::{loop_recipe, named};
+use crate::runs::loops::discovering::DISCOVERED;
 use crate::runs::loops::messages;
 use crate::runs::loops::rows::{asked, put};
 use crate::runs::loops::text;
@@ -138,9 +139,15 @@ impl LoopDriver {
         let is_new = |task: &Task| *task.state() == TaskState::Incoming && fits(task);
         let mut chosen = self.loops.runs.first_ready(is_new).await?;
         if chosen.is_none() {
-            // What the session's loops discovered or were stopped at is kept for them.
+            // What the session's loops discovered is kept for them, and what a person held is kept for that person (I22):
+            // starting a loop takes it up again, going on with one does not.
+            let is_begun = stored.value.iteration() > 1;
+            let is_left = |task: &Task| {
+                let why = task.ledger().held_because.as_ref().map(NonBlank::as_str);
+                fits(task) && (!is_begun || why.is_none_or(|why| why == DISCOVERED))
+            };
             let held = self.loops.held_for(stored.value.session()).await?;
-            chosen = held.into_iter().find(|held| fits(&held.value));
+            chosen = held.into_iter().find(|held| is_left(&held.value));
         }
         let Some(task) = chosen else {
             let reason = ExitReason::no_tasks_available();
@@ -216,6 +223,13 @@ impl LoopDriver {
             return self.release(task).await;
         }
         if goes_on(watched.state()) && *watched.state() != TaskState::Held {
+            return Ok(false);
+        }
+        if is_stopped && !matches!(stored.value.work(), PhaseWork::Execute(_)) {
+            // Without its plan or review the phase cannot go on, and another agent would not be a stop.
+            self.loops
+                .leave_loop(stored.value.session(), ExitReason::user_requested(), None, Actor::Baton)
+                .await?;
             return Ok(false);
         }
         let mut work = stored.value.work().clone();

@@ -2,6 +2,7 @@
 
 use baton_core::ask::choice::{YesNo, is_one_of, split_remark};
 use baton_core::ask::question_record::QuestionState;
+use baton_core::ask::stop_words::stops;
 use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -16,7 +17,7 @@ use crate::runs::loops::Loops;
 use crate::runs::loops::answers::{LoopAnswer, ONCE_MORE};
 use crate::runs::loops::rows::{closed, put};
 
-/// Words that end the loop wherever it is. DONE means something else where the question is whether a subtask is done.
+/// Words that end the loop wherever it is, beside those that stop any work. DONE means something else where the question is whether a subtask is done.
 const BREAK: [&str; 4] = ["BREAK LOOP", "BREAK OFF", "END LOOP", "STOP LOOP"];
 const DONE: &str = "DONE";
 /// Words that let an agent work once more.
@@ -46,7 +47,7 @@ impl LoopReply {
         // DONE at the last gate is its NO: the loop ends with its summary.
         let at_last_gate = topic == QuestionTopic::Gate && current.phase() == Phase::Review;
         let is_done = is_one_of(answer.as_str(), &[DONE]) && topic != QuestionTopic::IsDone && !at_last_gate;
-        if is_done || is_one_of(answer.as_str(), &BREAK) {
+        if is_done || is_one_of(answer.as_str(), &BREAK) || stops(answer.as_str()) {
             return Some(Self::BreakOff);
         }
         let is_no = YesNo::read(word) == Ok(YesNo::No);
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn answers_in_other_words() {
         use PhaseStart::{Execute, Plan, Review};
-        use QuestionTopic::{Discovered, Gate, IsDone, MayRun, Revision};
+        use QuestionTopic::{Discovered, Gate, IsDone, MayRun, MoreWork, Revision, Vagueness};
         let remark = |text: &str| NonBlank::new(text).unwrap();
         for (phase, topic, answer, expected) in [
             (Plan, Gate, "NO: three parts", Some(LoopReply::Replan(remark("three parts")))),
@@ -161,6 +162,10 @@ mod tests {
             (Plan, Gate, "YES: three parts", None),
             (Plan, Gate, "DONE", Some(LoopReply::BreakOff)),
             (Plan, Revision, "Done: the first part", None),
+            (Plan, Revision, "stop", Some(LoopReply::BreakOff)),
+            (Plan, Vagueness, "Not now.", Some(LoopReply::BreakOff)),
+            (Plan, Vagueness, "stop the server first", None),
+            (Execute, MoreWork, "cancel", Some(LoopReply::BreakOff)),
             (Execute, Gate, "no - add a test", Some(LoopReply::MoreWork(remark("add a test")))),
             (Execute, MayRun, "break loop", Some(LoopReply::BreakOff)),
             (Execute, IsDone, "DONE", None),

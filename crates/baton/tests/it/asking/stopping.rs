@@ -1,0 +1,69 @@
+//! I22: an answer that stops the work starts no agent.
+
+use serde_json::json;
+
+use super::{add, asks_then_reports, questions};
+use crate::engine::test_repo::TestRepo;
+
+#[test]
+fn i22_stop_as_an_answer_holds_the_task() {
+    for (stop, why) in [
+        ("stop", "stopped by you"),
+        ("Not now.", "stopped by you"),
+        ("cancel: we decided otherwise", "stopped by you: we decided otherwise"),
+    ] {
+        let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "");
+        let task = add(&repo, "Ask");
+        let up = repo.up();
+        repo.until("the question", || !questions(&repo).is_empty());
+        repo.json(&["answer", questions(&repo)[0]["id"].as_str().unwrap(), stop]);
+        let held = repo.show(&task);
+        assert_eq!((&held["queue"], &held["held_because"]), (&json!("incoming"), &json!(why)), "{held:#}");
+        // Agents are free, and other work is done; this is not.
+        let other = add(&repo, "Something else");
+        repo.until("the other question", || questions(&repo).iter().any(|asked| asked["task_id"] == other));
+        assert_eq!(repo.show(&task)["attempts"].as_array().unwrap().len(), 1);
+        // A release continues where it stopped.
+        repo.json(&["task", "release", &task]);
+        repo.until_queue(&task, "done");
+        up.end();
+    }
+}
+
+#[test]
+fn a_word_that_was_offered_is_an_answer_like_any_other() {
+    let script = json!({ "scripts": [
+        { "resumed": false, "steps": [{ "ask": { "question": "Stop the server or keep it?", "options": ["stop", "keep"] } }] },
+        { "resumed": true, "steps": [
+            { "read_answer": "The answer (" },
+            { "result": { "status": "COMPLETE", "output": "got {{answer}}." } },
+        ] },
+    ], "otherwise": [] });
+    let repo = TestRepo::scripted(&script, "");
+    let task = add(&repo, "Ask");
+    let up = repo.up();
+    repo.until("the question", || !questions(&repo).is_empty());
+    repo.json(&["answer", questions(&repo)[0]["id"].as_str().unwrap(), "stop"]);
+    repo.until_queue(&task, "done");
+    up.end();
+    assert_eq!(repo.show(&task)["output"], "got stop.");
+}
+
+#[test]
+fn i22_no_to_a_question_whether_to_go_on_holds_the_task() {
+    for reason in ["TIMEOUT", "INTERACTIVE_PROMPT"] {
+        let script = json!({ "scripts": [], "otherwise": [
+            { "result": { "status": "BLOCKED", "reason": reason, "output": "" } } ] });
+        let repo = TestRepo::scripted(&script, "");
+        let added = repo.json(&["task", "add", "Edit", "--type", "LIGHT_EDIT"]);
+        let task = added["task_id"].as_str().unwrap();
+        let up = repo.up();
+        repo.until("the question", || !questions(&repo).is_empty());
+        let question = &questions(&repo)[0];
+        let text = question["text"].as_str().unwrap();
+        assert!(text.contains("NO holds the task until you release it"), "{text}");
+        repo.json(&["answer", question["id"].as_str().unwrap(), "NO: later this week"]);
+        assert_eq!(repo.show(task)["held_because"], "stopped by you: later this week");
+        up.end();
+    }
+}
