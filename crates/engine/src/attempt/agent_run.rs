@@ -133,7 +133,7 @@ impl AgentRun<'_> {
         if !is_for_another_time(&ended) {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
-        Loops::new(&self.context.tasks).hear_phase(self.task, &ended).await?;
+        Loops::new(&self.context.tasks).hear_phase(self.task, &mut ended).await?;
         Ok(Worked { ended, limit: self.turns.limit })
     }
 

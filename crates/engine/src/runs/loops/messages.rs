@@ -5,6 +5,7 @@ use baton_agents::report::{AgentReport, ParsedLine, read};
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::words::pluralize;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::phase::work::PhaseWork;
@@ -45,6 +46,16 @@ impl HandedIn {
 
     fn is_empty(&self) -> bool {
         self.rubric.is_none() && self.plan.is_none() && self.discovered.is_none()
+    }
+
+    /// For an agent that says nothing else.
+    fn summary(&self) -> String {
+        let count = |tasks: usize| pluralize(tasks as u64, "task");
+        match (&self.plan, &self.discovered) {
+            (Some(plan), _) => format!("Planned {}.", count(plan.items.len())),
+            (None, Some(tasks)) => format!("Discovered {}.", count(tasks.len())),
+            (None, None) => "Judged how clear the task is.".to_owned(),
+        }
     }
 }
 
@@ -98,13 +109,17 @@ impl Loops {
         Ok(all)
     }
 
-    pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Result<()> {
+    /// Takes what the agent of a phase hands in. That is its result, with or without a text.
+    pub(crate) async fn hear_phase(&self, task: &Task, ended: &mut RunResult) -> Result<()> {
         if !Role::loop_phases().contains(&task.spec().role) {
             return Ok(());
         }
         let handed = HandedIn::of(ended);
         if handed.is_empty() {
             return Ok(());
+        }
+        if ended.reported.output.trim().is_empty() {
+            ended.reported.output = handed.summary();
         }
         let mut decision = self.tasks.decision(task.id());
         loop {
