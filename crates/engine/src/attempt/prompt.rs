@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::BranchName;
+use baton_core::base::task_type::Deliverable;
 use baton_core::base::text::{NonBlank, StepName};
 use baton_core::landing::review::is_review;
 use baton_core::recipe::outcome::closing_block;
@@ -117,13 +118,16 @@ impl StepPrompt<'_> {
 
     fn place(&self, text: &mut String) {
         let id = self.task.id();
-        let _ = write!(
-            text,
-            "\n## Where you are\n\n\
-             Task {id}, on branch `{}` in a worktree of its own. Commit your work here. Do not push or switch branches, \
-             and do not merge unless \"What was wrong before\" says so: Baton counts your commits and merges them.\n",
-            BranchName::for_task(id)
-        );
+        let branch = BranchName::for_task(id);
+        let _ =
+            write!(text, "\n## Where you are\n\nTask {id}, on branch `{branch}` in a worktree of its own. ");
+        text.push_str(match self.task.spec().task_type.deliverable() {
+            Deliverable::Output => "The result is what you write; nothing that you change here is merged.\n",
+            Deliverable::Code | Deliverable::Danger => {
+                "Commit your work here. Do not push or switch branches, and do not merge unless \"What was wrong before\" \
+                 says so: Baton counts your commits and merges them.\n"
+            }
+        });
         if self.run.origin() != RunOrigin::Default {
             let _ = writeln!(
                 text,

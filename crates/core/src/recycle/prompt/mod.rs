@@ -272,7 +272,9 @@ impl RebreakdownContext {
             "Make no task for work that is already committed.".to_owned()
         });
         steps.push(
-            "Submit the plan with the tool `submit_breakdown`. A human approves it before anything starts."
+            "Submit the plan with the tool `submit_breakdown` or, if you do not have it, as one line by itself: \
+             `{\"baton\":\"plan\",\"items\":[{\"title\":\"…\",\"description\":\"…\"},{\"title\":\"…\",\
+             \"description\":\"…\",\"depends_on\":[1]}]}`. A human approves it before anything starts."
                 .to_owned(),
         );
         for (number, step) in (1..).zip(steps) {

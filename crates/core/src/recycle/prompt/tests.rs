@@ -114,7 +114,7 @@ fn a_task_accepted_without_a_commit_is_not_sold_as_completed_work() {
 
 #[test]
 fn the_prompt_of_a_project_task() {
-    insta::assert_snapshot!(with_project().prompt(), @"
+    insta::assert_snapshot!(with_project().prompt(), @r#"
     # Re-Breakdown: Verify the tests and cover edge cases
 
     ## ⚠ This task was too large: break it down again
@@ -195,15 +195,15 @@ fn the_prompt_of_a_project_task() {
     4. Compare what the failed task asked for with what is there, and name exactly what remains.
     5. Break ONLY the remaining work into 2–4 tasks, each done in fewer than 20 turns.
     6. Make no task for work that is already committed, nor for any of the completed tasks.
-    7. Submit the plan with the tool `submit_breakdown`. A human approves it before anything starts.
+    7. Submit the plan with the tool `submit_breakdown` or, if you do not have it, as one line by itself: `{"baton":"plan","items":[{"title":"…","description":"…"},{"title":"…","description":"…","depends_on":[1]}]}`. A human approves it before anything starts.
 
     The lists above are a guide. The branch is the source of truth for what is done.
-    ");
+    "#);
 }
 
 #[test]
 fn the_prompt_of_a_task_without_a_project() {
-    insta::assert_snapshot!(without_project().prompt(), @"
+    insta::assert_snapshot!(without_project().prompt(), @r#"
     # Re-Breakdown: Verify the tests and cover edge cases
 
     ## ⚠ This task does not converge: break it down again
@@ -245,10 +245,10 @@ fn the_prompt_of_a_task_without_a_project() {
     5. Compare what the failed task asked for with what is there, and name exactly what remains.
     6. Break ONLY the remaining work into 2–4 tasks, each done in fewer than 20 turns.
     7. Make no task for work that is already committed.
-    8. Submit the plan with the tool `submit_breakdown`. A human approves it before anything starts.
+    8. Submit the plan with the tool `submit_breakdown` or, if you do not have it, as one line by itself: `{"baton":"plan","items":[{"title":"…","description":"…"},{"title":"…","description":"…","depends_on":[1]}]}`. A human approves it before anything starts.
 
     This page is a guide. The branch is the source of truth for what is done.
-    ");
+    "#);
 }
 
 #[test]
