@@ -3,8 +3,8 @@
 use baton_agents::driver::run_result::RunResult;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::RecipeStep;
-use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome::{OTHER, Outcome};
 use baton_core::recipe::outcome_parser;
 use baton_core::recipe::run::{Advance, Contradiction, GitObservation, Run, RunObservation, StepReport};
 use baton_core::task::attempt::{AttemptReport, AttemptResult};
@@ -30,7 +30,7 @@ pub(crate) struct Said {
 }
 
 /// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
-/// what it still gets wrong after a reminder: the evidence decides then.
+/// what it still gets wrong after a reminder: the evidence decides then. But "other", even without a word, is not done.
 pub(crate) fn said(step: &RecipeStep, run: &Run, ended: &RunResult) -> Said {
     let allowed = step.outcomes();
     let heard = match &ended.outcome {
@@ -39,6 +39,13 @@ pub(crate) fn said(step: &RecipeStep, run: &Run, ended: &RunResult) -> Said {
     };
     match (heard, step.default_outcome()) {
         (Ok(outcome), _) => Said { report: StepReport::Outcome(outcome), is_claim: true },
+        (Err(OutcomeMistake::OtherWithoutDescription), Some(_)) if run.was_reminded() => {
+            let other = allowed.iter().find(|name| name.as_str() == OTHER);
+            let outcome = other.map(|name| Outcome { name: name.clone(), description: None });
+            let report = outcome
+                .map_or(StepReport::Mistake(OutcomeMistake::OtherWithoutDescription), StepReport::Outcome);
+            Said { report, is_claim: true }
+        }
         (Err(mistake), Some(default)) if mistake == OutcomeMistake::NoneFound || run.was_reminded() => {
             let outcome = Outcome { name: default.clone(), description: None };
             Said { report: StepReport::Outcome(outcome), is_claim: false }
