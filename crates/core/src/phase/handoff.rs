@@ -54,6 +54,9 @@ pub enum PhaseResults {
     Executed {
         completed: Vec<NamedTask>,
         failed: Vec<NamedTask>,
+        /// The person skipped these or left them open.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<NamedTask>,
     },
     Reviewed {
         /// Tasks created after the human's YES.
@@ -71,7 +74,7 @@ impl PhaseResults {
     pub(crate) fn add_to(&self, mut summary: LoopSummary) -> LoopSummary {
         match self {
             Self::Started | Self::Planned { .. } | Self::Ended { .. } => {}
-            Self::Executed { completed, failed } => {
+            Self::Executed { completed, failed, .. } => {
                 summary.tasks_completed = summary.tasks_completed.saturating_add(count(completed.len()));
                 summary.tasks_failed = summary.tasks_failed.saturating_add(count(failed.len()));
             }
@@ -129,9 +132,11 @@ fn prompt(to: Phase, iteration: u32, decision: HandoffDecision, results: &PhaseR
         PhaseResults::Planned { subtasks } => {
             format!("Planning is done. The human's decision: YES.\n{}", list("Subtasks to execute", subtasks))
         }
-        PhaseResults::Executed { completed, failed } => {
+        PhaseResults::Executed { completed, failed, left_out } => {
+            let left_out =
+                if left_out.is_empty() { String::new() } else { list("Skipped or left open", left_out) };
             format!(
-                "Execution is done. The human's decision: YES.\n{}{}",
+                "Execution is done. The human's decision: YES.\n{}{}{left_out}",
                 list("Completed", completed),
                 list("Failed", failed)
             )
@@ -228,8 +233,11 @@ mod tests {
 
     #[test]
     fn the_review_prompt_lists_completed_and_failed() {
-        let results =
-            PhaseResults::Executed { completed: vec![named(1, "Read")], failed: vec![named(2, "Parse")] };
+        let results = PhaseResults::Executed {
+            completed: vec![named(1, "Read")],
+            failed: vec![named(2, "Parse")],
+            left_out: vec![named(3, "Print")],
+        };
         let handoff = Handoff::new(Phase::Execute, Phase::Review, 1, HandoffDecision::Yes, results);
         insta::assert_snapshot!(handoff.prompt, @r"
         Execution is done. The human's decision: YES.
@@ -237,6 +245,8 @@ mod tests {
         - TASK-00000001 Read
         Failed: 1
         - TASK-00000002 Parse
+        Skipped or left open: 1
+        - TASK-00000003 Print
 
         Iteration 1, review phase. Look at what was completed and what failed, find the causes of the failures, and note improvements worth a task of their own. These are proposed to the human; only what they approve is added. Then they are asked whether to go on; on YES planning follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
         ");

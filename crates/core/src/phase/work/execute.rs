@@ -128,9 +128,17 @@ impl ExecuteWork {
             let finished = move |subtask: &&Subtask| subtask.state() == SubtaskState::Finished(result);
             self.subtasks.iter().filter(finished).map(|subtask| subtask.task.clone()).collect()
         };
+        let is_left_out = |subtask: &&Subtask| {
+            matches!(
+                subtask.state(),
+                SubtaskState::Finished(SubtaskResult::Skipped | SubtaskResult::LeftOpen)
+            )
+        };
+        let left_out = self.subtasks.iter().filter(is_left_out).map(|subtask| subtask.task.clone());
         PhaseResults::Executed {
             completed: with(SubtaskResult::Completed),
             failed: with(SubtaskResult::Failed),
+            left_out: left_out.collect(),
         }
     }
 }

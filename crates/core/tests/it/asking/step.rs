@@ -124,7 +124,9 @@ pub(super) fn results_of(phase: Phase) -> PhaseResults {
     match phase {
         Phase::Hub => PhaseResults::Started,
         Phase::Plan => PhaseResults::Planned { subtasks: vec![named(1), named(2)] },
-        Phase::Execute => PhaseResults::Executed { completed: vec![named(1)], failed: vec![named(2)] },
+        Phase::Execute => {
+            PhaseResults::Executed { completed: vec![named(1)], failed: vec![named(2)], left_out: Vec::new() }
+        }
         Phase::Review => PhaseResults::Reviewed { discovered: 2, duplicates_skipped: 1 },
     }
 }
