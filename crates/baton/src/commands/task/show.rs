@@ -139,6 +139,10 @@ fn next_step(view: &TaskView) -> Option<String> {
         TaskState::Provisional(_) if view.summary.is_breakdown => {
             Some(format!("Review the plan: baton breakdown show {id}, then baton breakdown approve {id}"))
         }
+        TaskState::Provisional(_) if view.summary.too_large.is_some() => Some(format!(
+            "Break it down: baton recycle {id}; or review it (baton task diff {id}), then baton accept {id} --force, or baton \
+             reject {id}"
+        )),
         TaskState::Provisional(_) if !view.summary.needs_review.is_empty() => Some(format!(
             "Review it: baton task diff {id}, then baton accept {id} --force, or baton reject {id}"
         )),
