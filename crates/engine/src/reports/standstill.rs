@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::text::NonBlank;
-use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
+use baton_core::task::state::{Provisional, QueueName, ReplacedBy, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::projects::Projects;
+use crate::runs::Runs;
 use crate::tasks::service::TaskService;
 
 /// Tasks of one queue that are looked at, newest first.
@@ -36,8 +37,12 @@ pub struct Standstill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StandstillReason {
+    /// A plan that waits to be approved.
+    PlanToApprove,
     /// A breakdown that nobody plans.
     PlanWanted,
+    /// A task that a person stopped or holds, or that a loop left open.
+    Held,
     /// A recycled task whose breakdown was cancelled.
     BreakdownCancelled,
     /// A dependency that can never be met.
@@ -58,7 +63,9 @@ pub async fn load_standstills(projects: &Projects) -> Result<Vec<Standstill>, En
         recycled.iter().filter_map(|task| lost_part(task, &cancelled)).collect();
     found.extend(recycled.iter().filter_map(|task| breakdown_cancelled(task, &cancelled)));
     found.extend(dead_dependencies(tasks, &cancelled, &lost).await?);
+    found.extend(newest(tasks, QueueName::Provisional).await?.iter().filter_map(plan_to_approve));
     found.extend(newest(tasks, QueueName::Breakdown).await?.iter().filter_map(plan_wanted));
+    found.extend(held(tasks).await?);
     found.extend(newest(tasks, QueueName::Failed).await?.iter().map(failed));
     Ok(found)
 }
@@ -79,6 +86,41 @@ fn about(task: &Task, reason: StandstillReason, message: String, commands: Vec<S
         message,
         commands,
     }
+}
+
+fn plan_to_approve(task: &Task) -> Option<Standstill> {
+    let TaskState::Provisional(Provisional { mark: ReviewMark::Plan, .. }) = task.state() else {
+        return None;
+    };
+    let id = task.id();
+    let commands = vec![
+        format!("baton breakdown show {id}"),
+        format!("baton breakdown approve {id}"),
+        format!("baton breakdown reject {id} --reason TEXT"),
+    ];
+    Some(about(
+        task,
+        StandstillReason::PlanToApprove,
+        format!("{id} has a plan for you to approve"),
+        commands,
+    ))
+}
+
+/// A loop or a run that is open decides about what it keeps itself.
+async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
+    let filter = TaskFilter { is_kept: true, newest_first: true, ..TaskFilter::default() };
+    let page = tasks.store.tasks(&filter, None, TASKS_MAX).await?;
+    let owned = Runs::new(tasks).owned_queues().await?;
+    let is_looped = |task: &Task| owned.queues.iter().any(|queue| queue.session == task.spec().session_id);
+    let is_held = |task: &&Task| *task.state() == TaskState::Held && !is_looped(task);
+    Ok(page.items.iter().map(|stored| &stored.value).filter(is_held).map(held_back).collect())
+}
+
+fn held_back(task: &Task) -> Standstill {
+    let id = task.id();
+    let why = task.ledger().held_because.as_ref().map_or("nobody has let it start", NonBlank::as_str);
+    let commands = vec![format!("baton task release {id}"), format!("baton task cancel {id}")];
+    about(task, StandstillReason::Held, format!("{id} is held: {why}"), commands)
 }
 
 fn plan_wanted(task: &Task) -> Option<Standstill> {

@@ -24,6 +24,8 @@ pub struct TaskFilter {
     pub newest_first: bool,
     /// Only tasks updated at or after this time.
     pub updated_from: Option<Timestamp>,
+    /// Only queued tasks that no agent may take now.
+    pub is_kept: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -75,7 +75,7 @@ fn standstill(server: &TestServer, task: &str) -> Value {
         assert!(printed.contains(command.as_str().unwrap()), "{command}: {printed}");
     }
     let page = server.get("/").body;
-    assert!(page.contains("Stands still until you act") && page.contains(task), "{page}");
+    assert!(page.contains("class=\"row ") && page.contains(task), "{page}");
     found
 }
 
@@ -124,7 +124,10 @@ fn with_plan_person_the_breakdown_stands_in_the_inbox_until_somebody_plans_it() 
     assert_eq!(server.task(&breakdown)["queue"], "breakdown");
     baton(&server, &["breakdown", "run", &breakdown]);
     server.wait_for_queue(&breakdown, "provisional");
-    assert_eq!(server.read("/api/standstills")["standstills"], json!([]));
+    // Now it stands still for another reason.
+    let all = server.read("/api/standstills")["standstills"].as_array().unwrap().clone();
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((&all[0]["reason"], &all[0]["task_id"]), (&json!("plan_to_approve"), &json!(breakdown)));
 }
 
 #[test]
@@ -149,7 +152,10 @@ fn a_cancelled_breakdown_stands_in_the_inbox_and_can_be_brought_back() {
     assert_eq!(standstill(&server, &later)["reason"], "dead_dependency");
     baton(&server, &["task", "retry", &breakdown]);
     server.wait_for_queue(&breakdown, "provisional");
-    assert_eq!(server.read("/api/standstills")["standstills"], json!([]));
+    // Now it stands still for another reason.
+    let all = server.read("/api/standstills")["standstills"].as_array().unwrap().clone();
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((&all[0]["reason"], &all[0]["task_id"]), (&json!("plan_to_approve"), &json!(breakdown)));
 }
 
 #[test]
@@ -265,4 +271,24 @@ fn a_task_whose_parts_are_done_is_shown_as_done_in_parts() {
         let page = server.get(&path).body;
         assert!(page.contains("Done in parts") && !page.contains(&cancel), "{path}: {page}");
     }
+}
+
+#[test]
+fn what_a_person_holds_stands_in_the_list_until_they_release_it() {
+    let server = server("");
+    let big = add(&server, "Big", &[]);
+    // It cannot start meanwhile: the plan for what it waits on is never approved.
+    let held = add(&server, "Work later", &[&big]);
+    baton(&server, &["task", "hold", &held, "--reason", "Not this week"]);
+    let standing = standstill(&server, &held);
+    assert_eq!(standing["reason"], "held");
+    assert_eq!(standing["message"], format!("{held} is held: Not this week"));
+    let page = server.get("/").body;
+    assert!(
+        page.contains("is held: Not this week") && page.contains(&format!("/tasks/{held}/do/release")),
+        "{page}"
+    );
+    baton(&server, &["task", "release", &held]);
+    let all = server.read("/api/standstills")["standstills"].as_array().unwrap().clone();
+    assert!(all.iter().all(|one| one["task_id"] != held), "{all:?}");
 }

@@ -77,6 +77,10 @@ fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
     if let Some(timestamp) = filter.updated_from {
         select.fixed(&format!("updated_ms >= {}", timestamp.ms()));
     }
+    if filter.is_kept {
+        select.fixed("queue = 'incoming'");
+        select.fixed("NOT is_claimable");
+    }
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));
     }

@@ -163,6 +163,10 @@ fn task_conditions(filter: &TaskFilter) -> WhereClause {
     if let Some(moment) = filter.updated_from {
         wanted.and("updated_ms >=", moment.ms());
     }
+    if filter.is_kept {
+        // Literals, so that the partial index applies.
+        wanted.clauses.push("queue = 'incoming' AND is_claimable = 0".to_owned());
+    }
     wanted
 }
 
