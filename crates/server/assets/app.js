@@ -11,7 +11,9 @@ import { follow } from "./live.js";
 import { showLog } from "./log.js";
 import { offerNotices } from "./notices.js";
 import { offerPalette } from "./palette.js";
+import { keepViewed } from "./review.js";
 import { stayAtEnd } from "./thread.js";
+import { choose, keepDecisions, openFirst } from "./undo.js";
 import { offerVoice } from "./voice.js";
 
 /** What a `data-do` button does. @type {Record<string, (button: HTMLElement) => void>} */
@@ -32,12 +34,14 @@ function switchTheme() {
 }
 
 document.addEventListener("click", (event) => {
+  const row = /** @type {HTMLElement} */ (event.target).closest?.(".waiting [data-row]");
+  if (row && !(/** @type {HTMLElement} */ (event.target).closest("a, button, textarea, input, summary"))) choose(row);
   const button = /** @type {HTMLElement} */ (event.target).closest?.("[data-do]");
   if (button instanceof HTMLElement) deeds[button.dataset.do ?? ""]?.(button);
 });
 
 // Runs again whenever the page was patched.
-const again = [keepDrafts(), filterRows(), commentOnLines(), offerFiles(), offerVoice(deeds), showLog(deeds), stayAtEnd()];
+const again = [keepDrafts(), filterRows(), commentOnLines(), keepViewed(), offerFiles(), offerVoice(deeds), showLog(deeds), stayAtEnd(), openFirst()];
 for (const part of again) part();
 document.addEventListener("baton:changed", () => again.forEach((part) => part()));
 
@@ -48,3 +52,4 @@ offerPalette(deeds);
 offerNotices(deeds);
 followKeys();
 follow();
+keepDecisions();

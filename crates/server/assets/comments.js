@@ -27,7 +27,10 @@ export function commentOnLines() {
 
 /** The number of a line is a button, for those who use keys. @param {HTMLTableRowElement} row */
 function button(row) {
-  const cell = row.cells[1].textContent ? row.cells[1] : row.cells[0];
+  // The new number, or the old one where the line is gone.
+  const numbers = [...row.querySelectorAll(".number")].filter((each) => each.textContent);
+  const cell = numbers.at(-1);
+  if (!cell) return;
   const number = cell.textContent ?? "";
   const made = document.createElement("button");
   made.type = "button";
@@ -45,7 +48,7 @@ function find(diff, comment) {
 }
 
 /** @param {Element} row */
-const code = (row) => row.querySelector(".code")?.textContent?.slice(1) ?? "";
+const code = (row) => [...row.querySelectorAll(".code")].filter((each) => each.textContent).at(-1)?.textContent?.slice(1) ?? "";
 
 /** @param {HTMLTableRowElement} row @param {string} text */
 function open(row, text) {
@@ -56,7 +59,7 @@ function open(row, text) {
   made.className = "comment";
   made.setAttribute("data-own-key", "comment");
   const cell = made.insertCell();
-  cell.colSpan = 3;
+  cell.colSpan = row.cells.length;
   const area = document.createElement("textarea");
   Object.assign(area, { rows: 2, value: text, placeholder: "Comment on this line; it is added to the reason below." });
   area.setAttribute("aria-label", `Comment on line ${row.dataset.line}`);
@@ -96,6 +99,8 @@ function gather() {
   if (!area) return;
   const comments = written();
   sessionStorage.setItem(name(), JSON.stringify(comments));
+  const count = document.getElementById("comments-count");
+  if (count) count.textContent = comments.length === 0 ? "Click a line to comment on it." : comments.length === 1 ? "1 comment." : `${comments.length} comments.`;
   const own = area.value.split("\n\nOn the changes:\n")[0].replace(/^On the changes:\n[\s\S]*$/, "");
   const lines = comments.map(({ file, line, code, text }) => `- ${file}:${line} \`${code.trim()}\`: ${text}`);
   if (!lines.length) {

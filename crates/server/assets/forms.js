@@ -4,12 +4,17 @@
 import { clearDraft } from "./drafts.js";
 import { headers, refresh, take } from "./live.js";
 import { toast } from "./notices.js";
+import { choose, decide } from "./undo.js";
 
 export function postForms() {
   document.addEventListener("submit", (event) => {
     const form = /** @type {HTMLFormElement} */ (event.target);
     if (form.method !== "post" || form.hasAttribute("data-plain")) return;
     event.preventDefault();
+    if (form.dataset.undo) {
+      decide(form, /** @type {HTMLElement | null} */ (event.submitter));
+      return;
+    }
     if (form.getAttribute("aria-busy") !== "true") send(form, /** @type {HTMLElement | null} */ (event.submitter));
   });
 }
@@ -74,19 +79,20 @@ function done(form, answer, html) {
   goOn(row);
 }
 
-/** The next question, so that a person can answer one after the other. @param {Element | null} row */
+/** The next entry, so that a person can decide one after the other. @param {Element | null} row */
 function goOn(row) {
-  if (!row?.matches(".question")) return;
-  const open = [...document.querySelectorAll(".question:not(.closed)")];
+  if (!row?.matches(".question, .row")) return;
+  const open = [...document.querySelectorAll(".question:not(.closed), .row:not([data-own-gone])")].filter((each) => each !== row);
   const after = open.find((each) => row.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
-  /** @type {HTMLElement | undefined} */ (after ?? open[0])?.focus();
+  const next = after ?? open[0];
+  if (next) choose(next);
 }
 
 /** @param {Response} answer @param {string} html */
 function refused(answer, html) {
   const page = new DOMParser().parseFromString(html, "text/html");
-  const words = page.querySelector("[role=alert]")?.textContent?.replace(/\s+/g, " ").trim();
+  const words = [...page.querySelectorAll("[role=alert]:not(#away) > *")].map((part) => part.textContent?.replace(/\s+/g, " ").trim()).filter(Boolean).join(" · ");
   const by = page.querySelector(".outcome p")?.textContent?.replace(/\s+/g, " ").trim();
-  toast([words ?? `The server refused (${answer.status}).`, by].filter(Boolean).join(" "), true);
+  toast([words || `The server refused (${answer.status}).`, by].filter(Boolean).join(" "), true);
   refresh();
 }

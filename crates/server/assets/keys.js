@@ -2,6 +2,7 @@
 
 import { filterField } from "./filter.js";
 import { openPalette } from "./palette.js";
+import { choose, undo } from "./undo.js";
 
 /** Timeout for the second letter after `g`. */
 const CHORD_MS = 1200;
@@ -53,6 +54,8 @@ function plain(event) {
     return true;
   }
   if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
+  if (key === "s") return step(1);
+  if (key === "z") return undo();
   if (key === "?") {
     /** @type {HTMLDialogElement} */ (document.getElementById("keys")).showModal();
     return true;
@@ -66,12 +69,12 @@ function plain(event) {
   return inRow(key, event);
 }
 
-const rows = () => [...document.querySelectorAll("[data-row]:not(.filtered)")].filter((row) => row instanceof HTMLElement);
+const rows = () => [...document.querySelectorAll("[data-row]:not(.filtered, [data-own-gone])")].filter((row) => row instanceof HTMLElement);
 
 /** The current row. */
 function here() {
   const focused = document.activeElement?.closest("[data-row]");
-  return focused ?? document.querySelector("[data-row].here");
+  return focused ?? document.querySelector("[data-own-here]");
 }
 
 /** @param {number} by */
@@ -80,19 +83,21 @@ function step(by) {
   const at = all.indexOf(/** @type {HTMLElement} */ (here()));
   const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)];
   if (!(next instanceof HTMLElement)) return false;
-  for (const row of all) row.classList.toggle("here", row === next);
   next.tabIndex = -1;
-  next.focus({ preventScroll: true });
-  next.scrollIntoView({ block: "nearest" });
+  choose(next);
   return true;
 }
 
 /** @param {string} key @param {KeyboardEvent} event */
 function inRow(key, event) {
-  const row = here() ?? document.querySelector(".question:not(.closed)");
+  // A page about one task has its buttons outside of rows.
+  const row = here() ?? document.querySelector(".question:not(.closed), .waiting .row:not([data-own-gone])");
+  const button = (row ?? document).querySelector(`[data-key="${CSS.escape(key)}"]`) ?? document.querySelector(`#main > .heading [data-key="${CSS.escape(key)}"], .review-bar [data-key="${CSS.escape(key)}"]`);
+  if (button) return click(button);
   if (!row) return false;
   if (/^[1-9]$/.test(key)) return click(row.querySelector(`[data-option="${key}"]`));
   if (key === "r") {
+    choose(row);
     const area = row.querySelector("textarea");
     area?.focus();
     return area !== null;

@@ -44,6 +44,9 @@ function line(text, isOff) {
   if (!place || place.textContent === text) return;
   place.textContent = text;
   place.classList.toggle("off", isOff);
+  // The foot may be out of sight.
+  const away = document.getElementById("away");
+  if (away) away.hidden = !isOff;
 }
 
 /** @param {string} id @param {import("./stream.js").News} news */

@@ -2,15 +2,16 @@
 
 const SHOWN_MS = 8000;
 
-/** @param {string} text @param {boolean} [isBad] */
-export function toast(text, isBad = false) {
+/** @param {string} text @param {boolean} [isBad] @param {number} [shown] */
+export function toast(text, isBad = false, shown = SHOWN_MS) {
   const place = document.getElementById("toasts");
-  if (!place) return;
+  if (!place) return null;
   const line = document.createElement("p");
   line.className = isBad ? "toast bad" : "toast";
   line.textContent = text;
   place.append(line);
-  setTimeout(() => line.remove(), SHOWN_MS);
+  setTimeout(() => line.remove(), Math.max(0, shown));
+  return line;
 }
 
 const isPossible = "Notification" in window;

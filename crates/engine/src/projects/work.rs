@@ -97,6 +97,17 @@ impl Projects {
         }
     }
 
+    /// The difference between two commits of the task's work.
+    pub async fn diff_between(
+        &self,
+        task: &Task,
+        from: &CommitId,
+        to: &CommitId,
+    ) -> Result<String, EngineError> {
+        let (worktrees, _) = self.repository_as_shared(task).await?;
+        Ok(worktrees.repository().diff(from, to).await?.text)
+    }
+
     /// The branch's own commit by which the work of a task came into it, if it has.
     pub async fn landed_as(&self, task: &Task) -> Result<Option<(BranchName, CommitId)>, EngineError> {
         let (worktrees, branch) = self.repository_as_shared(task).await?;

@@ -20,7 +20,7 @@ use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult};
 use crate::pages::parts::done_in_parts;
 use crate::pages::projects;
-use crate::pages::widgets::card::{DependencyCount, card_with_badge};
+use crate::pages::widgets::card::{DependencyCount, card};
 use crate::pages::widgets::percent::encode;
 use crate::pages::widgets::words::{DONE_IN_PARTS, state_badge, state_name_badge};
 use crate::state::App;
@@ -133,7 +133,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
             let cards = tasks.iter().map(|stored| {
                 let waits = waits.get(&stored.value.id()).copied();
                 let is_done = in_parts.contains(&stored.value.id());
-                card_with_badge(
+                card(
                     &stored.value,
                     if is_done { DONE_IN_PARTS } else { state_badge(stored.value.state()) },
                     waits,

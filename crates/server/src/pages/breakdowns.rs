@@ -46,7 +46,7 @@ pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageRe
     tasks
         .sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
     let body = html! {
-        (heading("Breakdowns", &html! {}))
+        (heading("Plans", &html! {}))
         @if tasks.is_empty() {
             (empty("No breakdowns", "A task that is too large for one attempt is broken down. Its plan waits here for approval.", &[("baton recycle TASK", "break a task down"), ("baton breakdown list", "the same in a terminal")]))
         }
@@ -60,7 +60,7 @@ pub(super) async fn list(State(app): State<App>, request: PageRequest) -> PageRe
             }
         }
     };
-    Ok(frame.page(Tab::Breakdowns, "Breakdowns", &[], &body))
+    Ok(frame.page(Tab::Breakdowns, "Plans", &[], &body))
 }
 
 async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
@@ -97,7 +97,7 @@ pub(super) async fn show(
             }
         }
     };
-    Ok(frame.page(Tab::Breakdowns, "Breakdown", &[id.to_string()], &body))
+    Ok(frame.page(Tab::Breakdowns, "Plan", &[id.to_string()], &body))
 }
 
 fn is_provisional(task: &Task) -> bool {
@@ -322,7 +322,7 @@ pub(super) async fn edit(
                 (editor(id, &typed_rows(&form), true, Some(&faults.to_string())))
             };
             let about = [id.to_string()];
-            Ok(frame.page_with(StatusCode::BAD_REQUEST, Tab::Breakdowns, "Breakdown", &about, &body))
+            Ok(frame.page_with(StatusCode::BAD_REQUEST, Tab::Breakdowns, "Plan", &about, &body))
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
                 div { dt { "Running" } dd { (health.counts.running) " of " (settings.max_agents) } }
                 div { dt { "Ready" } dd { (health.counts.ready) } }
                 div { dt { "Questions" } dd { a href="/" { (health.counts.pending_questions) } } }
-                div { dt { "To accept" } dd { a href="/board#review" { (health.counts.unaccepted) } " of " (settings.max_unaccepted) } }
+                div { dt { "Ready for review" } dd { a href="/board#review" { (health.counts.unaccepted) } " of " (settings.max_unaccepted) } }
             }
         }
         (holds(&health, frame.now, settings.max_unaccepted))
@@ -124,10 +124,10 @@ fn holds(health: &HealthView, now: Timestamp, unaccepted_max: u32) -> Markup {
 pub(super) async fn release(
     app: AuthedApp,
     PageParam(agent): PageParam<AgentName>,
-    _: PageForm,
+    form: PageForm,
 ) -> PageResult {
     Holds::new(app.tasks()).release(&agent, app.actor()).await?;
-    Ok(redirect("/health"))
+    Ok(redirect(&form.next("/health")))
 }
 
 /// The size of the store's files, which lie beside the folders for logs and worktrees.

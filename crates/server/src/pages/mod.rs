@@ -3,11 +3,11 @@
 mod board;
 mod breakdowns;
 mod chat;
+mod for_you;
 pub mod frame;
 mod graph;
 mod health;
 mod help;
-mod inbox;
 mod landing;
 mod live;
 mod login;
@@ -16,6 +16,7 @@ mod projects;
 mod question;
 mod recipes;
 pub mod report;
+mod running;
 mod search;
 mod task;
 mod tasks_by_id;
@@ -48,16 +49,19 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/search", get(search::find))
         .route("/login", get(login::ask).post(login::enter))
         .route("/help", get(help::show))
-        .route("/", get(inbox::show))
+        .route("/", get(for_you::show))
+        .route("/next", get(for_you::next))
         .route("/questions/{id}", get(question::show))
         .route("/questions/{id}/answer", post(question::answer))
         .route("/board", get(board::show))
+        .route("/running", get(running::show))
         .route("/landing", get(landing::show))
         .route("/tasks/new", get(task::new::ask).post(task::new::add))
+        .route("/tasks/retry", post(task::verb::retry_many))
         .route("/tasks/{id}", get(task::overview::show))
         .route("/tasks/{id}/log", get(task::log::show))
         .route("/tasks/{id}/log.txt", get(task::log::raw))
-        .route("/tasks/{id}/diff", get(task::diff::show))
+        .route("/tasks/{id}/diff", get(task::changes::show))
         .route("/tasks/{id}/timeline", get(task::timeline::show))
         .route("/tasks/{id}/evidence", get(task::evidence::show))
         .route("/tasks/{id}/questions", get(task::questions::show))

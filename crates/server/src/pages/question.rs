@@ -184,10 +184,10 @@ async fn render_page(
             }
         }
         (card_with(record, task, frame.now, next, written))
-        p { a href="/" { "← Inbox" } }
+        p { a href="/" { "← For you" } }
     };
     let about = [record.question.id.to_string()];
-    Ok(frame.page_with(status, Tab::Inbox, "Question", &about, &body))
+    Ok(frame.page_with(status, Tab::ForYou, "Question", &about, &body))
 }
 
 /// The clicked option, or the text.

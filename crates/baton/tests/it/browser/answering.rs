@@ -38,7 +38,7 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
     browser.wait_until_live();
     // A draft, which must not be lost.
     browser.write(".question textarea", "I was going to say");
-    assert_eq!(browser.js("return document.title"), "(1) Inbox · Baton");
+    assert_eq!(browser.js("return document.title"), "(1) For you · Baton");
 
     browser.tab();
     browser.go("/");
@@ -51,7 +51,7 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
     let closed = browser.text(".question.closed");
     assert!(closed.contains("Answered by mia") && closed.contains("casual"), "{closed}");
     assert!(closed.contains("Draft: I was going to say"), "{closed}");
-    browser.until("document.title === 'Inbox · Baton'");
+    browser.until("document.title === 'For you · Baton'");
     browser.until("document.getElementById('icon').href.endsWith('/badge/0.svg')");
 }
 

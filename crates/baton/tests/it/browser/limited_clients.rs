@@ -48,7 +48,7 @@ fn on_a_phone_there_is_one_column_and_room_for_a_thumb() {
         assert_eq!(small, json!([]), "{path}: too small for a thumb");
     }
     browser.go("/");
-    assert_eq!(browser.text("#nav li:first-child .word"), "Inbox");
+    assert_eq!(browser.text("#nav li:first-child .word"), "For you");
     browser.click("[data-option='1']");
     assert_eq!(server.wait_for_queue(&task, "provisional")["output"], "It is formal now.");
 }

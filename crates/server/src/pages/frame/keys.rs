@@ -4,11 +4,14 @@ use maud::{Markup, html};
 
 use super::navigation::PLACES;
 
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 12] = [
     ("j / k", "next / previous entry"),
     ("Enter", "open the entry"),
     ("1 – 9", "choose an option of the current question"),
-    ("r", "write a reply"),
+    ("a", "accept, release or retry: the first button of the entry"),
+    ("r", "write a reply, or what should change"),
+    ("s", "skip the entry"),
+    ("z", "undo the last decision"),
     ("Ctrl Enter", "send (⌘ Enter on a Mac)"),
     ("/", "filter this page"),
     ("Ctrl K", "go to a task or a page (⌘ K on a Mac)"),

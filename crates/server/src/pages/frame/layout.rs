@@ -3,8 +3,11 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
+use baton_core::limits::spending::SpendingAccount;
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
+use baton_engine::limits::holds::Holds;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use maud::{DOCTYPE, Markup, html};
 
@@ -15,6 +18,7 @@ use crate::pages::frame::keys;
 use crate::pages::frame::navigation::{PLACES, Tab};
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, page};
+use crate::pages::widgets::words::{money, span};
 use crate::state::App;
 use crate::state::guide::Guide;
 
@@ -31,6 +35,11 @@ pub(crate) struct Frame {
     namespace: String,
     /// Failing background services, a sentence each.
     failing: Vec<String>,
+    /// Why no agent starts, a sentence each.
+    resting: Vec<String>,
+    /// What was spent today, and the day's budget, in millionths of a dollar.
+    spent: u64,
+    budget: Option<u64>,
     /// The demo's guide, if there is one.
     guide: Option<Guide>,
     request: PageRequest,
@@ -49,14 +58,20 @@ impl Frame {
             }
             None => None,
         };
+        let now = tasks.store.now().await?;
+        let today = tasks.store.spending(SpendingAccount::day_of(now)).await?;
+        let settings = &app.workspace.settings;
         let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         Ok(Self {
             seq,
-            now: tasks.store.now().await?,
+            now,
             pending: tasks.store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
             unaccepted: tasks.store.count_tasks(&provisional, COUNTED_MAX).await?,
             namespace: app.namespace().to_owned(),
             failing: app.workspace.services.failing().iter().map(failing).collect(),
+            resting: resting(app, now).await?,
+            spent: today.map_or(0, |stored| stored.value.amount.cost_micro_usd),
+            budget: settings.budgets.day.cost_micro_usd,
             guide,
             request,
         })
@@ -96,6 +111,11 @@ impl Frame {
                         p.muted { "Baton keeps retrying. " a href="/health" { "Health" } }
                     }
                 }
+                @if !self.resting.is_empty() {
+                    div.notice.sticky #resting {
+                        @for sentence in &self.resting { p { (sentence) } }
+                    }
+                }
                 @if let Some(guide) = &self.guide { (guide::render(guide)) }
                 (body)
             }
@@ -120,21 +140,25 @@ impl Frame {
                         }
                     }
                 }
-                p.place title="Namespace" { (self.namespace) }
+                div.place {
+                    p #spent title="What agents have spent today (UTC)" {
+                        (money(self.spent)) " today" @if let Some(budget) = self.budget { " of " (money(budget)) }
+                    }
+                    p title="Namespace" { (self.namespace) }
+                }
             }
         }
     }
 
     fn count(&self, tab: Tab) -> Markup {
         let (count, about) = match tab {
-            Tab::Inbox => (self.pending, "pending questions"),
-            Tab::Board => (self.unaccepted, "to accept"),
+            Tab::ForYou => (self.pending + self.unaccepted, "questions and reviews"),
             _ => (0, ""),
         };
         let text = if count >= u64::from(COUNTED_MAX) { format!("{count}+") } else { count.to_string() };
         html! {
             @if count > 0 {
-                span.count data-tab=[(tab == Tab::Inbox).then_some("inbox")] {
+                span.count data-tab=[(tab == Tab::ForYou).then_some("inbox")] {
                     (text) span.unseen { " " (about) }
                 }
             }
@@ -161,6 +185,7 @@ impl Frame {
                 }
                 body {
                     a.skip href="#main" { "Skip to content" }
+                    p #away .alert role="alert" hidden { "The server cannot be reached. What you see may be out of date; it is updated when the server is back." }
                     (live_part)
                     footer #foot {
                         span #line role="status" aria-live="polite" { }
@@ -180,6 +205,21 @@ impl Frame {
             }
         }
     }
+}
+
+/// Why no agent starts, or one of them does not.
+async fn resting(app: &App, now: Timestamp) -> Result<Vec<String>, PageError> {
+    if app.workspace.settings.agents.is_empty() {
+        return Ok(vec![
+            "No agent is set up, so no task starts. `baton doctor` shows which agents work here.".to_owned(),
+        ]);
+    }
+    let holds = Holds::new(app.tasks()).active().await?;
+    let sentence = |hold: &Hold| match hold.until {
+        Some(until) => format!("{} is on hold for {}.", hold.agent, span(until.ms_since(now))),
+        None => format!("{} is on hold until you release it.", hold.agent),
+    };
+    Ok(holds.iter().map(sentence).collect())
 }
 
 /// The title of a page, with actions beside it.

@@ -2,7 +2,8 @@
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
-    Inbox,
+    ForYou,
+    Running,
     Board,
     Landing,
     Chat,
@@ -16,13 +17,14 @@ pub(crate) enum Tab {
 }
 
 /// Tab, label, icon, path, and the letter after `g`.
-pub(crate) const PLACES: [(Tab, &str, &str, &str, char); 9] = [
-    (Tab::Inbox, "Inbox", "✉", "/", 'i'),
+pub(crate) const PLACES: [(Tab, &str, &str, &str, char); 10] = [
+    (Tab::ForYou, "For you", "✉", "/", 'i'),
+    (Tab::Running, "Running", "▶", "/running", 'n'),
     (Tab::Board, "Board", "▦", "/board", 'b'),
     (Tab::Landing, "Landing", "⤓", "/landing", 'l'),
     (Tab::Chat, "Chat", "❝", "/chat", 'c'),
     (Tab::Graph, "Graph", "⋔", "/graph", 'r'),
-    (Tab::Breakdowns, "Breakdowns", "⊞", "/breakdowns", 'd'),
+    (Tab::Breakdowns, "Plans", "⊞", "/breakdowns", 'd'),
     (Tab::Recipes, "Recipes", "↺", "/recipes", 'p'),
     (Tab::UserTasks, "User tasks", "❯", "/user-tasks", 'u'),
     (Tab::Health, "Health", "♥", "/health", 'h'),

@@ -92,6 +92,19 @@ async fn end_of(workspace: &Workspace, attempt: AttemptId) -> Result<String, Pag
     Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
 }
 
+/// The last lines that say something to a person.
+pub(crate) async fn last_lines(
+    workspace: &Workspace,
+    attempt: AttemptId,
+    count: usize,
+) -> Result<Vec<String>, PageError> {
+    let text = strip_ansi(&end_of(workspace, attempt).await?);
+    let is_said = |line: &&str| !line.trim().is_empty() && !line.contains("{\"baton\"");
+    let mut lines: Vec<String> = text.lines().rev().filter(is_said).take(count).map(str::to_owned).collect();
+    lines.reverse();
+    Ok(lines)
+}
+
 fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup {
     let source = format!("/tasks/{task}/log.txt?attempt={attempt}");
     html! {

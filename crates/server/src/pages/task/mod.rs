@@ -1,15 +1,14 @@
 //! `/tasks/{id}`: one task, on tabs.
 
 pub(super) mod about;
+pub(super) mod changes;
 mod claims;
-pub(super) mod diff;
 pub(super) mod evidence;
 pub(super) mod lineage;
 pub(super) mod log;
 pub(super) mod machine;
 pub(super) mod new;
 pub(super) mod overview;
-mod patch;
 pub(super) mod questions;
 pub(super) mod timeline;
 pub(super) mod verb;
@@ -21,6 +20,7 @@ use baton_core::task::Task;
 use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
+use crate::pages::for_you::review::to_review;
 use crate::pages::frame::layout::Frame;
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
@@ -80,7 +80,8 @@ impl TaskPage {
                     span { "updated " (ago(task.updated_at(), self.frame.now)) }
                 }
                 h1 { (spec.title) }
-                (actions(task))
+                // The review of the changes has its own buttons.
+                @if tab != TaskTab::Diff || to_review(task).is_none() { (actions(task)) }
             }
             div.tabs role="navigation" aria-label="Task tabs" {
                 @for (each, word, path) in TABS {

@@ -81,8 +81,8 @@ fn standing(seen: &TaskPage) -> Markup {
             TaskState::Failed { error, .. } => div.alert role="alert" { pre { (error) } p.muted { "Retry to let an agent try again." } },
             TaskState::Provisional(provisional) => {
                 @match &provisional.mark {
-                    ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns without a commit. Recycle breaks the task down; the branch is kept." } },
-                    ReviewMark::NotConverging => div.alert { p { "Too many attempts without acceptance. Recycle breaks the task down; the branch is kept." } },
+                    ReviewMark::BurnedOut => div.alert { p { "The agent used up its turns without a commit. Split it into smaller tasks; the branch is kept." } },
+                    ReviewMark::NotConverging => div.alert { p { "Too many attempts without acceptance. Split it into smaller tasks; the branch is kept." } },
                     ReviewMark::NoChanges { reason } => div.notice { p { "The agent reports that nothing needs to change:" } div.prose { (markdown(reason.as_str())) } },
                     ReviewMark::NeedsReview { reasons } => div.alert { p { "Look closely before you accept this:" } ul { @for reason in reasons { li { (reason) } } } },
                     ReviewMark::Ready | ReviewMark::Plan => {},
@@ -110,7 +110,7 @@ fn notes(seen: &TaskPage) -> Markup {
     html! {
         @if !notes.is_empty() {
             section {
-                h2 { "Notes for the next attempt" }
+                h2 { "Feedback for the next attempt" }
                 ul.plain {
                     @for note in notes {
                         li {

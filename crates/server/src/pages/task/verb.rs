@@ -15,6 +15,7 @@ use baton_engine::query::TaskDependency;
 use maud::{Markup, html};
 
 use crate::http::error::{ApiError, Code};
+use crate::http::input::non_blank;
 use crate::pages::frame::form::PageForm;
 use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
@@ -36,6 +37,7 @@ enum Verb {
     Recycle,
     Retry,
     Release,
+    Stop,
     Cancel,
 }
 
@@ -47,6 +49,7 @@ impl Verb {
             "recycle" => Self::Recycle,
             "retry" => Self::Retry,
             "release" => Self::Release,
+            "stop" => Self::Stop,
             "cancel" => Self::Cancel,
             _ => return Err(ApiError::not_found("no such action", "go back to the task").into()),
         })
@@ -55,10 +58,11 @@ impl Verb {
     const fn word(self) -> &'static str {
         match self {
             Self::Accept => "Accept",
-            Self::Reject => "Reject",
-            Self::Recycle => "Recycle",
+            Self::Reject => "Request changes",
+            Self::Recycle => "Split",
             Self::Retry => "Retry",
             Self::Release => "Release",
+            Self::Stop => "Stop",
             Self::Cancel => "Cancel",
         }
     }
@@ -131,13 +135,16 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
     Ok(match verb {
         Verb::Accept => preview_accept(app, task).await?,
         Verb::Reject => {
-            html! { p { "Requeues the task ahead of other work. The branch and the conversation are kept." } }
+            html! { p { "The agent goes on with this text, ahead of other work. Its branch and its session are kept." } }
         }
         Verb::Recycle => {
-            html! { p { "Replaces the task by a breakdown. Its dependents will wait for the parts. The branch is kept." } }
+            html! { p { "Replaces the task by smaller ones, once their plan is approved. Tasks that depend on it wait for them. The branch is kept." } }
         }
         Verb::Retry => html! { p { "Requeues the task and resets its counters." } },
         Verb::Release => html! { p { "Lets agents start the task." } },
+        Verb::Stop => {
+            html! { p { "Ends the agent and holds the task. What it has done is kept; a release lets it go on." } }
+        }
         Verb::Cancel => {
             let stranded = app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
             html! {
@@ -192,10 +199,26 @@ pub(crate) async fn act(
         Verb::Recycle => Command::Recycle { reason: RecycleReason::TooLarge },
         Verb::Retry => Command::Retry,
         Verb::Release => Command::Release,
+        Verb::Stop => Command::Hold { reason: non_blank("stopped by you", "reason")? },
         Verb::Cancel => Command::Cancel { reason: NonBlank::new(form.text("reason")).ok() },
     };
     app.tasks().apply(id, command, app.actor()).await?;
     Ok(back(id, &form))
+}
+
+/// Retries several tasks. One that cannot be retried does not keep the others from it.
+pub(crate) async fn retry_many(app: AuthedApp, form: PageForm) -> PageResult {
+    let mut refused = Vec::new();
+    for text in form.all("task") {
+        let id = read(text)?;
+        if let Err(error) = app.tasks().apply(id, Command::Retry, app.actor()).await {
+            refused.push(format!("{id}: {error}"));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(redirect(&form.next("/")));
+    }
+    Err(ApiError::new(Code::Conflict, refused.join("; "), "the other tasks were requeued").into())
 }
 
 /// Removes a dependency.

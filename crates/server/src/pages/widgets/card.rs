@@ -6,7 +6,7 @@ use baton_core::task::{Purpose, Task};
 use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
 
-use crate::pages::widgets::words::{StateBadge, age, money, pluralize, state_badge};
+use crate::pages::widgets::words::{StateBadge, age, money, pluralize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DependencyCount {
@@ -14,19 +14,8 @@ pub(crate) struct DependencyCount {
     pub all: usize,
 }
 
-/// `said` is the state its column shows already, which the card does not repeat.
+/// `badge` may say more than the state alone; `said` is the state its column shows already, which the card does not repeat.
 pub(crate) fn card(
-    task: &Task,
-    waits: Option<DependencyCount>,
-    running: &Running,
-    now: Timestamp,
-    said: Option<StateBadge>,
-) -> Markup {
-    card_with_badge(task, state_badge(task.state()), waits, running, now, said)
-}
-
-/// The same with a badge that says more than the state alone.
-pub(crate) fn card_with_badge(
     task: &Task,
     badge: StateBadge,
     waits: Option<DependencyCount>,
@@ -61,7 +50,7 @@ fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_name
             @if let Some(agent) = agent { span title="Agent" { (agent) } }
             @if task.spec().priority != baton_core::base::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
             @if let Some(DependencyCount { met, all }) = waits {
-                span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
+                span.waits[met < all] title="Dependencies met" { @if met < all { "waits for " (all - met) " of " (all) } @else { (all) " dependencies met" } }
             }
             @if let Some(at_work) = at_work {
                 span.turns title="Turns used" { (at_work.turns) "/" (at_work.turns_max) " turns" }
@@ -83,22 +72,27 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
         TaskState::Provisional(provisional) => match provisional.mark {
             ReviewMark::Plan => verbs.extend([("plan", "Review plan")]),
             ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
-                verbs.extend([("accept", "Accept"), ("reject", "Reject")]);
+                verbs.extend([("accept", "Accept"), ("reject", "Request changes")]);
             }
             ReviewMark::NeedsReview { .. } => {
-                verbs.extend([("accept", "Accept anyway"), ("reject", "Reject")]);
+                verbs.extend([("accept", "Accept anyway"), ("reject", "Request changes")]);
             }
             ReviewMark::BurnedOut | ReviewMark::NotConverging => {
-                verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
+                verbs.extend([
+                    ("recycle", "Split"),
+                    ("accept", "Accept anyway"),
+                    ("reject", "Request changes"),
+                ]);
             }
         },
-        TaskState::Landing(_) => verbs.extend([("accept", "Merge anyway"), ("reject", "Reject")]),
+        TaskState::Landing(_) => verbs.extend([("accept", "Merge anyway"), ("reject", "Request changes")]),
         TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan")]),
         TaskState::Failed { .. } => verbs.push(("retry", "Retry")),
         TaskState::Cancelled { .. } if task.spec().purpose != Purpose::Run => {
             verbs.push(("retry", "Bring back"));
         }
         TaskState::Held => verbs.push(("release", "Release")),
+        TaskState::Claimed { .. } if !task.is_breakdown() => verbs.push(("stop", "Stop")),
         TaskState::Incoming
         | TaskState::Breakdown { .. }
         | TaskState::Claimed { .. }

@@ -6,4 +6,5 @@ pub(crate) mod drawing;
 pub(crate) mod layers;
 pub(crate) mod markdown;
 pub(crate) mod percent;
+pub(crate) mod row;
 pub(crate) mod words;

@@ -32,12 +32,21 @@ async fn a_card_shows_state_facts_and_dependencies() {
     );
     reads(
         card(column("review"), finished),
-        &["3 min", "Greet by name", "7/50 turns", "2 commits", "$0.34", "Accept", "Reject", "Cancel"],
+        &[
+            "3 min",
+            "Greet by name",
+            "7/50 turns",
+            "2 commits",
+            "$0.34",
+            "Accept",
+            "Request changes",
+            "Cancel",
+        ],
     );
     reads(card(column("working"), working), &["Profile the start-up", "claude"]);
     reads(card(column("queued"), waiting), &["Write the guide", "deps 1/2"]);
     reads(card(column("done"), done), &["Set up", "7/50 turns"]);
-    reads(&page, &["? Needs you 1", "◆ To accept 1", "▶ Working 1", "○ Queued 1", "✓ Done 1"]);
+    reads(&page, &["? Waiting for you 1", "◆ Ready for review 1", "▶ Working 1", "○ Queued 1", "✓ Done 1"]);
 }
 
 #[tokio::test]

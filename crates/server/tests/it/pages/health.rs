@@ -29,7 +29,7 @@ async fn the_health_page_shows_agents_capacity_and_store() {
             "Running 0 of",
             "Ready 1",
             "Questions 0",
-            "To accept 0 of",
+            "Ready for review 0 of",
         ],
     );
     reads(&page, &["No holds.", "Store", "Writable ✓ yes", "Size", "KiB", "Free disk space"]);

@@ -38,8 +38,8 @@ async fn questions_are_listed_oldest_first_with_context_and_options() {
     for key in 1..=3 {
         assert!(list.contains(&format!("data-option=\"{key}\"")), "{list}");
     }
-    assert!(page.contains("<title>(2) Inbox · Baton</title>") && page.contains("/badge/2.svg"), "{page}");
-    assert!(page.contains("2 pending questions"));
+    assert!(page.contains("<title>(2) For you · Baton</title>") && page.contains("/badge/2.svg"), "{page}");
+    assert!(page.contains("2 things wait for you"));
 }
 
 #[tokio::test]
@@ -95,12 +95,12 @@ async fn an_empty_store_shows_the_welcome_page() {
             "baton demo",
         ],
     );
-    for leads in ["/tasks/new", "/chat", "/board"] {
+    for leads in ["/tasks/new", "/chat"] {
         assert!(
             part(&page, "class=\"empty welcome\"", "</main>").contains(&format!("href=\"{leads}\"")),
             "{leads}"
         );
     }
     scene.add("Add a greeting").await;
-    reads(&scene.page("/").await, &["No pending questions", "baton questions --follow"]);
+    reads(&scene.page("/").await, &["Nothing waits for you", "baton questions --follow"]);
 }

@@ -16,7 +16,7 @@ async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
     scene.pass(600_000);
     let page = scene.page(&format!("/tasks/{task}")).await;
     let drawing = part(&page, "<figure class=\"machine\"", "</figure>");
-    let way = "States of this task: Queued for 5 s, then Working for 1 min, then To accept for 10 min";
+    let way = "States of this task: Queued for 5 s, then Working for 1 min, then Ready for review for 10 min";
     assert!(drawing.contains(&format!("aria-label=\"{way}\"")), "{drawing}");
     assert_eq!(drawing.matches(" lit").count(), 2 + 3, "two lines and three states: {drawing}");
     assert_eq!(drawing.matches(" lit current").count(), 1, "{drawing}");
@@ -31,7 +31,7 @@ async fn the_state_diagram_and_the_timeline_show_the_time_in_each_state() {
             "Queued 5 s",
             "○ Queued 5 s",
             "▶ Working 1 min",
-            "◆ To accept 10 min",
+            "◆ Ready for review 10 min",
             "1 claude 11 min ago 1 min complete 7/50 2 $0.34 log",
             "claimed by claude",
             "attempt ended: 2 commits",

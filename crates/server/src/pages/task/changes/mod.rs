@@ -1,49 +1,76 @@
-//! The diff. Comments on lines become part of the rejection reason.
+//! `/tasks/{id}/diff`: what the task changed, as a whole or by attempt, and the review of it.
+
+mod attempts;
+mod files;
+mod patch;
+mod syntax;
 
 use axum::extract::State;
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::base::redact::redact;
+use baton_core::task::Task;
 use baton_core::task::state::TaskState;
 use maud::{Markup, html};
 
+use crate::http::input::Query;
+use crate::pages::for_you::review::{size, to_review, verbs};
 use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::empty;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::PageResult;
-use crate::pages::task::patch::{LINES_MAX, LineKind, PatchFile, PatchHunk, PatchLine, read};
+use crate::pages::task::changes::attempts::{Compared, Comparison, picker};
+use crate::pages::task::changes::files::{View, render_file, tree};
+use crate::pages::task::changes::patch::{LINES_MAX, read};
 use crate::pages::task::{TaskPage, TaskTab};
-use crate::pages::widgets::card::verbs;
-use crate::pages::widgets::words::pluralize;
 use crate::state::App;
+
+/// Where accepting leads: to the next task to review.
+const NEXT: &str = "/next";
 
 pub(crate) async fn show(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
     request: PageRequest,
+    mut query: Query,
 ) -> PageResult {
+    let view = match query.take::<String>("view")?.as_deref() {
+        Some("split") => View::Split,
+        _ => View::Unified,
+    };
+    let (from, to) = (query.take::<u32>("from")?, query.take::<u32>("to")?);
+    query.done()?;
     let seen = TaskPage::load(&app, id, request).await?;
-    let text = redact(&app.workspace.projects.diff(&seen.task).await?).into_owned();
+    let compared = Compared::load(&app, &seen.task, Comparison { from, to }).await?;
+    let text = redact(&compared.diff(&app, &seen.task).await?).into_owned();
     let landed = match seen.task.state() {
         TaskState::Done { .. } => app.workspace.projects.landed_as(&seen.task).await?,
         _ => None,
     };
     let (files, is_cut) = read(&text);
-    let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
+    let is_whole = compared.is_whole();
+    let may_comment = to_review(&seen.task).is_some() && is_whole;
     let body = html! {
         @if let Some((branch, commit)) = landed {
             p.muted { "Landed in " code { (branch) } " as " code { (short_commit(&commit)) } ". To have it: " code { "git merge " (branch) } }
         }
+        (picker(&seen.task, &compared, view))
         @if files.is_empty() {
-            (empty("No changes", "The task's branch does not differ from its target.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
+            @if is_whole {
+                (empty("No changes yet", "The task's branch does not differ from its target.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
+            } @else {
+                (empty("No difference", "These two states have the same files.", &[]))
+            }
         } @else {
-            (summary(&files))
             @if is_cut { div.notice { p { "Only the first " (LINES_MAX) " lines are shown; " code { "baton task diff " (id) } " prints all." } } }
-            div.diff #diff data-task=(id) data-commentable[may_reject] {
-                @for (index, file) in files.iter().enumerate() { (render_file(index, file)) }
+            div.review {
+                (tree(&files))
+                div.diff #diff data-task=(id) data-commentable[may_comment] {
+                    @for (index, file) in files.iter().enumerate() { (render_file(index, file, view)) }
+                }
             }
         }
-        @if may_reject { (reject(id)) }
+        (review_bar(&seen.task))
     };
     Ok(seen.page(TaskTab::Diff, &[], &body))
 }
@@ -54,74 +81,24 @@ fn short_commit(commit: &CommitId) -> &str {
     text.get(..10).unwrap_or(text)
 }
 
-fn summary(files: &[PatchFile]) -> Markup {
+/// The decision, always in sight. The script collects comments on lines in the reason; without it, the reason is typed.
+fn review_bar(task: &Task) -> Markup {
+    let Some(work) = to_review(task) else { return html! {} };
+    let id = task.id();
+    let measured = task.ledger().last_end.as_ref().map(|end| &end.verified);
     html! {
-        details.files open[files.len() <= 12] {
-            summary { (pluralize(files.len() as u64, "file")) " changed" }
-            ul.plain {
-                @for (index, file) in files.iter().enumerate() {
-                    li {
-                        a href={ "#file-" (index) } { (file.name) } " "
-                        span.plus { "+" (file.count(LineKind::Added)) } " " span.minus { "−" (file.count(LineKind::Removed)) }
-                    }
-                }
+        div.review-bar role="region" aria-label="Review" {
+            p.muted {
+                span.js #comments-count { "Click a line to comment on it." }
+                @if let Some(measured) = measured { " " (size(measured)) }
             }
-        }
-    }
-}
-
-fn render_file(index: usize, file: &PatchFile) -> Markup {
-    html! {
-        section.file #{ "file-" (index) } data-row data-file=(file.name) {
-            h2 { (file.name) }
-            @for note in &file.notes { p.muted { (note) } }
-            @for hunk in &file.hunks { (render_hunk(file, hunk)) }
-        }
-    }
-}
-
-fn render_hunk(file: &PatchFile, hunk: &PatchHunk) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label={ (file.name) " " (hunk.heading) } {
-            table.hunk {
-                caption { (hunk.heading) }
-                tbody { @for line in &hunk.lines { (row(line)) } }
+            form #reject method="post" action={ "/tasks/" (id) "/do/reject" } {
+                input type="hidden" name="next" value=(NEXT);
+                label.unseen for="reject-reason" { "What should change?" }
+                textarea #reject-reason name="reason" rows="1" required data-draft={ "reject-" (id) } placeholder="What should change? The agent goes on with this." {}
+                button type="submit" data-key="r" { "Request changes " kbd { "r" } }
             }
-        }
-    }
-}
-
-/// The sign is text, too, so that nothing depends on colour alone.
-fn row(line: &PatchLine) -> Markup {
-    let (class, badge) = match line.kind {
-        LineKind::Same => ("same", " "),
-        LineKind::Added => ("added", "+"),
-        LineKind::Removed => ("removed", "−"),
-    };
-    html! {
-        tr class=(class) data-line=[line.new.or(line.old)] {
-            td.number { @if let Some(number) = line.old { (number) } }
-            td.number { @if let Some(number) = line.new { (number) } }
-            td.code {
-                span.sign { (badge) }
-                @for (changed, text) in &line.pieces { @if *changed { mark { (text) } } @else { (text) } }
-            }
-        }
-    }
-}
-
-/// The script collects line comments here; without it, the reason is typed.
-fn reject(id: TaskId) -> Markup {
-    html! {
-        form.reject #reject method="post" action={ "/tasks/" (id) "/do/reject" } {
-            h2 { "Reject" }
-            p.muted.js { "Click a line to comment on it; comments are added here. The next attempt gets all of it." }
-            label for="reject-reason" { "What should change?" }
-            textarea #reject-reason name="reason" rows="4" required data-draft={ "reject-" (id) } {}
-            div.actions {
-                button.primary type="submit" { "Reject" }
-                a.button href={ "/tasks/" (id) "/do/accept" } data-sheet { "Accept…" }
-            }
+            (verbs(task, work, NEXT))
         }
     }
 }
