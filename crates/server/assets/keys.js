@@ -79,9 +79,11 @@ function here() {
 
 /** @param {number} by */
 function step(by) {
-  const all = rows();
-  const at = all.indexOf(/** @type {HTMLElement} */ (here()));
-  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)];
+  const [all, current] = [rows(), here()];
+  const at = all.indexOf(/** @type {HTMLElement} */ (current));
+  // The first entry was opened by the page, not by the person.
+  const isFresh = by > 0 && current?.getAttribute("data-own-here") === "first";
+  const next = isFresh ? current : all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)];
   if (!(next instanceof HTMLElement)) return false;
   next.tabIndex = -1;
   choose(next);

@@ -71,10 +71,10 @@ export function choose(row) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {Element} row */
-function mark(row) {
+/** @param {Element} row @param {string} [how] */
+function mark(row, how = "") {
   for (const each of document.querySelectorAll("[data-own-here]")) if (each !== row) each.removeAttribute("data-own-here");
-  row.setAttribute("data-own-here", "");
+  row.setAttribute("data-own-here", how);
 }
 
 /** The first entry of a list is open, until the person chooses another. */
@@ -82,7 +82,7 @@ export function openFirst() {
   return () => {
     if (document.querySelector(".waiting [data-own-here]:not(.closed, [data-own-gone])")) return;
     const first = document.querySelector(".waiting [data-row]:not(.closed, .filtered, [data-own-gone])");
-    if (first) mark(first);
+    if (first) mark(first, "first");
   };
 }
 

@@ -30,6 +30,8 @@ pub enum LineSource {
     Err,
     /// A report that could be parsed.
     Report,
+    /// An activity, as JSON.
+    Activity,
     /// Baton itself.
     Baton,
 }
@@ -40,6 +42,7 @@ impl LineSource {
             Self::Out => "out",
             Self::Err => "err",
             Self::Report => "rep",
+            Self::Activity => "act",
             Self::Baton => "***",
         }
     }

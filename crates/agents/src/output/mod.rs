@@ -2,6 +2,7 @@
 //!
 //! Nothing here interprets a line; that is for `report` and `protocols`.
 
+pub mod activity;
 pub mod excerpt;
 pub(crate) mod lines;
 pub mod live;

@@ -13,6 +13,7 @@ use crate::driver::run_result::EndReason;
 use crate::driver::setup::AgentSetup;
 use crate::driver::{AgentEvent, RunLimits};
 use crate::failure::{AgentFailure, Symptoms};
+use crate::output::activity::Activity;
 use crate::presets::preset::Preset;
 use crate::report::Usage;
 use crate::report::stop_reason::StopReason;
@@ -23,6 +24,8 @@ use crate::run::record::RunRecord;
 
 /// How much of the last message is checked for errors.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024;
+/// Longest thought that is kept.
+const THOUGHT_BYTES_MAX: usize = 16 * 1024;
 /// A longer line is emitted before it ends.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
@@ -49,6 +52,8 @@ pub(crate) struct Conversation {
     line: String,
     /// The beginning of its message since the last tool call.
     message: String,
+    /// Its thoughts since it last did something.
+    thought: String,
     is_over: bool,
 }
 
@@ -64,6 +69,7 @@ impl Conversation {
             questions: PendingQuestions::new(limits.answer_wait),
             line: String::new(),
             message: String::new(),
+            thought: String::new(),
             is_over: false,
         }
     }
@@ -113,6 +119,7 @@ impl Conversation {
         if self.is_ending() {
             return;
         }
+        self.end_thought();
         self.output.transcript.output.push(text);
         let room = MESSAGE_BYTES_MAX.saturating_sub(self.message.len());
         self.message.push_str(&text[..text.floor_char_boundary(room)]);
@@ -162,6 +169,7 @@ impl Conversation {
             self.end_with(EndReason::TurnLimit);
             return;
         }
+        self.end_thought();
         self.end_message();
         self.message.clear();
         self.record.begin_call(&call.id);
@@ -170,8 +178,34 @@ impl Conversation {
         // Without the title, which may be a command with secrets in it.
         debug!(turn, call = call.id, kind = call.kind.as_str(), "tool call");
         self.output.log_report(&format!("tool ({}): {}", call.kind.as_str(), call.title));
+        self.output.log_activity(Activity::Tool {
+            id: call.id.clone(),
+            title: call.title.clone(),
+            kind: call.kind.as_str().to_owned(),
+        });
         self.output.events.push(AgentEvent::Turn(turn));
         self.output.events.push(AgentEvent::ToolStarted(call.clone()));
+    }
+
+    /// Shows what the agent did besides calling tools, or with one.
+    pub(crate) fn show(&mut self, activity: Activity) {
+        if !self.is_ending() {
+            self.end_thought();
+            self.output.log_activity(activity);
+        }
+    }
+
+    /// Adds to the agent's thoughts.
+    pub(crate) fn push_thought(&mut self, text: &str) {
+        let room = THOUGHT_BYTES_MAX.saturating_sub(self.thought.len());
+        self.thought.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+
+    fn end_thought(&mut self) {
+        let text = std::mem::take(&mut self.thought);
+        if !text.trim().is_empty() {
+            self.output.log_activity(Activity::Thought { text });
+        }
     }
 
     pub(crate) fn end_tool(&mut self, id: &str, end: ToolOutcome) {
@@ -180,6 +214,7 @@ impl Conversation {
             if end == ToolOutcome::Failed {
                 self.output.log_report("the tool failed");
             }
+            self.output.log_activity(Activity::ToolEnd { id: id.to_owned(), ok: end == ToolOutcome::Done });
             self.output.events.push(AgentEvent::ToolEnded(id.to_owned(), end));
         }
     }
@@ -254,6 +289,7 @@ impl Conversation {
 
     /// The agent says that its turn is over.
     pub(crate) fn end_turn(&mut self, mut reason: StopReason) {
+        self.end_thought();
         self.end_message();
         if reason == StopReason::EndTurn
             && let Some(error) = self.error_in_message()

@@ -4,6 +4,7 @@ use baton_core::base::time::Timestamp;
 use tracing::debug;
 
 use crate::driver::{AgentEvent, RunClock};
+use crate::output::activity::Activity;
 use crate::output::lines::{LINE_BYTES_MAX, LineSplitter, OutputLine};
 use crate::output::log::{AttemptLogWriter, LineSource};
 use crate::report::usage::UsageKind;
@@ -87,6 +88,15 @@ impl OutputReader {
     pub(crate) fn log_report(&mut self, line: &str) {
         self.log.line((self.clock)(), LineSource::Report, line);
         self.log.flush();
+    }
+
+    /// Logs what such an agent did, for people.
+    pub(crate) fn log_activity(&mut self, activity: Activity) {
+        // Without a key that is not text, writing cannot fail.
+        if let Ok(line) = serde_json::to_string(&activity.shortened()) {
+            self.log.line((self.clock)(), LineSource::Activity, &line);
+            self.log.flush();
+        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {

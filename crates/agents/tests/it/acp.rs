@@ -80,6 +80,36 @@ async fn a_turn_becomes_events_and_an_end() {
 }
 
 #[tokio::test]
+async fn thoughts_plans_and_the_output_of_tools_are_kept_for_people() {
+    let bench = Bench::new();
+    let ran = run(bench.acp_steps(
+        r#"[{"update": {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Look "}}},
+            {"update": {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "first."}}},
+            {"update": {"sessionUpdate": "plan", "entries": [{"content": "Test", "priority": "high", "status": "completed"}, 7]}},
+            {"update": {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "npm test", "kind": "execute", "rawInput": {"command": "npm test"}}},
+            {"update": {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed", "content": [
+                {"type": "content", "content": {"type": "text", "text": "12 passed"}},
+                {"type": "diff", "path": "a.txt", "oldText": "old", "newText": "new"},
+                {"type": "of tomorrow"}, "what is this"]}},
+            {"text": "Done."}]"#,
+    ))
+    .await;
+    assert_eq!((ran.ended.turns, ran.ended.reported.output.as_str()), (1, "Done."));
+    let log = bench.log();
+    for activity in [
+        r#"{"did":"thought","text":"Look first."}"#,
+        r#"{"did":"todo","items":[{"text":"Test","state":"completed"}]}"#,
+        r#"{"did":"tool","id":"c1","title":"npm test","kind":"execute"}"#,
+        r#"{"did":"input","id":"c1","text":"npm test"}"#,
+        r#"{"did":"output","id":"c1","text":"12 passed"}"#,
+        r#"{"did":"change","id":"c1","path":"a.txt","old":"old","new":"new"}"#,
+        r#"{"did":"tool_end","id":"c1","ok":true}"#,
+    ] {
+        assert!(log.contains(&format!(" act {activity}")), "{activity} is not in:\n{log}");
+    }
+}
+
+#[tokio::test]
 async fn the_turn_limit_is_exact() {
     let bench = Bench::new();
     // It sends all calls before it reads. One agent obeys the cancel, others do not, and one just finishes.

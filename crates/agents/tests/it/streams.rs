@@ -234,3 +234,58 @@ async fn both_get_the_tools_and_the_git_folders() {
     let started = log.lines().find(|line| line.contains("started")).unwrap();
     assert!(!started.contains("s3cret"), "a command line is everyone's: {started}");
 }
+
+/// The activities in a log, as JSON.
+fn activities(log: &str) -> Vec<serde_json::Value> {
+    let lines = log.lines().filter_map(|line| line.split_once(" act "));
+    lines.map(|(_, activity)| serde_json::from_str(activity).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_claude_did_is_kept_for_people() {
+    let bench = Bench::new();
+    let thinks =
+        r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Look first."}]}}"#;
+    let edits = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t2","name":"Edit","input":{"file_path":"a.txt","old_string":"old","new_string":"new"}},{"type":"tool_use","id":"t3","name":"TodoWrite","input":{"todos":[{"content":"Test","status":"in_progress"}]}}]}}"#;
+    let failed = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":[{"type":"text","text":"no such file"}]}]}}"#;
+    let lines = [INIT, thinks, BASH, BASH_RESULT, edits, failed, SUCCESS];
+    run(AgentKind::Claude, writes(&bench, &lines), PermissionDecision::Allow).await;
+    let seen = activities(&bench.log());
+    for wanted in [
+        serde_json::json!({ "did": "thought", "text": "Look first." }),
+        serde_json::json!({ "did": "tool", "id": "t1", "title": "Bash: git status", "kind": "execute" }),
+        serde_json::json!({ "did": "input", "id": "t1", "text": "git status" }),
+        serde_json::json!({ "did": "output", "id": "t1", "text": "ok" }),
+        serde_json::json!({ "did": "tool_end", "id": "t1", "ok": true }),
+        serde_json::json!({ "did": "change", "id": "t2", "path": "a.txt", "old": "old", "new": "new" }),
+        serde_json::json!({ "did": "todo", "items": [{ "text": "Test", "state": "in_progress" }] }),
+        serde_json::json!({ "did": "output", "id": "t2", "text": "no such file" }),
+        serde_json::json!({ "did": "tool_end", "id": "t2", "ok": false }),
+    ] {
+        assert!(seen.contains(&wanted), "{wanted} is not in {seen:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_codex_did_is_kept_for_people() {
+    let bench = Bench::new();
+    let lines = [
+        THREAD,
+        TURN,
+        r#"{"type":"item.completed","item":{"id":"i1","type":"reasoning","text":"Look first."}}"#,
+        r#"{"type":"item.updated","item":{"id":"i2","type":"todo_list","items":[{"text":"Test","completed":true}]}}"#,
+        r#"{"type":"item.completed","item":{"id":"i3","type":"command_execution","command":"npm test","aggregated_output":"12 passed","exit_code":0,"status":"completed"}}"#,
+        r#"{"type":"item.completed","item":{"id":"i4","type":"file_change","changes":[{"path":"a.txt","kind":"update"}],"status":"completed"}}"#,
+        r#"{"type":"turn.completed","usage":{}}"#,
+    ];
+    run(AgentKind::Codex, writes(&bench, &lines), PermissionDecision::Allow).await;
+    let seen = activities(&bench.log());
+    for wanted in [
+        serde_json::json!({ "did": "thought", "text": "Look first." }),
+        serde_json::json!({ "did": "todo", "items": [{ "text": "Test", "state": "completed" }] }),
+        serde_json::json!({ "did": "output", "id": "i3", "text": "12 passed" }),
+        serde_json::json!({ "did": "output", "id": "i4", "text": "update a.txt" }),
+    ] {
+        assert!(seen.contains(&wanted), "{wanted} is not in {seen:#?}");
+    }
+}

@@ -11,5 +11,6 @@ pub mod project_report;
 pub mod run_view;
 pub mod standstill;
 pub mod survey;
+pub mod transcript;
 pub mod view;
 pub mod workers;

@@ -59,6 +59,7 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/tasks/new", get(task::new::ask).post(task::new::add))
         .route("/tasks/retry", post(task::verb::retry_many))
         .route("/tasks/{id}", get(task::overview::show))
+        .route("/tasks/{id}/activity", get(task::activity::show))
         .route("/tasks/{id}/log", get(task::log::show))
         .route("/tasks/{id}/log.txt", get(task::log::raw))
         .route("/tasks/{id}/diff", get(task::changes::show))

@@ -13,7 +13,7 @@ use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult};
 use crate::pages::task::log::last_lines;
-use crate::pages::widgets::row::Decision;
+use crate::pages::widgets::row::QuickDecision;
 use crate::pages::widgets::words::{age, pluralize};
 use crate::state::App;
 
@@ -52,7 +52,7 @@ async fn tile(app: &App, task: &Task, attempt: &Attempt, now: Timestamp) -> Resu
     let id = task.id();
     let lines = last_lines(&app.workspace, attempt.id, LINES).await?;
     let at_work = app.workspace.running.at_work(attempt.id);
-    let stop = Decision {
+    let stop = QuickDecision {
         verb: "stop",
         word: "Stop",
         said: "Stopped",
@@ -63,7 +63,7 @@ async fn tile(app: &App, task: &Task, attempt: &Attempt, now: Timestamp) -> Resu
     Ok(html! {
         article.tile.tone-working #{ "tile-" (id) } data-row data-task=(id) data-turns tabindex="-1" aria-labelledby={ "tile-" (id) "-title" } {
             header {
-                a.title #{ "tile-" (id) "-title" } href={ "/tasks/" (id) "/log" } dir="auto" { (task.spec().title) }
+                a.title #{ "tile-" (id) "-title" } href={ "/tasks/" (id) "/activity" } dir="auto" { (task.spec().title) }
                 (stop.form(id))
             }
             p.facts {

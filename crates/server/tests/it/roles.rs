@@ -80,17 +80,21 @@ const CALLS: [(&str, &str, PersonRole); 63] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 44] = [
+const PAGES: [(&str, &str, PersonRole); 48] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
     ("GET", "/", Viewer),
+    ("GET", "/next", Viewer),
+    ("GET", "/running", Viewer),
     ("GET", "/questions/{id}", Viewer),
     ("POST", "/questions/{id}/answer", Responder),
     ("GET", "/board", Viewer),
     ("GET", "/tasks/new", Viewer),
     ("POST", "/tasks/new", Operator),
     ("GET", "/tasks/{id}", Viewer),
+    ("POST", "/tasks/retry", Operator),
+    ("GET", "/tasks/{id}/activity", Viewer),
     ("GET", "/tasks/{id}/log", Viewer),
     ("GET", "/tasks/{id}/log.txt", Viewer),
     ("GET", "/tasks/{id}/diff", Viewer),

@@ -122,6 +122,14 @@ pub(super) enum SessionUpdate {
     AgentMessageChunk {
         content: AcpContent,
     },
+    AgentThoughtChunk {
+        content: AcpContent,
+    },
+    /// Read entry by entry: for people only, so what cannot be read does not spoil the rest.
+    Plan {
+        #[serde(default)]
+        entries: Value,
+    },
     ToolCall(AcpToolCall),
     #[serde(rename = "tool_call_update")]
     ToolChange(AcpToolCall),
@@ -129,7 +137,7 @@ pub(super) enum SessionUpdate {
     Usage {
         cost: Option<AcpCost>,
     },
-    /// Thoughts, plans, modes, lists of commands and unknown kinds: all ignored.
+    /// Modes, lists of commands and unknown kinds: all ignored.
     #[serde(other)]
     Other,
 }
@@ -155,6 +163,40 @@ pub(super) struct AcpToolCall {
     pub status: Option<ToolStatus>,
     #[serde(default)]
     pub raw_input: Option<Value>,
+    #[serde(default)]
+    pub raw_output: Option<Value>,
+    /// Read piece by piece, like a plan.
+    #[serde(default)]
+    pub content: Value,
+}
+
+/// One entry of an agent's own plan.
+#[derive(Debug, Deserialize)]
+pub(super) struct AcpPlanEntry {
+    #[serde(default)]
+    pub content: String,
+    #[serde(default)]
+    pub status: String,
+}
+
+/// What a tool shows: text, or a change to a file.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum AcpToolContent {
+    Content {
+        content: AcpContent,
+    },
+    #[serde(rename_all = "camelCase")]
+    Diff {
+        #[serde(default)]
+        path: String,
+        #[serde(default)]
+        old_text: Option<String>,
+        #[serde(default)]
+        new_text: String,
+    },
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

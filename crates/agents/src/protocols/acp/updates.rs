@@ -1,9 +1,13 @@
 //! Translates session updates. Unknown content is ignored, not guessed.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::output::activity::{Activity, TodoItem, TodoState};
 use crate::output::excerpt::excerpt;
-use crate::protocols::acp::messages::{self, AcpCost, AcpUsage, SessionUpdate, ToolStatus};
+use crate::protocols::acp::messages::{
+    self, AcpCost, AcpPlanEntry, AcpToolContent, AcpUsage, SessionUpdate, ToolStatus,
+};
 use crate::report::stop_reason::StopReason;
 use crate::report::tool_call::{ToolCall, ToolKind, ToolOutcome};
 use crate::report::usage::UsageKind;
@@ -16,6 +20,10 @@ pub(super) fn take(update: SessionUpdate, conversation: &mut Conversation) {
         SessionUpdate::AgentMessageChunk { content } => {
             conversation.push_text(content.text.as_deref().unwrap_or_default());
         }
+        SessionUpdate::AgentThoughtChunk { content } => {
+            conversation.push_thought(content.text.as_deref().unwrap_or_default());
+        }
+        SessionUpdate::Plan { entries } => conversation.show(todo(&entries)),
         SessionUpdate::ToolCall(call) => {
             conversation.announce_tool(&call_of(&call));
             end(&call, conversation);
@@ -30,7 +38,51 @@ pub(super) fn take(update: SessionUpdate, conversation: &mut Conversation) {
     }
 }
 
+fn todo(entries: &Value) -> Activity {
+    let item = |entry: AcpPlanEntry| TodoItem { text: entry.content, state: TodoState::read(&entry.status) };
+    Activity::Todo { items: readable(entries).map(item).collect() }
+}
+
+/// The elements that can be read.
+fn readable<T: DeserializeOwned>(list: &Value) -> impl Iterator<Item = T> {
+    let elements = list.as_array().into_iter().flatten();
+    elements.filter_map(|element| serde_json::from_value(element.clone()).ok())
+}
+
+/// What the call was given and what it returned, as far as this update says.
+fn show(call: &messages::AcpToolCall, conversation: &mut Conversation) {
+    let id = &call.id;
+    let input = input_text(call.raw_input.as_ref());
+    if !input.is_empty() {
+        conversation.show(Activity::Input { id: id.clone(), text: input });
+    }
+    let mut has_text = false;
+    for content in readable(&call.content) {
+        match content {
+            AcpToolContent::Content { content } => {
+                let text = content.text.unwrap_or_default();
+                if !text.trim().is_empty() {
+                    has_text = true;
+                    conversation.show(Activity::Output { id: id.clone(), text });
+                }
+            }
+            AcpToolContent::Diff { path, old_text, new_text } => conversation.show(Activity::Change {
+                id: id.clone(),
+                path,
+                old: old_text.unwrap_or_default(),
+                new: new_text,
+            }),
+            AcpToolContent::Other => {}
+        }
+    }
+    if let Some(output) = call.raw_output.as_ref().filter(|output| !has_text && !output.is_null()) {
+        let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+        conversation.show(Activity::Output { id: id.clone(), text });
+    }
+}
+
 fn end(call: &messages::AcpToolCall, conversation: &mut Conversation) {
+    show(call, conversation);
     match call.status {
         Some(ToolStatus::Completed) => conversation.end_tool(&call.id, ToolOutcome::Done),
         Some(ToolStatus::Failed) => conversation.end_tool(&call.id, ToolOutcome::Failed),

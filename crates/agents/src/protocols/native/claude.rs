@@ -12,6 +12,7 @@ use crate::asking::pending::AskId;
 use crate::asking::permission::{Consent, PermissionRequest};
 use crate::driver::Launch;
 use crate::driver::tool_server::{TOKEN, ToolServer};
+use crate::output::activity::{Activity, TodoItem, TodoState};
 use crate::protocols::native::{read, text_of, too_long};
 use crate::report::micro_usd;
 use crate::report::stop_reason::StopReason;
@@ -107,12 +108,11 @@ impl ClaudeProtocol {
                     conversation.push_text(text_of(block, "text"));
                     conversation.end_message();
                 }
+                "thinking" => conversation.push_thought(text_of(block, "thinking")),
                 "tool_use" => {
-                    conversation.announce_tool(&call(
-                        text_of(block, "id"),
-                        text_of(block, "name"),
-                        &block["input"],
-                    ));
+                    let (id, name) = (text_of(block, "id"), text_of(block, "name"));
+                    conversation.announce_tool(&call(id, name, &block["input"]));
+                    show_input(id, name, &block["input"], conversation);
                 }
                 _ => {}
             }
@@ -123,7 +123,12 @@ impl ClaudeProtocol {
         for block in message["content"].as_array().into_iter().flatten() {
             if text_of(block, "type") == "tool_result" {
                 let end = if block["is_error"] == true { ToolOutcome::Failed } else { ToolOutcome::Done };
-                conversation.end_tool(text_of(block, "tool_use_id"), end);
+                let id = text_of(block, "tool_use_id");
+                let text = result_text(&block["content"]);
+                if !text.trim().is_empty() {
+                    conversation.show(Activity::Output { id: id.to_owned(), text });
+                }
+                conversation.end_tool(id, end);
             }
         }
     }
@@ -182,6 +187,48 @@ impl ClaudeProtocol {
             }),
             (other, false) => conversation.end_turn(StopReason::Other(other.to_owned())),
         }
+    }
+}
+
+/// What a tool was called with: the change to a file, the list of things to do, or all of it.
+fn show_input(id: &str, name: &str, input: &Value, conversation: &mut Conversation) {
+    let text = |key: &str| text_of(input, key).to_owned();
+    conversation.show(match name {
+        "Edit" => Activity::Change {
+            id: id.to_owned(),
+            path: text("file_path"),
+            old: text("old_string"),
+            new: text("new_string"),
+        },
+        "Write" => Activity::Change {
+            id: id.to_owned(),
+            path: text("file_path"),
+            old: String::new(),
+            new: text("content"),
+        },
+        "TodoWrite" => {
+            let entries = input["todos"].as_array().into_iter().flatten();
+            let item = |entry: &Value| TodoItem {
+                text: text_of(entry, "content").to_owned(),
+                state: TodoState::read(text_of(entry, "status")),
+            };
+            Activity::Todo { items: entries.map(item).collect() }
+        }
+        _ => {
+            let text = command_of(input).unwrap_or_else(|| input.to_string());
+            Activity::Input { id: id.to_owned(), text }
+        }
+    });
+}
+
+/// The text of a tool's result: a string, or blocks of which some are text.
+fn result_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            blocks.iter().map(|block| text_of(block, "text")).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
     }
 }
 

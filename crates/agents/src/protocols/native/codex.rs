@@ -9,6 +9,7 @@ use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
 use crate::driver::Launch;
 use crate::driver::tool_server::{TOKEN, ToolServer};
+use crate::output::activity::{Activity, TodoItem, TodoState};
 use crate::protocols::native::{read, text_of, too_long};
 use crate::report::stop_reason::StopReason;
 use crate::report::tool_call::{ToolCall, ToolKind, ToolOutcome};
@@ -105,7 +106,17 @@ impl CodexProtocol {
                 conversation.end_message();
             }
             "error" => conversation.output.log_note(&format!("the agent says: {}", text_of(item, "message"))),
-            "agent_message" | "reasoning" | "todo_list" => {}
+            "reasoning" if kind == "item.completed" => conversation.push_thought(text_of(item, "text")),
+            "todo_list" => {
+                let entries = item["items"].as_array().into_iter().flatten();
+                let state = |entry: &Value| {
+                    if entry["completed"] == true { TodoState::Completed } else { TodoState::Pending }
+                };
+                let items = entries
+                    .map(|entry| TodoItem { text: text_of(entry, "text").to_owned(), state: state(entry) });
+                conversation.show(Activity::Todo { items: items.collect() });
+            }
+            "agent_message" | "reasoning" => {}
             other => {
                 conversation.note_tool(&ToolCall {
                     id: id.to_owned(),
@@ -113,6 +124,7 @@ impl CodexProtocol {
                     kind: tool_kind(other),
                 });
                 if kind == "item.completed" {
+                    show_result(id, item, conversation);
                     conversation
                         .end_tool(id, if has_failed(item) { ToolOutcome::Failed } else { ToolOutcome::Done });
                 }
@@ -125,6 +137,20 @@ impl CodexProtocol {
         let said = said.or_else(|| self.error.take()).unwrap_or_else(|| "the turn failed".to_owned());
         conversation.fail(said);
     }
+}
+
+/// What a tool returned: its output, or the files it changed.
+fn show_result(id: &str, item: &Value, conversation: &mut Conversation) {
+    let changed = item["changes"].as_array().into_iter().flatten();
+    let changed: Vec<String> = changed
+        .map(|change| format!("{} {}", text_of(change, "kind"), text_of(change, "path")).trim().to_owned())
+        .collect();
+    let text = match (text_of(item, "aggregated_output"), changed.is_empty()) {
+        ("", true) => return,
+        ("", false) => changed.join("\n"),
+        (output, _) => output.to_owned(),
+    };
+    conversation.show(Activity::Output { id: id.to_owned(), text });
 }
 
 fn has_failed(item: &Value) -> bool {

@@ -58,6 +58,8 @@ enum Step {
     SameId(u32),
     /// A `tool_call_update` for a call that was never announced.
     Unannounced(String),
+    /// Any session update.
+    Update(Value),
     /// Asks for permission to run this command, and prints the decision.
     Permission(Value),
     /// Asks the user by a form, and prints the answer.
@@ -281,6 +283,7 @@ impl Agent {
                     &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}),
                 );
             }
+            Step::Update(body) => update(session, &body),
             Step::Permission(request) => self.permission(session, &request),
             Step::Elicit(form) => {
                 let mut params = json!({"sessionId": session, "mode": "form"});

@@ -71,10 +71,10 @@ fn follow(browser: &Browser) -> String {
             browser.until("document.querySelector('.question.closed')");
         }
         "accept" => {
-            browser.click("a[href$='/do/accept']");
-            browser.click("form[action$='/do/accept'] button.primary");
-            // A task that is sent back may be finished again before anybody has seen it gone.
-            browser.until("!document.querySelector(\"#sheet[open], #main form[action$='/do/accept']\")");
+            let reviewed = browser.path();
+            browser.click(".review-bar form[action$='/do/accept'] button");
+            // The next review opens, or the list; leaving that page sends the decision.
+            browser.until(&format!("location.pathname !== '{reviewed}'"));
             browser.go("/board");
         }
         "breakdown" => {

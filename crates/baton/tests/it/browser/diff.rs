@@ -35,7 +35,7 @@ fn a_comment_on_a_line_reaches_the_agent() {
     // It is still there after a reload.
     browser.go(&format!("/tasks/{task}/diff"));
     browser.until("document.querySelector('tr.comment textarea')?.value === 'Say ahoy instead'");
-    browser.click("#reject button.primary");
+    browser.click("#reject button");
     browser.until("document.body.innerText.includes('Ahoy it is.')");
     let done = server.wait_for_queue(&task, "provisional");
     assert_eq!((&done["output"], done["attempts"].as_array().unwrap().len()), (&json!("Ahoy it is."), 2));

@@ -7,7 +7,7 @@ use baton_core::task::state::{Provisional, ReviewMark, TaskState};
 use maud::{Markup, html};
 
 use crate::pages::widgets::markdown::markdown;
-use crate::pages::widgets::row::{Decision, Row};
+use crate::pages::widgets::row::{QuickDecision, Row};
 use crate::pages::widgets::words::{money, pluralize, state_badge};
 
 pub(super) fn row(task: &Task, work: &Provisional, now: Timestamp) -> Markup {
@@ -29,8 +29,14 @@ pub(super) fn row(task: &Task, work: &Provisional, now: Timestamp) -> Markup {
 /// The buttons of work to review; `next` is where accepting leads.
 pub(crate) fn verbs(task: &Task, work: &Provisional, next: &str) -> Markup {
     let id = task.id();
-    let accept =
-        Decision { verb: "accept", word: "Accept", said: "Accepted", key: Some('a'), is_primary: true, next };
+    let accept = QuickDecision {
+        verb: "accept",
+        word: "Accept",
+        said: "Accepted",
+        key: Some('a'),
+        is_primary: true,
+        next,
+    };
     html! {
         @if work.mark.needs_force() {
             @if work.mark.is_too_large() {

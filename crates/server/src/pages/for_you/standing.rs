@@ -8,7 +8,7 @@ use baton_core::limits::hold::Hold;
 use baton_engine::reports::standstill::{Standstill, StandstillReason};
 use maud::{Markup, html};
 
-use crate::pages::widgets::row::{Decision, Row};
+use crate::pages::widgets::row::{QuickDecision, Row};
 use crate::pages::widgets::words::{StateBadge, pluralize, time_left};
 
 /// A row for each, but one for all failures that are alike.
@@ -68,8 +68,8 @@ fn row(one: &Standstill, now: Timestamp) -> Markup {
     .render(now)
 }
 
-const fn decision<'a>(verb: &'a str, word: &'a str, said: &'a str, key: Option<char>) -> Decision<'a> {
-    Decision { verb, word, said, key, is_primary: key.is_some(), next: "/" }
+const fn decision<'a>(verb: &'a str, word: &'a str, said: &'a str, key: Option<char>) -> QuickDecision<'a> {
+    QuickDecision { verb, word, said, key, is_primary: key.is_some(), next: "/" }
 }
 
 fn verbs(one: &Standstill) -> Markup {
@@ -131,7 +131,7 @@ fn group_row(error: &str, group: &[&Standstill], now: Timestamp) -> Markup {
 
 /// An agent that is given no work for now.
 pub(super) fn hold_row(hold: &Hold, now: Timestamp) -> Markup {
-    let release = Decision {
+    let release = QuickDecision {
         verb: "",
         word: "Release",
         said: "Released",

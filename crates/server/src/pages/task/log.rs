@@ -55,7 +55,7 @@ pub(crate) async fn show(
         Some(attempt) => {
             let end = end_of(&app.workspace, attempt).await?;
             html! {
-                (choice(id, &attempts, attempt))
+                (choice(id, "log", &attempts, attempt))
                 (viewer(id, attempt, is_live(&attempts, attempt), &end))
             }
         }
@@ -67,14 +67,15 @@ fn is_live(attempts: &[AttemptRecord], attempt: AttemptId) -> bool {
     attempts.iter().any(|record| record.attempt.id == attempt && record.closing.is_none())
 }
 
-fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup {
+/// The attempts of a task, each a link to the same page.
+pub(crate) fn choice(task: TaskId, page: &str, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup {
     html! {
         @if attempts.len() > 1 {
             p.attempts {
                 "Attempt "
                 @for record in attempts {
                     @let attempt = record.attempt.id;
-                    a href={ "/tasks/" (task) "/log?attempt=" (attempt) } aria-current=[(attempt == chosen).then_some("true")] { (record.attempt.number) } " "
+                    a href={ "/tasks/" (task) "/" (page) "?attempt=" (attempt) } aria-current=[(attempt == chosen).then_some("true")] { (record.attempt.number) } " "
                 }
             }
         }
@@ -84,12 +85,25 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
 /// The tail of a log, from the local file or from the machine that has it.
 async fn end_of(workspace: &Workspace, attempt: AttemptId) -> Result<String, PageError> {
     if let Some(path) = AttemptLog::files(&workspace.place.attempt_folder(attempt)).await.pop() {
-        return Ok(tail(&path).await);
+        return Ok(tail(&path, TAIL_BYTES_MAX).await);
     }
     let seen = look_elsewhere(&workspace.tasks.store, attempt, None, PATIENCE, false).await?;
     let bytes = seen.map(|seen| seen.bytes).unwrap_or_default();
     let from = bytes.len().saturating_sub(usize::try_from(TAIL_BYTES_MAX).unwrap_or(usize::MAX));
     Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
+}
+
+/// The log as far as a transcript needs it: all files of the attempt, the newest part of each.
+pub(crate) async fn transcript_text(workspace: &Workspace, attempt: AttemptId) -> Result<String, PageError> {
+    let files = AttemptLog::files(&workspace.place.attempt_folder(attempt)).await;
+    if files.is_empty() {
+        return end_of(workspace, attempt).await;
+    }
+    let mut text = String::new();
+    for path in files {
+        text.push_str(&tail(&path, PIECE_BYTES_MAX).await);
+    }
+    Ok(text)
 }
 
 /// The last lines that say something to a person.
@@ -99,7 +113,11 @@ pub(crate) async fn last_lines(
     count: usize,
 ) -> Result<Vec<String>, PageError> {
     let text = strip_ansi(&end_of(workspace, attempt).await?);
-    let is_said = |line: &&str| !line.trim().is_empty() && !line.contains("{\"baton\"");
+    // Reports and activities are for programs; a tool call has a line of its own.
+    let is_said = |line: &&str| {
+        let text = line.split_once(' ').map_or(*line, |(_, rest)| rest);
+        !text.trim().is_empty() && !text.starts_with("act ") && !text.contains("{\"baton\"")
+    };
     let mut lines: Vec<String> = text.lines().rev().filter(is_said).take(count).map(str::to_owned).collect();
     lines.reverse();
     Ok(lines)
@@ -124,9 +142,9 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
     }
 }
 
-async fn tail(path: &Path) -> String {
+async fn tail(path: &Path, bytes_max: u64) -> String {
     let Ok(metadata) = tokio::fs::metadata(path).await else { return String::new() };
-    let from = metadata.len().saturating_sub(TAIL_BYTES_MAX);
+    let from = metadata.len().saturating_sub(bytes_max);
     let bytes = read_from(path, from).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }

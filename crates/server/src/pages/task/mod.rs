@@ -1,6 +1,7 @@
 //! `/tasks/{id}`: one task, on tabs.
 
 pub(super) mod about;
+pub(super) mod activity;
 pub(super) mod changes;
 mod claims;
 pub(super) mod evidence;
@@ -36,6 +37,7 @@ const EVENTS_MAX: u32 = 2_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskTab {
     Overview,
+    Activity,
     Log,
     Diff,
     Timeline,
@@ -44,10 +46,11 @@ pub(super) enum TaskTab {
     Lineage,
 }
 
-const TABS: [(TaskTab, &str, &str); 7] = [
+const TABS: [(TaskTab, &str, &str); 8] = [
     (TaskTab::Overview, "Overview", ""),
-    (TaskTab::Log, "Log", "/log"),
+    (TaskTab::Activity, "Activity", "/activity"),
     (TaskTab::Diff, "Changes", "/diff"),
+    (TaskTab::Log, "Log", "/log"),
     (TaskTab::Timeline, "Timeline", "/timeline"),
     (TaskTab::Evidence, "Evidence", "/evidence"),
     (TaskTab::Questions, "Questions", "/questions"),

@@ -38,7 +38,7 @@ impl Row<'_> {
 }
 
 /// A decision that takes effect at once and can be taken back for a few seconds.
-pub(crate) struct Decision<'a> {
+pub(crate) struct QuickDecision<'a> {
     pub verb: &'a str,
     pub word: &'a str,
     /// What happened, for the notice with the way back.
@@ -49,7 +49,7 @@ pub(crate) struct Decision<'a> {
     pub next: &'a str,
 }
 
-impl Decision<'_> {
+impl QuickDecision<'_> {
     pub(crate) fn form(&self, task: TaskId) -> Markup {
         self.form_for(&format!("/tasks/{task}/do/{}", self.verb), &html! {})
     }

@@ -44,7 +44,7 @@ async fn a_card_shows_state_facts_and_dependencies() {
         ],
     );
     reads(card(column("working"), working), &["Profile the start-up", "claude"]);
-    reads(card(column("queued"), waiting), &["Write the guide", "deps 1/2"]);
+    reads(card(column("queued"), waiting), &["Write the guide", "waits for 1 of 2"]);
     reads(card(column("done"), done), &["Set up", "7/50 turns"]);
     reads(&page, &["? Waiting for you 1", "◆ Ready for review 1", "▶ Working 1", "○ Queued 1", "✓ Done 1"]);
 }
@@ -78,7 +78,7 @@ async fn only_legal_actions_have_a_button() {
     assert_eq!(verbs(failed), ["retry", "cancel"]);
     assert_eq!(verbs(over), Vec::<String>::new());
     // A card shows its state if it differs from the column's.
-    reads(card(&page, burned), &["▲ Burned out", "Accept anyway"]);
+    reads(card(&page, burned), &["▲ No progress", "Accept anyway"]);
     // An action from an outdated page is refused.
     reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["Not possible in the current state."]);
     let (status, _) = scene.stage.submit(&format!("/tasks/{over}/do/cancel"), "").await;
@@ -107,7 +107,10 @@ async fn a_preview_shows_the_consequences() {
             "waits on 1 more",
         ],
     );
-    reads(&preview("reject").await, &["Requeues the task ahead of other work.", "What should change?"]);
+    reads(
+        &preview("reject").await,
+        &["The agent goes on with this text, ahead of other work.", "What should change?"],
+    );
     reads(
         &preview("cancel").await,
         &["Stops work on the task.", "✗ 2 tasks depending on it could never start."],

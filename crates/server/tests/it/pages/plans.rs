@@ -70,7 +70,7 @@ async fn a_plan_is_shown_completely() {
     let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
     let made = scene.post("/api/breakdowns", &goal).await;
     let id = made["breakdown"]["task_id"].as_str().unwrap();
-    reads(&scene.page("/breakdowns").await, &["Breakdown", "Translate everything"]);
+    reads(&scene.page("/breakdowns").await, &["Needs a plan", "Translate everything"]);
     let plan = json!({ "items": [
         { "title": "German", "description": "One **file**.", "acceptance_criteria": ["ends with `!`"] },
         { "title": "Spanish", "depends_on": [1], "verification": ["`scripts/check` passes"] },

@@ -72,7 +72,7 @@ async fn a_conversation_shows_entries_questions_and_progress() {
     let page = scene.page(&format!("/chat/sess_{project}")).await;
     reads(
         part(&page, "aria-label=\"Conversations\"", "role=\"log\""),
-        &["Add a French greeting", "? Needs you", "2 tasks"],
+        &["Add a French greeting", "? Waiting for you", "2 tasks"],
     );
     let thread = part(&page, "id=\"thread\"", "<form class=\"composer\"");
     reads(

@@ -22,7 +22,7 @@ pub(super) struct Comparison {
 }
 
 /// An attempt that ended with a commit.
-struct Measured {
+struct EndedAttempt {
     number: u32,
     ended: Timestamp,
     base: CommitId,
@@ -31,7 +31,7 @@ struct Measured {
 
 pub(super) struct Compared {
     wanted: Comparison,
-    measured: Vec<Measured>,
+    measured: Vec<EndedAttempt>,
 }
 
 impl Compared {
@@ -45,7 +45,7 @@ impl Compared {
         self.wanted.to.is_none()
     }
 
-    fn find(&self, number: u32) -> Result<&Measured, PageError> {
+    fn find(&self, number: u32) -> Result<&EndedAttempt, PageError> {
         let missing =
             || ApiError::not_found(format!("attempt {number} left no commit"), "choose another attempt");
         Ok(self.measured.iter().find(|attempt| attempt.number == number).ok_or_else(missing)?)
@@ -62,7 +62,7 @@ impl Compared {
     }
 
     /// The last attempt that the person had seen when they asked for changes.
-    fn reviewed(&self, task: &Task) -> Option<&Measured> {
+    fn reviewed(&self, task: &Task) -> Option<&EndedAttempt> {
         let said = task.ledger().notes.iter().rev().find_map(|note| match note {
             TaskNote::Rejected { at, .. } => Some(*at),
             _ => None,
@@ -71,10 +71,10 @@ impl Compared {
     }
 }
 
-fn measured(record: &AttemptRecord) -> Option<Measured> {
+fn measured(record: &AttemptRecord) -> Option<EndedAttempt> {
     let AttemptClosing::Ended { at, end } = record.closing.as_ref()? else { return None };
     let (base, head) = (end.verified.base.clone()?, end.verified.head.clone()?);
-    (base != head).then_some(Measured { number: record.attempt.number, ended: *at, base, head })
+    (base != head).then_some(EndedAttempt { number: record.attempt.number, ended: *at, base, head })
 }
 
 /// The links to other comparisons and to the other view.

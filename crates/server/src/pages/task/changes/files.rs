@@ -91,8 +91,8 @@ fn pair(old: Option<&PatchLine>, new: Option<&PatchLine>, language: Language) ->
     let side = |line: Option<&PatchLine>, number: fn(&PatchLine) -> Option<u32>| {
         let (class, badge) = line.map_or(("none", " "), |line| class_of(line.kind));
         html! {
-            td.number class=(class) { @if let Some(number) = line.and_then(number) { (number) } }
-            td.code class=(class) { @if let Some(line) = line { span.sign { (badge) } (code(line, language)) } }
+            td class={ "number " (class) } { @if let Some(number) = line.and_then(number) { (number) } }
+            td class={ "code " (class) } { @if let Some(line) = line { span.sign { (badge) } (code(line, language)) } }
         }
     };
     html! {
