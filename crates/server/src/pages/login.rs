@@ -42,7 +42,7 @@ pub(super) async fn enter(
 fn sheet(status: StatusCode, is_wrong: bool) -> Response {
     let body = html! {
         h1 { "Baton" }
-        p { "Enter the access token an operator created for you, or the server's own token: " code { "baton config" } " on its machine shows where to find it." }
+        p { "Enter your access token. An operator creates one with " code { "baton token create NAME" } "; the server's own is in the file " code { "*.server.json" } " of its state folder (" code { "baton doctor" } " shows where that is)." }
         @if is_wrong { div.alert role="alert" { p { "Invalid token." } } }
         form.sheet method="post" action="/login" {
             label for="token" { "Token" }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::driver::Browser;
 
 /// A few more clicks than the demo needs.
-const CLICKS_MAX: usize = 60;
+const CLICKS_MAX: usize = 300;
 
 struct Demo {
     child: Child,
@@ -72,6 +72,12 @@ fn follow(browser: &Browser) -> String {
         }
         "accept" => {
             let reviewed = browser.path();
+            browser.until("document.querySelector('.heading.task')");
+            // The guide may still speak of work that was accepted just now.
+            if browser.js("return document.querySelector('.review-bar') === null") == true {
+                browser.go("/board");
+                return part;
+            }
             browser.click(".review-bar form[action$='/do/accept'] button");
             // The next review opens, or the list; leaving that page sends the decision.
             browser.until(&format!("location.pathname !== '{reviewed}'"));

@@ -138,7 +138,12 @@ impl Frame {
                                 (self.count(tab))
                             }
                         }
+                        // The third place on a phone, where there is room for a few only.
+                        @if tab == Tab::Running {
+                            li.phone { a href="/tasks/new" { span.sign aria-hidden="true" { "+" } span.word { "New" } } }
+                        }
                     }
+                    li.phone { a href="/help" aria-current=[(current == Tab::Elsewhere).then_some("page")] { span.sign aria-hidden="true" { "…" } span.word { "More" } } }
                 }
                 div.place {
                     p #spent title="What agents have spent today (UTC)" {

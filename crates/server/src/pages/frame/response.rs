@@ -15,6 +15,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::http::error::ApiError;
 use crate::pages::frame::assets::address;
+use crate::pages::frame::navigation::PLACES;
 
 /// Pages load only what this server serves, and contain no inline script.
 const POLICY: &str =
@@ -108,7 +109,7 @@ impl IntoResponse for PageError {
                 p { (error.message) }
                 p.muted { (error.hint) }
             }
-            p { a href="/" { "Inbox" } " · " a href="/board" { "Board" } }
+            p { @for (index, (_, word, _, address, _)) in PLACES.iter().enumerate() { @if index > 0 { " · " } a href=(address) { (word) } } }
         };
         bare(status, title, &words)
     }

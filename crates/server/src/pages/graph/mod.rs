@@ -33,7 +33,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query
         } @else {
             (legend(&model, critical.len()))
             @if !model.tasks.is_empty() { (render(&model, &critical)) }
-            @if model.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are shown; choose a project to see fewer." } }
+            @if model.is_cut { p.muted { "There are more open tasks than fit: at most " (TASKS_MAX) " that depend on each other are drawn. Choose a project to see fewer." } }
             (describe(&model))
             (render_unconnected(&model))
         }

@@ -27,7 +27,7 @@ pub(crate) fn render_own(recipe: &Recipe) -> Markup {
 
 /// An exit: category, message, name.
 pub(crate) fn render_exit(reason: &ExitReason) -> Markup {
-    html! { (exit_badge(reason.category()).chip()) " " (reason.message()) " " span.id { (reason) } }
+    html! { (exit_badge(reason).chip()) " " (reason.message()) " " span.id { (reason) } }
 }
 
 /// The exits every recipe has: stopped by a person, guardrails, errors.

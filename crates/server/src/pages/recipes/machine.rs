@@ -98,7 +98,7 @@ fn node(node: &MachineNode<'_>, recipe: &Recipe, runs: &[&Run], place: Cell) -> 
             ("queued", format!("{start}{}{gate}{lit}", step.name()), about, is_lit)
         }
         MachineNode::Exit(reason) => {
-            let badge = exit_badge(reason.category());
+            let badge = exit_badge(reason);
             let text = format!("{} {}", badge.glyph, short(reason.as_str(), EXIT_CHARS_MAX));
             (badge.tone, text, Some(reason.message()), false)
         }

@@ -6,7 +6,7 @@ use baton_core::ask::question::QuestionKind;
 use baton_core::base::time::Timestamp;
 pub(crate) use baton_core::base::words::pluralize;
 use baton_core::graph::DependencyStatus;
-use baton_core::recipe::exit_reason::ExitCategory;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::task::attempt::ResultKind;
 use baton_core::task::state::{ReplacedBy, ReviewMark, StateName, TaskState, TaskStatus};
 use maud::{Markup, html};
@@ -84,8 +84,22 @@ pub(crate) const fn question_badge(kind: QuestionKind) -> StateBadge {
     }
 }
 
-pub(crate) const fn exit_badge(category: ExitCategory) -> StateBadge {
-    match category {
+/// Exits that end a run as they should, and leave the task with a person.
+const NEEDS_A_PERSON: [&str; 7] = [
+    "implementation-blocked",
+    "clarification-needed",
+    "user-provided-other",
+    "user-requested",
+    "unanswered",
+    "rebase-conflict",
+    "merge-conflict",
+];
+
+pub(crate) fn exit_badge(reason: &ExitReason) -> StateBadge {
+    match reason.category() {
+        ExitCategory::Completed if NEEDS_A_PERSON.contains(&reason.as_str()) => {
+            badge("for you", "◆", "review")
+        }
         ExitCategory::Completed => badge("completed", "✓", "done"),
         ExitCategory::Guardrail => badge("guardrail", "▲", "asking"),
         ExitCategory::Error => badge("error", "✗", "failed"),

@@ -117,13 +117,16 @@ async fn a_preview_shows_the_consequences() {
     );
     let large = scene.add("Large").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
-    reads(&scene.page(&format!("/tasks/{large}/do/recycle")).await, &["Replaces the task by a breakdown."]);
+    reads(
+        &scene.page(&format!("/tasks/{large}/do/recycle")).await,
+        &["Replaces the task by smaller ones, once their plan is approved."],
+    );
     // The action matches its preview.
     let (status, _) = scene.stage.submit(&format!("/tasks/{first}/do/reject"), "reason=Not+like+this").await;
     assert_eq!(status, 303);
     reads(
         &scene.page(&format!("/tasks/{first}")).await,
-        &["Notes for the next attempt", "Rejected just now", "Not like this"],
+        &["Feedback for the next attempt", "Rejected just now", "Not like this"],
     );
 }
 

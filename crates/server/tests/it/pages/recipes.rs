@@ -15,16 +15,16 @@ async fn each_recipe_has_a_diagram_and_its_exits() {
         &["complete", "no-tasks", "● implement", "code-review", "fix", "commit", "✓ no-tasks-available"],
     );
     // Each step has its own exit nodes.
-    assert_eq!(drawing.matches("✓ user-provided-other").count(), 4, "{drawing}");
+    assert_eq!(drawing.matches("◆ user-provided-other").count(), 4, "{drawing}");
     assert!(!drawing.contains(" H"), "a line runs past a step: {drawing}");
-    reads(own, &["Exits", "✓ completed Implementation blocked - cannot proceed implementation-blocked"]);
+    reads(own, &["Exits", "◆ for you Implementation blocked - cannot proceed implementation-blocked"]);
     reads(own, &["✓ completed Task implementation committed successfully task-committed", "Start"]);
     reads(part(&page, "id=\"plan-execute-review\"", "</section>"), &["● plan ⊟", "execute ⊟", "review ⊟"]);
     let all = part(&page, "id=\"every-recipe\"", "</section>");
     reads(
         all,
         &[
-            "✓ completed Recipe stopped on request",
+            "◆ for you Recipe stopped on request",
             "▲ guardrail Stopped: a step was entered too many times",
             "▲ guardrail Stopped: the run took too many steps",
             "✗ error The agent did not report a usable outcome",
@@ -52,7 +52,7 @@ async fn a_run_highlights_its_step_and_shows_its_exit() {
     assert!(!part(&scene.page("/recipes").await, "id=\"document-design\"", "</section>").contains(" lit\""));
     reads(
         &scene.page("/chat/design").await,
-        &["document-design", "✓ completed Recipe stopped on request user-requested"],
+        &["document-design", "◆ for you Recipe stopped on request user-requested"],
     );
 }
 
