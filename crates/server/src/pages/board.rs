@@ -1,5 +1,6 @@
 //! `/board`: tasks in columns by state.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use axum::extract::State;
@@ -22,11 +23,13 @@ use crate::pages::parts::done_in_parts;
 use crate::pages::projects;
 use crate::pages::widgets::card::{DependencyCount, card};
 use crate::pages::widgets::percent::encode;
-use crate::pages::widgets::words::{DONE_IN_PARTS, state_badge, state_name_badge};
+use crate::pages::widgets::words::{DONE_IN_PARTS, grouped, state_badge, state_name_badge};
 use crate::state::App;
 
 /// Cards per column by default.
 const CARDS_DEFAULT: u32 = 30;
+/// Totals are exact up to here.
+const COUNTED_MAX: u32 = 100_000;
 
 /// A column: its name in the URL, its state, and the queues it combines.
 struct Column {
@@ -39,26 +42,43 @@ struct Column {
     waits: bool,
 }
 
-const COLUMNS: [Column; 10] = [
-    column(
-        "asking",
-        StateName::AwaitingResponse,
-        &[(None, Some(TaskStatus::AwaitingResponse)), (None, Some(TaskStatus::Blocked))],
-    ),
-    column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
-    column("landing", StateName::Landing, &[(Some(QueueName::Landing), None)]),
-    column("working", StateName::Claimed, &[(Some(QueueName::Claimed), Some(TaskStatus::Running))]),
+/// Always these, in this order, so that everything has its place.
+const COLUMNS: [Column; 5] = [
     column(
         "queued",
         StateName::Incoming,
-        &[(Some(QueueName::NeedsContinuation), None), (Some(QueueName::Incoming), None)],
+        &[
+            (Some(QueueName::NeedsContinuation), None),
+            (Some(QueueName::Incoming), None),
+            (Some(QueueName::Breakdown), None),
+        ],
     )
     .waiting(),
-    column("planning", StateName::Breakdown, &[(Some(QueueName::Breakdown), None)]).waiting(),
-    column("failed", StateName::Failed, &[(Some(QueueName::Failed), None)]),
-    column("recycled", StateName::Recycled, &[(Some(QueueName::Recycled), None)]).latest_first(),
-    column("done", StateName::Done, &[(Some(QueueName::Done), None)]).latest_first(),
-    column("cancelled", StateName::Cancelled, &[(Some(QueueName::Rejected), None)]).latest_first(),
+    column(
+        "working",
+        StateName::Claimed,
+        &[(Some(QueueName::Claimed), Some(TaskStatus::Running)), (Some(QueueName::Landing), None)],
+    ),
+    column(
+        "asking",
+        StateName::AwaitingResponse,
+        &[
+            (None, Some(TaskStatus::AwaitingResponse)),
+            (None, Some(TaskStatus::Blocked)),
+            (Some(QueueName::Failed), None),
+        ],
+    ),
+    column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
+    column(
+        "done",
+        StateName::Done,
+        &[
+            (Some(QueueName::Done), None),
+            (Some(QueueName::Recycled), None),
+            (Some(QueueName::Rejected), None),
+        ],
+    )
+    .latest_first(),
 ];
 
 const fn column(
@@ -118,19 +138,17 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
     let frame = Frame::load(&app, request).await?;
     let mut loaded = Vec::new();
     for column in &COLUMNS {
-        let (tasks, has_more) = load_column(&app, column, &wanted).await?;
-        if !tasks.is_empty() {
-            loaded.push((column, tasks, has_more));
-        }
+        loaded.push((column, load_column(&app, column, &wanted).await?));
     }
-    let waiting = loaded.iter().filter(|(column, ..)| column.waits).flat_map(|(_, tasks, _)| tasks);
+    let is_empty = loaded.iter().all(|(_, cards)| cards.tasks.is_empty());
+    let waiting = loaded.iter().filter(|(column, _)| column.waits).flat_map(|(_, cards)| &cards.tasks);
     let waits = count_dependencies(&app, waiting).await?;
-    let all = loaded.iter().flat_map(|(_, tasks, _)| tasks).map(|stored| &stored.value);
+    let all = loaded.iter().flat_map(|(_, cards)| &cards.tasks).map(|stored| &stored.value);
     let in_parts = done_in_parts(&app, all).await?;
     let columns: Vec<Markup> = loaded
         .iter()
-        .map(|(column, tasks, has_more)| {
-            let cards = tasks.iter().map(|stored| {
+        .map(|(column, found)| {
+            let cards = found.tasks.iter().map(|stored| {
                 let waits = waits.get(&stored.value.id()).copied();
                 let is_done = in_parts.contains(&stored.value.id());
                 card(
@@ -142,7 +160,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
                     Some(state_name_badge(column.state)),
                 )
             });
-            render_column(column, &wanted, &cards.collect::<Vec<_>>(), *has_more)
+            render_column(column, &wanted, &cards.collect::<Vec<_>>(), found)
         })
         .collect();
     let body = html! {
@@ -150,7 +168,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
             (render_filters(&app, &wanted).await?)
             a.button href="/tasks/new" data-sheet { "New task" }
         }))
-        @if columns.is_empty() {
+        @if is_empty && wanted.title.is_none() && wanted.project.is_none() {
             (empty("No tasks", "A task is one unit of work for an agent.", &[
                 ("baton task add \"Fix the typo in the README\"", "add a task"),
                 ("baton chat \"…\"", "send a message"),
@@ -163,13 +181,16 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, query: Qu
     Ok(frame.page(Tab::Board, "Board", &[], &body))
 }
 
-async fn load_column(
-    app: &App,
-    column: &Column,
-    wanted: &BoardQuery,
-) -> Result<(Vec<Versioned<Task>>, bool), PageError> {
+/// The tasks of a column that are shown, and how many there are.
+struct ColumnCards {
+    tasks: Vec<Versioned<Task>>,
+    total: u64,
+    has_more: bool,
+}
+
+async fn load_column(app: &App, column: &Column, wanted: &BoardQuery) -> Result<ColumnCards, PageError> {
     let limit = if wanted.is_expanded(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
-    let (mut tasks, mut has_more) = (Vec::new(), false);
+    let mut cards = ColumnCards { tasks: Vec::new(), total: 0, has_more: false };
     for (queue, status) in column.gathers {
         let filter = TaskFilter {
             queue: *queue,
@@ -179,12 +200,23 @@ async fn load_column(
             newest_first: column.newest_first,
             ..TaskFilter::default()
         };
-        let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
-        let page = app.tasks().store.tasks(&filter, None, left.max(1)).await?;
-        has_more |= page.next.is_some();
-        tasks.extend(page.items.into_iter().filter(|stored| !is_scaffolding(&stored.value)));
+        let page = app.tasks().store.tasks(&filter, None, limit).await?;
+        let found = page.items.len() as u64;
+        cards.total += match page.next {
+            Some(_) => app.tasks().store.count_tasks(&filter, COUNTED_MAX).await?,
+            None => found,
+        };
+        let (shown, scaffolding): (Vec<_>, Vec<_>) =
+            page.items.into_iter().partition(|stored| !is_scaffolding(&stored.value));
+        cards.total = cards.total.saturating_sub(scaffolding.len() as u64);
+        cards.tasks.extend(shown);
     }
-    Ok((tasks, has_more))
+    if column.newest_first {
+        cards.tasks.sort_by_key(|stored| Reverse(stored.value.updated_at()));
+    }
+    cards.tasks.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    cards.has_more = cards.total > cards.tasks.len() as u64;
+    Ok(cards)
 }
 
 /// A finished task that was nobody's work: made for a run that found no task, or for the agent of a loop's plan or review.
@@ -198,13 +230,13 @@ fn is_scaffolding(task: &Task) -> bool {
     matches!(task.state(), TaskState::Done { .. }) && is_of_run && !has_work
 }
 
-fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], has_more: bool) -> Markup {
+fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], found: &ColumnCards) -> Markup {
     let badge = state_name_badge(column.state);
     html! {
         section.column.{ "tone-" (badge.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
-            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (cards.len()) @if has_more { "+" } } }
+            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (grouped(found.total)) } }
             div.stack { @for card in cards { (card) } }
-            @if has_more { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
+            @if found.has_more && !wanted.is_expanded(column.name) { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
         }
     }
 }

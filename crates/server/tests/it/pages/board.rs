@@ -46,7 +46,7 @@ async fn a_card_shows_state_facts_and_dependencies() {
     reads(card(column("working"), working), &["Profile the start-up", "claude"]);
     reads(card(column("queued"), waiting), &["Write the guide", "waits for 1 of 2"]);
     reads(card(column("done"), done), &["Set up", "7/50 turns"]);
-    reads(&page, &["? Waiting for you 1", "◆ Ready for review 1", "▶ Working 1", "○ Queued 1", "✓ Done 1"]);
+    reads(&page, &["○ Queued 1", "▶ Working 1", "? Waiting for you 1", "◆ Ready for review 1", "✓ Done 1"]);
 }
 
 #[tokio::test]
