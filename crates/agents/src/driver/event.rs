@@ -39,6 +39,8 @@ pub enum AgentEvent {
     Stopped(StopReason),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
+    /// The agent got this many messages of its [`crate::driver::MessageFeed`] so far.
+    MessagesDelivered(usize),
     /// Something went wrong that does not end the attempt.
     Problem(String),
     /// This many events were dropped because the receiver was too slow. The log has their content.

@@ -6,6 +6,7 @@
 
 mod event;
 mod launch;
+pub(crate) mod message_feed;
 pub mod run_result;
 pub mod setup;
 pub mod tool_server;
@@ -19,6 +20,7 @@ use tokio::sync::{mpsc, watch};
 
 pub use event::{AgentEvent, EVENTS_MAX};
 pub use launch::{Launch, RunLimits, SessionResume, SessionSetup};
+pub use message_feed::MessageFeed;
 use run_result::RunResult;
 
 /// Supplies the time for logs and failure classification.

@@ -34,6 +34,8 @@ pub struct RunResult {
     pub agent_session: Option<String>,
     /// The reason the agent gave for its end. Recorded, never trusted.
     pub stop_reason: Option<StopReason>,
+    /// How many messages of its feed the agent got.
+    pub messages_delivered: usize,
     /// Titles of the tool calls that were refused.
     pub refusals: Vec<String>,
     /// A failure that is not the task's fault.
@@ -76,6 +78,7 @@ impl RunResult {
             cost_kind: UsageKind::default(),
             agent_session: None,
             stop_reason: None,
+            messages_delivered: 0,
             refusals: Vec::new(),
             failure: Some(AgentFailure {
                 kind: FailureKind::CrashAtStart,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::asking::asker::{Asker, NoAsker};
 use crate::asking::permission::{PermissionDecision, PermissionPolicy};
-use crate::driver::RunClock;
+use crate::driver::message_feed::no_messages;
+use crate::driver::{MessageFeed, RunClock};
 use crate::presets::preset::Preset;
 
 #[derive(Clone)]
@@ -13,12 +14,19 @@ pub struct AgentSetup {
     pub preset: Preset,
     pub permissions: Arc<dyn PermissionPolicy>,
     pub asker: Arc<dyn Asker>,
+    pub messages: MessageFeed,
 }
 
 impl AgentSetup {
     /// The safe default: every permission needs a human, and no human is available.
     pub fn new(clock: RunClock, preset: Preset) -> Self {
-        Self { clock, preset, permissions: Arc::new(PermissionDecision::AskHuman), asker: Arc::new(NoAsker) }
+        Self {
+            clock,
+            preset,
+            permissions: Arc::new(PermissionDecision::AskHuman),
+            asker: Arc::new(NoAsker),
+            messages: no_messages(),
+        }
     }
 
     pub fn permissions(mut self, permissions: Arc<dyn PermissionPolicy>) -> Self {
@@ -28,6 +36,11 @@ impl AgentSetup {
 
     pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
         self.asker = asker;
+        self
+    }
+
+    pub fn messages(mut self, messages: MessageFeed) -> Self {
+        self.messages = messages;
         self
     }
 }

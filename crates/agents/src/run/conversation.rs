@@ -48,6 +48,8 @@ pub(crate) struct Conversation {
     outgoing: Vec<u8>,
     is_input_closed: bool,
     questions: PendingQuestions,
+    /// What people said and the agent has not got yet.
+    pub messages: Vec<String>,
     /// The unfinished line of the agent's message.
     line: String,
     /// The beginning of its message since the last tool call.
@@ -67,6 +69,7 @@ impl Conversation {
             outgoing: Vec::new(),
             is_input_closed: false,
             questions: PendingQuestions::new(limits.answer_wait),
+            messages: Vec::new(),
             line: String::new(),
             message: String::new(),
             thought: String::new(),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
+use crate::driver::message_feed::{MessageFeed, next_messages};
 use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
 use crate::driver::setup::AgentSetup;
 use crate::driver::{AgentEvent, Launch, RunLimits};
@@ -48,6 +49,7 @@ pub(crate) async fn run(
         };
     let ProcessPipes { stdin, stdout, stderr } = pipes;
     let ends_on_close = setup.preset.ends_on_close;
+    let messages = setup.messages.clone();
     let mut dialogue = Dialogue {
         conversation: Conversation::new(output, setup, &launch.limits),
         process,
@@ -61,6 +63,8 @@ pub(crate) async fn run(
         ends_on_close,
         has_exited: false,
         stop_requested_at: None,
+        messages,
+        messages_taken: 0,
     };
     dialogue.run_until_over(&mut cancel).await;
     dialogue.end().await
@@ -81,6 +85,9 @@ struct Dialogue {
     has_exited: bool,
     /// When the agent was asked to stop.
     stop_requested_at: Option<Instant>,
+    messages: MessageFeed,
+    /// How many of them were taken from the feed.
+    messages_taken: usize,
 }
 
 enum LoopEvent {
@@ -92,6 +99,7 @@ enum LoopEvent {
     InputClosed,
     Read,
     Answered(AskId, AskReply),
+    Messages(Vec<String>),
     EventSent,
 }
 
@@ -130,7 +138,14 @@ impl Dialogue {
                     last_sign = Instant::now();
                     self.protocol.deliver_answer(ask, reply, &mut self.conversation);
                 }
+                LoopEvent::Messages(texts) => {
+                    self.messages_taken += texts.len();
+                    self.conversation.messages.extend(texts);
+                }
                 LoopEvent::EventSent => {}
+            }
+            if !self.conversation.messages.is_empty() && self.conversation.is_at_boundary() {
+                self.protocol.steer(&mut self.conversation);
             }
         }
     }
@@ -149,6 +164,7 @@ impl Dialogue {
         self.outgoing.append(&mut self.conversation.take_outgoing());
         let Self { process, conversation, stdin, outgoing, stdout, stderr, lines, protocol, limits, .. } =
             self;
+        let (messages, taken) = (&mut self.messages, self.messages_taken);
         if conversation.is_input_closed() && outgoing.is_empty() {
             *stdin = None;
         }
@@ -174,6 +190,7 @@ impl Dialogue {
                 conversation.output.read_stderr(chunk);
                 LoopEvent::Read
             }
+            texts = next_messages(messages, taken), if !is_ending => LoopEvent::Messages(texts),
             event = conversation.next() => match event {
                 Some((ask, reply)) => LoopEvent::Answered(ask, reply),
                 None => LoopEvent::EventSent,

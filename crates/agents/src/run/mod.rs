@@ -9,5 +9,6 @@ pub(crate) mod output_reader;
 pub(crate) mod protocol;
 pub(crate) mod record;
 pub(crate) mod start;
+mod steering;
 pub(crate) mod summary;
 pub(crate) mod transcript;

@@ -17,6 +17,10 @@ pub(crate) trait Protocol: Send {
     /// Delivers the answer to a question that this protocol asked.
     fn deliver_answer(&mut self, ask: AskId, reply: AskReply, conversation: &mut Conversation);
 
+    /// Makes way for the messages that wait in the conversation, if the agent can be reached now. One that cannot be reached
+    /// during its turn leaves them there.
+    fn steer(&mut self, conversation: &mut Conversation);
+
     /// Asks the agent to end its turn; finishes the conversation if it cannot be asked.
     fn cancel(&mut self, conversation: &mut Conversation);
 }

@@ -31,6 +31,8 @@ pub(crate) struct RunRecord {
     pub stop_reason: Option<StopReason>,
     /// The error from the agent's protocol.
     pub error: Option<String>,
+    /// Messages of people that the agent got.
+    pub messages_delivered: usize,
     /// The question the attempt ends with.
     pub asked: Option<QuestionDraft>,
     /// What ended the attempt, if not the agent.
@@ -54,6 +56,11 @@ impl RunRecord {
     /// Whether a call with this id has ended. Some models reuse ids.
     pub(crate) fn is_ended(&self, id: &str) -> bool {
         matches!(self.calls.get(id), Some(CallState::Done | CallState::Failed))
+    }
+
+    /// Whether a tool runs, as far as the agent says.
+    pub(crate) fn has_open_call(&self) -> bool {
+        self.calls.values().any(|call| *call == CallState::Open)
     }
 
     pub(crate) fn begin_call(&mut self, id: &str) {

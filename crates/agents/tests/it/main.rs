@@ -18,6 +18,7 @@ mod probes;
 mod real;
 mod reports;
 mod scripted;
+mod steering;
 mod streams;
 mod trees;
 #[path = "../../../baton/tests/it/wait.rs"]

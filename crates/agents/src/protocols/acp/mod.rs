@@ -9,6 +9,7 @@ mod opening;
 mod permission;
 mod requests;
 mod session;
+mod turn_end;
 mod updates;
 mod wire;
 use serde_json::json;

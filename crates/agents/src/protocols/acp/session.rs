@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
-use crate::protocols::acp::messages::{AcpUsage, InitializeResult, SessionUpdate, VERSION};
+use crate::protocols::acp::messages::{InitializeResult, SessionUpdate, VERSION};
 use crate::protocols::acp::opening::{Opening, greeting};
 use crate::protocols::acp::requests::AgentRequests;
 use crate::protocols::acp::updates;
@@ -18,19 +18,20 @@ use crate::run::protocol::Protocol;
 
 /// How much of an oversized line the problem quotes.
 const QUOTED_BYTES_MAX: usize = 200;
-/// Prompts per attempt: the task's own, and humans' remarks about refusals.
-const PROMPTS_MAX: u32 = 10;
 
 pub(super) struct AcpProtocol {
     opening: Opening,
-    agent: InitializeResult,
+    pub(super) agent: InitializeResult,
     session: String,
     request_count: u64,
     /// The request in flight; there is never more than one.
     awaited: Option<(u64, SessionStep)>,
     settings: VecDeque<SessionSetting>,
-    requests: AgentRequests,
-    prompts: u32,
+    pub(super) requests: AgentRequests,
+    /// How often remarks of humans about refusals were sent.
+    pub(super) remarks: u32,
+    /// The turn is being cancelled for a message.
+    pub(super) is_interrupted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +59,8 @@ impl AcpProtocol {
             awaited: None,
             settings: VecDeque::new(),
             requests: AgentRequests::default(),
-            prompts: 0,
+            remarks: 0,
+            is_interrupted: false,
         }
     }
 
@@ -111,7 +113,8 @@ impl AcpProtocol {
             (SessionStep::Prompt, Err(_)) if conversation.is_ending() => {
                 conversation.end_turn(StopReason::Cancelled);
             }
-            (SessionStep::Initialize | SessionStep::New | SessionStep::Prompt, Err(error)) => {
+            (SessionStep::Prompt, Err(error)) => self.turn_failed(&error, conversation),
+            (SessionStep::Initialize | SessionStep::New, Err(error)) => {
                 conversation.fail(format!("{error}{}", self.login_methods(&error)));
             }
         }
@@ -209,36 +212,10 @@ impl AcpProtocol {
         }
     }
 
-    fn prompt(&mut self, text: &str, conversation: &mut Conversation) {
-        self.prompts += 1;
+    pub(super) fn prompt(&mut self, text: &str, conversation: &mut Conversation) {
         let request = json!({"sessionId": self.session, "prompt": [{"type": "text", "text": text}]});
         conversation.mark_prompted();
         self.request("session/prompt", &request, SessionStep::Prompt, conversation);
-    }
-
-    fn turn_ended(&mut self, response: &Value, conversation: &mut Conversation) {
-        if let Ok(usage) = AcpUsage::deserialize(&response["usage"]) {
-            updates::tokens(&usage, conversation);
-        }
-        if !conversation.is_ending()
-            && self.prompts < PROMPTS_MAX
-            && let Some(words) = self.requests.take_remarks()
-        {
-            conversation.end_message();
-            return self.prompt(&words, conversation);
-        }
-        conversation.end_turn(updates::stop_reason(&response["stopReason"]));
-    }
-
-    /// The agent's login methods, for an error that requires a login.
-    fn login_methods(&self, error: &RpcError) -> String {
-        const AUTH_REQUIRED: i64 = -32000;
-        let ways: Vec<&str> = self.agent.auth_methods.iter().map(|method| method.name.as_str()).collect();
-        if error.code == AUTH_REQUIRED && !ways.is_empty() {
-            format!("; authentication required, by one of: {}", ways.join(", "))
-        } else {
-            String::new()
-        }
     }
 }
 
@@ -277,6 +254,13 @@ impl Protocol for AcpProtocol {
             AskReply::Answer(text) => self.requests.deliver_answer(ask, &text, conversation),
             // The attempt ends with this question; cancelling the turn answers the request.
             AskReply::Released => {}
+        }
+    }
+
+    /// The message follows as the next prompt of the session.
+    fn steer(&mut self, conversation: &mut Conversation) {
+        if self.is_prompting() && !std::mem::replace(&mut self.is_interrupted, true) {
+            conversation.send(&wire::notification("session/cancel", &json!({"sessionId": self.session})));
         }
     }
 

@@ -21,11 +21,12 @@ use crate::report::usage::UsageKind;
 use crate::run::conversation::{Conversation, PermissionRuling};
 use crate::run::protocol::Protocol;
 
-/// Id of the only request Baton makes.
+/// Id of the only kind of request Baton makes.
 const INTERRUPT_ID: &str = "baton-interrupt";
 
 pub(super) fn protocol(launch: &Launch) -> Box<dyn Protocol> {
-    Box::new(ClaudeProtocol { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
+    let prompt = launch.prompt.clone();
+    Box::new(ClaudeProtocol { prompt, pending: BTreeMap::new(), is_interrupted: false })
 }
 
 /// Arguments that select the stream, appended to the configured command.
@@ -76,6 +77,8 @@ struct ClaudeProtocol {
     prompt: String,
     /// Waiting for a human.
     pending: BTreeMap<AskId, PendingToolUse>,
+    /// The turn is being cut short for a message.
+    is_interrupted: bool,
 }
 
 struct PendingToolUse {
@@ -98,6 +101,17 @@ impl PendingToolUse {
 fn control(request_id: &Value, response: &Value) -> String {
     let response = json!({"subtype": "success", "request_id": request_id, "response": response});
     json!({"type": "control_response", "response": response}).to_string()
+}
+
+/// One message of the user.
+fn user_message(text: &str) -> String {
+    let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
+    json!({"type": "user", "message": message}).to_string()
+}
+
+fn interrupt() -> String {
+    let request = json!({"subtype": "interrupt"});
+    json!({"type": "control_request", "request_id": INTERRUPT_ID, "request": request}).to_string()
 }
 
 impl ClaudeProtocol {
@@ -157,7 +171,7 @@ impl ClaudeProtocol {
         }
     }
 
-    fn result(line: &Value, conversation: &mut Conversation) {
+    fn result(&mut self, line: &Value, conversation: &mut Conversation) {
         let usage = &line["usage"];
         let count = |key: &str| usage[key].as_u64().unwrap_or(0);
         let input =
@@ -176,6 +190,12 @@ impl ClaudeProtocol {
             return conversation.end_turn(StopReason::Cancelled);
         }
         let subtype = text_of(line, "subtype");
+        // The input stays open, so the conversation goes on with what people said meanwhile.
+        let can_go_on =
+            std::mem::take(&mut self.is_interrupted) || (subtype == "success" && line["is_error"] != true);
+        if can_go_on && let Some(text) = conversation.take_messages() {
+            return conversation.send(&user_message(&text));
+        }
         match (subtype, line["is_error"] == true) {
             ("error_max_turns", _) => conversation.end_turn(StopReason::MaxTurns),
             // An error of the provider is reported as `success` with `is_error`.
@@ -259,9 +279,7 @@ fn call(id: &str, name: &str, input: &Value) -> ToolCall {
 
 impl Protocol for ClaudeProtocol {
     fn begin(&mut self, conversation: &mut Conversation) {
-        let text = std::mem::take(&mut self.prompt);
-        let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
-        conversation.send(&json!({"type": "user", "message": message}).to_string());
+        conversation.send(&user_message(&std::mem::take(&mut self.prompt)));
     }
 
     fn handle_line(&mut self, line: &str, conversation: &mut Conversation) {
@@ -275,7 +293,7 @@ impl Protocol for ClaudeProtocol {
             ("assistant", _) => Self::assistant(&line["message"], conversation),
             ("user", _) => Self::user(&line["message"], conversation),
             ("control_request", _) => self.control_request(&line, conversation),
-            ("result", _) => Self::result(&line, conversation),
+            ("result", _) => self.result(&line, conversation),
             _ => {}
         }
     }
@@ -297,11 +315,15 @@ impl Protocol for ClaudeProtocol {
         }
     }
 
+    /// The message follows when the turn has ended.
+    fn steer(&mut self, conversation: &mut Conversation) {
+        if !std::mem::replace(&mut self.is_interrupted, true) {
+            conversation.send(&interrupt());
+        }
+    }
+
     fn cancel(&mut self, conversation: &mut Conversation) {
-        let request = json!({"subtype": "interrupt"});
-        conversation.send(
-            &json!({"type": "control_request", "request_id": INTERRUPT_ID, "request": request}).to_string(),
-        );
+        conversation.send(&interrupt());
         for (_, pending) in std::mem::take(&mut self.pending) {
             conversation.send(&pending.deny("The turn is being ended.", true));
         }

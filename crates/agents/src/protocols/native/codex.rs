@@ -213,6 +213,9 @@ impl Protocol for CodexProtocol {
     /// It never asks.
     fn deliver_answer(&mut self, _: AskId, _: AskReply, _: &mut Conversation) {}
 
+    /// Its input is closed: it gets messages with its next prompt.
+    fn steer(&mut self, _: &mut Conversation) {}
+
     fn cancel(&mut self, conversation: &mut Conversation) {
         conversation.finish();
     }
