@@ -42,6 +42,19 @@ pub(crate) enum CliCommand {
                       on Mondays?\"\n  baton chat --session login \"Then fix it\""
     )]
     Chat(chat::ChatArgs),
+    /// Say something to the agent of a task
+    #[command(
+        after_help = "An agent at work reads it at its next pause, in the same session; one that cannot be reached at work reads it when \
+                      its run ends. Without an agent at work, the message is part of the next attempt's prompt.\n\nExamples:\n  \
+                      baton say TASK-9a69e916 \"Use the existing date helper.\"\n  baton say TASK-9a69e916                  what was said so far"
+    )]
+    Say {
+        /// Task id, or a unique prefix of it
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
+        task: String,
+        /// The message; - reads it from standard input [default: list the messages]
+        text: Option<String>,
+    },
     /// Add, list, show, edit and control tasks
     #[command(
         subcommand,

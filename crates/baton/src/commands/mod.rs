@@ -22,6 +22,7 @@ mod narration;
 mod project;
 mod question;
 mod recipe;
+mod say;
 pub(crate) mod shell;
 mod store;
 mod task;
@@ -115,6 +116,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             call_api(options, async |api| question::list(api, &arguments).await)
         }
         CliCommand::Task(command) => call_api(options, async |api| task::run(api, command).await),
+        CliCommand::Say { task, text } => call_api(options, async |api| say::run(api, &task, text).await),
         CliCommand::Accept(arguments) => call_api(options, async |api| accept::run(api, arguments).await),
         CliCommand::Reject { task, reason } => {
             call_api(options, async |api| verdict::reject(api, &task, &reason).await)

@@ -26,6 +26,7 @@ pub(crate) fn commands(code: &str) -> &'static [&'static str] {
             "baton breakdown approve TASK",
             "baton breakdown reject TASK --reason TEXT",
         ],
+        "no_reader" => &["baton task add TITLE", "baton task show TASK"],
         "not_breakdown" => &["baton breakdown list", "baton recycle TASK"],
         "not_too_large" => &["baton recycle TASK"],
         "bad_replacement" | "no_replacement" => &["baton breakdown edit TASK"],

@@ -29,6 +29,7 @@ mod recipes;
 mod server;
 mod services;
 mod source;
+mod steering;
 mod telemetry;
 mod terminal;
 mod up;

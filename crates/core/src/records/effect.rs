@@ -20,6 +20,10 @@ pub enum Effect {
     StopAgent {
         attempt: AttemptId,
     },
+    /// Hand the messages that wait for the task's agent to the attempt, if it runs.
+    DeliverMessages {
+        attempt: AttemptId,
+    },
     /// Save the worktree under a hidden ref (I17), then remove it.
     RetireWorktree {
         attempt: AttemptId,

@@ -74,6 +74,12 @@ pub enum EventBody {
         task: TaskId,
         attempt: AttemptId,
     },
+    /// The attempt's agent got the task's messages up to this number of its session.
+    MessagesDelivered {
+        task: TaskId,
+        attempt: AttemptId,
+        up_to: u32,
+    },
     /// What confines the attempt's processes, and what does not (I21).
     AttemptFenced {
         task: TaskId,
@@ -340,6 +346,7 @@ impl EventBody {
             | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
             | Self::AttemptFenced { task, .. }
+            | Self::MessagesDelivered { task, .. }
             | Self::AttemptRefused { task, .. }
             | Self::NetworkRefused { task, .. }
             | Self::TaskProvisional { task, .. }

@@ -83,11 +83,14 @@ pub struct Receipt {
     pub at: Timestamp,
 }
 
-/// The run that a message went to.
+/// The run, or the agent of a task, that a message went to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveredTo {
-    pub run_id: RunId,
-    pub recipe_id: RecipeId,
+    /// `None` where it went to a task without a run of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe_id: Option<RecipeId>,
     /// The question it answered; `None` where an agent reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_id: Option<QuestionId>,

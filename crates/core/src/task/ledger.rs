@@ -9,6 +9,7 @@ use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
+use crate::task::messages::TaskMessages;
 use crate::task::not_landed::NotLanded;
 
 /// The history of a task. Its stored form is in [`crate::task::stored`].
@@ -32,6 +33,8 @@ pub struct Ledger {
     pub output: Option<String>,
     pub last_end: Option<AttemptEnd>,
     pub notes: Vec<TaskNote>,
+    /// What people said to its agent.
+    pub messages: Option<TaskMessages>,
     pub asking: Asking,
 }
 
@@ -119,6 +122,11 @@ pub enum TaskNote {
 const NOTES_MAX: usize = 20;
 
 impl Ledger {
+    /// Whether a person's message waits for an agent.
+    pub fn has_queued_messages(&self) -> bool {
+        self.messages.is_some_and(|messages| messages.has_queued())
+    }
+
     /// When there are too many, those go first that say nothing about the work: a night of restarts must not make the next
     /// agent forget why its work came back.
     pub(crate) fn note(&mut self, note: TaskNote) {

@@ -11,6 +11,7 @@ pub mod finding;
 mod follow_up;
 pub mod guard;
 pub mod ledger;
+pub mod messages;
 pub mod not_landed;
 mod ownership;
 pub mod revision;

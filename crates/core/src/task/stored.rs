@@ -10,6 +10,7 @@ use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 use crate::task::attempt::AttemptEnd;
 use crate::task::ledger::{Asking, Ledger, TaskNote};
+use crate::task::messages::TaskMessages;
 use crate::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
 use crate::task::{Purpose, Task, TaskSpec};
 
@@ -47,6 +48,8 @@ struct StoredLedger {
     last_end: Option<AttemptEnd>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<TaskNote>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<TaskMessages>,
     /// [`Asking`] is these three.
     #[serde(skip_serializing_if = "Option::is_none")]
     asking: Option<AskCycle>,
@@ -167,6 +170,7 @@ impl StoredLedger {
             output: ledger.output,
             last_end: ledger.last_end,
             notes: ledger.notes,
+            messages: ledger.messages,
             asking,
             asked_at,
             automatic_in_a_row,
@@ -188,6 +192,7 @@ impl From<StoredLedger> for Ledger {
             output: stored.output,
             last_end: stored.last_end,
             notes: stored.notes,
+            messages: stored.messages,
             asking: match stored.asking {
                 Some(cycle) => Asking::Cycle { cycle: Box::new(cycle), asked_at: stored.asked_at },
                 None => Asking::NotStarted { automatic_in_a_row: stored.automatic_in_a_row },

@@ -120,6 +120,16 @@ pub enum Command {
     Revise {
         revision: Revision,
     },
+    /// A person says something to the task's agent: the message of this number in the task's session.
+    AddMessage {
+        number: u32,
+        text: NonBlank,
+    },
+    /// The attempt's agent got the messages up to this number.
+    NoteDelivery {
+        attempt: AttemptId,
+        number: u32,
+    },
 }
 
 /// A command without its contents; the columns of the transition table.
@@ -151,10 +161,12 @@ pub enum CommandName {
     Cancel,
     NoteSession,
     Revise,
+    AddMessage,
+    NoteDelivery,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -180,6 +192,8 @@ impl CommandName {
         Self::Cancel,
         Self::NoteSession,
         Self::Revise,
+        Self::AddMessage,
+        Self::NoteDelivery,
     ];
 
     /// As a person would say it; used in refusals and diagrams.
@@ -210,6 +224,8 @@ impl CommandName {
             Self::Retry => "retry",
             Self::Cancel => "cancel",
             Self::Revise => "revise",
+            Self::AddMessage => "add message",
+            Self::NoteDelivery => "note delivery",
         }
     }
 }
@@ -248,6 +264,8 @@ impl Command {
             Self::Retry => CommandName::Retry,
             Self::Cancel { .. } => CommandName::Cancel,
             Self::Revise { .. } => CommandName::Revise,
+            Self::AddMessage { .. } => CommandName::AddMessage,
+            Self::NoteDelivery { .. } => CommandName::NoteDelivery,
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod diagram;
 mod hold;
 mod judged;
 mod landing;
+mod messages;
 pub mod refusal;
 mod reply;
 mod step;
@@ -68,6 +69,9 @@ impl Task {
             (State::Claimed { attempt: live }, Command::NoteSession { attempt, session }) => {
                 step.note_session(step.current(live, attempt)?, session);
             }
+            (State::Claimed { attempt: live }, Command::NoteDelivery { attempt, number }) => {
+                step.note_delivery(step.current(live, attempt)?.id, number);
+            }
             (State::Claimed { .. }, Command::Ask { owner, question }) => {
                 step.ask_for_agent(&owner, question)?;
             }
@@ -85,6 +89,7 @@ impl Task {
                 _,
                 Command::Start { attempt, .. }
                 | Command::NoteSession { attempt, .. }
+                | Command::NoteDelivery { attempt, .. }
                 | Command::Settle { attempt, .. }
                 | Command::ExpireLease { attempt },
             ) => {
@@ -161,6 +166,23 @@ impl Task {
                 | State::Failed { .. },
                 Command::Revise { revision },
             ) => step.revise(revision)?,
+            // An agent works on it, or may again.
+            (
+                State::Incoming
+                | State::Held
+                | State::Breakdown { .. }
+                | State::Claimed { .. }
+                | State::NeedsContinuation { .. }
+                | State::AwaitingResponse { .. }
+                | State::Blocked { .. }
+                | State::Provisional(_)
+                | State::Landing(_)
+                | State::Failed { .. },
+                Command::AddMessage { number, text },
+            ) => step.add_message(number, text)?,
+            (state, Command::AddMessage { .. }) => {
+                return Err(CommandRefusal::NoReader { task: self.id(), state: state.name() });
+            }
 
             (state, _) => {
                 return Err(CommandRefusal::WrongState {

@@ -19,7 +19,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
         // The agent asks while it runs, and may be answered then.
-        (S::Claimed, C::Start | C::NoteSession | C::Ask) => &[S::Claimed],
+        (S::Claimed, C::Start | C::NoteSession | C::NoteDelivery | C::Ask) => &[S::Claimed],
         (S::Claimed, C::Reply) => &[S::Claimed, S::Held, S::Breakdown],
         (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
@@ -81,6 +81,17 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Blocked, C::Revise) => &[S::Blocked],
         (S::Provisional, C::Revise) => &[S::Provisional],
         (S::Failed, C::Revise) => &[S::Failed],
+
+        (S::Incoming, C::AddMessage) => &[S::Incoming],
+        (S::Held, C::AddMessage) => &[S::Held],
+        (S::Breakdown, C::AddMessage) => &[S::Breakdown],
+        (S::Claimed, C::AddMessage) => &[S::Claimed],
+        (S::NeedsContinuation, C::AddMessage) => &[S::NeedsContinuation],
+        (S::AwaitingResponse, C::AddMessage) => &[S::AwaitingResponse],
+        (S::Blocked, C::AddMessage) => &[S::Blocked],
+        (S::Provisional, C::AddMessage) => &[S::Provisional],
+        (S::Landing, C::AddMessage) => &[S::Landing],
+        (S::Failed, C::AddMessage) => &[S::Failed],
 
         // Every other pair is refused. I16: so is everything from Done, and from Cancelled but a person's retry.
         _ => &[],

@@ -177,6 +177,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::ProjectCompleted { .. } => 1,
         EventBody::SessionOpened { .. } => 2,
         EventBody::MessagePosted { .. } => 3,
+        EventBody::MessagesDelivered { .. } => 53,
         EventBody::TaskCreated { .. } => 4,
         EventBody::TaskClaimed { .. } => 5,
         EventBody::AttemptEnded { .. } => 6,
@@ -243,7 +244,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..53).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..54).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -305,6 +306,8 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"end":{"reported":{"output":"","result":"COMPLETE"},"verified":{"checks":[],"commits":0,"cost_micro_usd":0,"deletions":0,"duration_ms":0,"files_changed":0,"input_tokens":0,"insertions":0,"output_tokens":0,"turns":5,"turns_max":50,"uncommitted_changes":false}},"event":"attempt_ended","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"breakdown_released","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"message_posted","session":"session","task":"TASK-0000000a","text":"Use port 80."}
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"messages_delivered","task":"TASK-0000000a","up_to":2}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"plan_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
     {"answer":"SPLIT","answered_by":{"by":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_answered","question":"Q-000000f1","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_asked","question":{"id":"Q-000000f1","kind":"clarification","no_holds":true,"options":["YES","NO"],"text":"YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)\nThe agent stopped without saying what it needs. It has committed nothing. YES sends it back with permission to change code; NO holds the task until you release it. You may also write what it should know."},"session":"session","task":"TASK-0000000a"}
@@ -335,6 +338,7 @@ fn the_forms_of_events_are_stable() {
 #[test]
 fn the_forms_of_effects_are_stable() {
     insta::assert_snapshot!(lines(examples().1), @r#"
+    {"attempt":"ATT-0000000000000001","effect":"deliver_messages"}
     {"about":{"failed":"TASK-0000000a"},"effect":"notify"}
     {"attempt":"ATT-0000000000000001","effect":"retire_worktree"}
     {"attempt":"ATT-0000000000000007","effect":"start_agent","task":"TASK-0000000a"}

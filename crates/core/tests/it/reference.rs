@@ -30,9 +30,14 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
             "A person limited how many tasks of a project may run at once; `null` is the limit of the settings.",
         ),
         EventBody::SessionOpened { .. } => ("Projects and sessions", "A session was opened."),
-        EventBody::MessagePosted { .. } => {
-            ("Projects and sessions", "A message was posted; `task` is the task it created.")
-        }
+        EventBody::MessagePosted { .. } => (
+            "Projects and sessions",
+            "A message was posted; `task` is the task it created, or whose agent reads it.",
+        ),
+        EventBody::MessagesDelivered { .. } => (
+            "Tasks",
+            "The attempt's agent got the messages of people to the task, up to this number of the session.",
+        ),
         EventBody::TaskCreated { .. } => {
             ("Tasks", "A task was created, with its whole specification and its dependencies.")
         }

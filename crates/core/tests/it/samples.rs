@@ -375,6 +375,10 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         }
         CommandName::Start => vec![start(1), start(2)],
         CommandName::NoteSession => vec![note_session(1), note_session(2)],
+        CommandName::AddMessage => vec![Command::AddMessage { number: 2, text: text("Use port 80.") }],
+        CommandName::NoteDelivery => {
+            [live, stranger].map(|attempt| Command::NoteDelivery { attempt, number: 2 }).to_vec()
+        }
         CommandName::Ask => vec![ask(1), ask(2)],
         CommandName::Settle => {
             let mine = ends().into_iter().map(|end| Command::Settle { attempt: live, end });

@@ -96,6 +96,8 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Cancel => 22,
             CommandName::NoteSession => 23,
             CommandName::Revise => 24,
+            CommandName::AddMessage => 25,
+            CommandName::NoteDelivery => 26,
         };
         assert_eq!(place, expected);
     }
@@ -346,6 +348,7 @@ fn every_refusal_says_what_to_do_next() {
         "is_plan",
         "may_not_ask",
         "needs_human",
+        "no_reader",
         "not_breakdown",
         "not_released",
         "not_too_large",

@@ -11,7 +11,7 @@ mod host_leave;
 mod leave;
 pub use answers::Answers;
 pub use auto_responder::{Attended, AutoResponder};
-pub use delivery::{MessageDelivery, MessageSender};
+pub use delivery::{MessageDelivery, MessageSender, MessageTarget};
 pub use gateway::{AgentGateway, Asked, Waited};
 pub use host_leave::HostLeave;
 pub use leave::Leave;

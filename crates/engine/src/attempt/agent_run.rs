@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::setup::AgentSetup;
-use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, MessageFeed};
 use baton_agents::failure::FailureKind;
 use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::protocols;
@@ -21,6 +21,7 @@ use baton_core::base::text::{AgentName, OutcomeName, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
 use baton_core::people::actor::Actor;
+use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::transition::command::Command;
@@ -33,6 +34,7 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
+use crate::attempt::steering::Steering;
 use crate::attempt::turns::TurnAllowance;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
@@ -69,6 +71,8 @@ pub struct AgentRun<'a> {
     pub outcomes: Vec<OutcomeName>,
     /// What the agent finds in its environment beside what every agent does.
     pub variables: Vec<(&'static str, String)>,
+    /// What people said that is new in the prompt.
+    pub messages: &'a [Message],
     pub turns: TurnAllowance,
 }
 
@@ -76,6 +80,15 @@ pub struct AgentRun<'a> {
 pub struct Worked {
     pub ended: RunResult,
     pub limit: TurnLimit,
+    /// What people said to the agent while it worked.
+    pub steered: Vec<Message>,
+}
+
+/// What is kept an eye on while the agent works.
+struct Watched<'a> {
+    room: &'a Room,
+    steering: &'a Steering<'a>,
+    trace: &'a mut AgentTrace,
 }
 
 impl AgentRun<'_> {
@@ -109,9 +122,14 @@ impl AgentRun<'_> {
         };
         self.context.agents.mailbox.open(self.attempt, bench);
         self.context.running.begin_shift(self.attempt, self.task.id(), self.turns.attempt_max);
-        let driver = self.driver(agent, &gateway, &secret);
+        let AttemptContext { tasks, running, .. } = self.context;
+        let steering = Steering::new(tasks, running, self.task.id(), self.attempt, self.messages);
+        let driver = self.driver(agent, &gateway, &secret, steering.messages());
         let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
-        let mut ended = self.drive(driver.as_ref(), launch, name, &room, &mut trace, stop).await?;
+        let watched = Watched { room: &room, steering: &steering, trace: &mut trace };
+        let mut ended = Box::pin(self.drive(driver.as_ref(), launch, name, watched, stop)).await?;
+        let steered = steering.delivered(ended.messages_delivered);
+        steering.end()?;
         ask_about_budget(&mut ended, &room, started.elapsed());
         trace.end(&ended);
         if let Some(failure) = &ended.failure {
@@ -134,7 +152,7 @@ impl AgentRun<'_> {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
         Loops::new(&self.context.tasks).hear_phase(self.task, &mut ended).await?;
-        Ok(Worked { ended, limit: self.turns.limit })
+        Ok(Worked { ended, limit: self.turns.limit, steered })
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
@@ -150,11 +168,12 @@ impl AgentRun<'_> {
         agent: &AgentSettings,
         gateway: &AgentGateway,
         secret: &AttemptSecret,
+        messages: MessageFeed,
     ) -> Box<dyn Driver> {
         let policy = self.context.settings.permissions(self.role, agent);
         let inquiry =
             QuestionRelay::new(gateway.clone(), self.context.agents.mailbox.clone(), secret.clone());
-        let setup = AgentSetup::new(crate::base::clock::system(), agent.preset());
+        let setup = AgentSetup::new(crate::base::clock::system(), agent.preset()).messages(messages);
         protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
@@ -164,10 +183,10 @@ impl AgentRun<'_> {
         driver: &dyn Driver,
         launch: Launch,
         name: &AgentName,
-        room: &Room,
-        trace: &mut AgentTrace,
+        watched: Watched<'_>,
         stop: watch::Receiver<bool>,
     ) -> Result<RunResult, EngineError> {
+        let Watched { room, steering, trace } = watched;
         let process_file = self.context.place.attempt_folder(self.attempt).join(PROCESS_FILE);
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let mut noted = None;
@@ -179,6 +198,9 @@ impl AgentRun<'_> {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
                 trace.note(&event);
+                if is_sign_of_work(&event) {
+                    steering.note_prompt().await;
+                }
                 match event {
                     AgentEvent::Started(identity) => record_process(&process_file, &identity),
                     AgentEvent::Turn(turn) => {
@@ -188,6 +210,7 @@ impl AgentRun<'_> {
                             let _ = quit.send(true);
                         }
                     }
+                    AgentEvent::MessagesDelivered(count) => steering.note_delivered(count).await,
                     AgentEvent::Session(id) if heard.is_ok() => {
                         heard = self.note_session(name, &id, false).await;
                         noted = Some(id);
@@ -202,6 +225,7 @@ impl AgentRun<'_> {
             tokio::select! {
                 ended = driver.run(launch, sender, quitting) => ended,
                 never = stopping => match never {},
+                never = steering.feed() => match never {},
             }
         };
         let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
@@ -212,6 +236,10 @@ impl AgentRun<'_> {
             let question = BudgetReached { scope, measure, used: turn.into(), allowed }.question();
             ended.reason = EndReason::Finished;
             ended.reported.result = AttemptResult::Asked { question };
+        }
+        if ended.reason != EndReason::FailedToStart {
+            steering.note_prompt().await;
+            steering.note_delivered(ended.messages_delivered).await;
         }
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
@@ -271,6 +299,11 @@ impl AgentRun<'_> {
         let cycle = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
+}
+
+/// Whether the agent has read its prompt, as far as can be seen.
+const fn is_sign_of_work(event: &AgentEvent) -> bool {
+    matches!(event, AgentEvent::Text(_) | AgentEvent::Turn(_) | AgentEvent::Stopped(_))
 }
 
 /// Hands a stop on to an agent that may be stopped for other reasons too. Never comes back.

@@ -5,6 +5,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::records::project::Project;
+use baton_core::records::session::Message;
 use baton_core::recycle::RecycleReason;
 use baton_core::recycle::prompt::{
     CompletedTask, OtherTask, ProjectContext, RebreakdownContext, RebreakdownReason,
@@ -14,7 +15,7 @@ use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 
-use crate::attempt::prompt::{GOING_ON, last_exchange};
+use crate::attempt::prompt::{GOING_ON, last_exchange, messages_section};
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
 use crate::projects::Projects;
@@ -42,9 +43,10 @@ pub async fn preview(projects: &Projects, task: &Task) -> Result<String, EngineE
 
 impl BreakdownPrompt<'_> {
     /// For an agent that continues in the session it had before.
-    pub fn going_on(&self, questions: &[QuestionRecord]) -> String {
+    pub fn going_on(&self, questions: &[QuestionRecord], messages: &[Message]) -> String {
         let title = &self.task.spec().title;
-        format!("# {title}\n\n{GOING_ON}{}\nGo on with the plan, and hand it in.\n", last_exchange(questions))
+        let (answer, said) = (last_exchange(questions), messages_section(messages));
+        format!("# {title}\n\n{GOING_ON}{answer}{said}\nGo on with the plan, and hand it in.\n")
     }
 
     pub(crate) async fn text(

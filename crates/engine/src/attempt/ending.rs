@@ -44,6 +44,27 @@ pub(crate) enum Ending {
     },
 }
 
+/// Whether an attempt that ends still hears what people say.
+pub(crate) enum Listening {
+    /// Messages wait for the next attempt.
+    No,
+    /// One that came in meanwhile is told to the agent first. The session's row, if the run is stored, shows that.
+    Yes(Option<Versioned<Session>>),
+}
+
+impl Listening {
+    const fn is_open(&self) -> bool {
+        matches!(self, Self::Yes(_))
+    }
+
+    fn session(&self) -> Option<Versioned<Session>> {
+        match self {
+            Self::Yes(session) => session.clone(),
+            Self::No => None,
+        }
+    }
+}
+
 /// What to do after something was written, or was not.
 pub(crate) enum Then {
     GoOn,
@@ -59,7 +80,7 @@ impl Executor<'_> {
         book: &mut RunJournal,
         spent: &Spent,
         ending: Ending,
-        session: Option<Versioned<Session>>,
+        listening: Listening,
     ) -> Result<Then, EngineError> {
         let measured =
             measure(self.context, self.worktrees, self.checkout, self.task, spent, &self.stop).await?;
@@ -78,6 +99,9 @@ impl Executor<'_> {
         let mut decision = self.context.tasks.decision(self.task.id());
         loop {
             let stored = self.context.tasks.task(self.task.id()).await?;
+            if listening.is_open() && stored.value.ledger().has_queued_messages() {
+                return Ok(Then::Listen);
+            }
             let context = self.context.tasks.context(Actor::Baton).await?;
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
             let transition = match stored.value.apply(settle, &context) {
@@ -87,7 +111,7 @@ impl Executor<'_> {
             };
             let state = transition.task.state().clone();
             let mut change = Change::transition(stored.version, transition);
-            let (of_run, events) = self.of_run(book, &ending, &state, session.clone()).await?;
+            let (of_run, events) = self.of_run(book, &ending, &state, listening.session()).await?;
             change = change.and(of_run);
             change = change.and(self.context.limits.spent(self.task, &end.verified, context.now).await?);
             stamp(&mut change, events, context.now, &Actor::Baton);

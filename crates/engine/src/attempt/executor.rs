@@ -25,7 +25,7 @@ pub use crate::attempt::journal::DEFAULT_RECIPE;
 use crate::attempt::agent_run::{AgentRun, Worked};
 use crate::attempt::attachments;
 use crate::attempt::context::AttemptContext;
-use crate::attempt::ending::{Ending, Then};
+use crate::attempt::ending::{Ending, Listening, Then};
 use crate::attempt::history::History;
 use crate::attempt::journal::{RunJournal, told};
 use crate::attempt::met_changes;
@@ -88,7 +88,7 @@ impl Executor<'_> {
                     let said = book.run.memory().turns().iter().rev().find(|turn| turn.step.is_some());
                     let text = said.map(|turn| turn.text.to_string()).unwrap_or_default();
                     let ending = Ending::Exits { reason, outcome: None, text, error: None };
-                    self.end(&mut book, &spent, ending, None).await?
+                    self.end(&mut book, &spent, ending, Listening::No).await?
                 }
                 RunResume::Nothing => Then::End(Executed::Stopped),
             };
@@ -111,19 +111,23 @@ impl Executor<'_> {
             let reason = ExitReason::internal_error();
             let error = NonBlank::new(changed.to_string()).ok();
             let ending = Ending::Exits { reason, outcome: None, text: changed.to_string(), error };
-            return self.end(book, spent, ending, None).await;
+            return self.end(book, spent, ending, Listening::No).await;
         };
         if !is_first && !self.worktrees.is_usable(self.checkout) {
             // The agent's own doing, and a result of this attempt: the next one gets a new clone.
             let text = "The agent deleted or broke its working folder.".to_owned();
             let reported = AttemptReport::new(AttemptResult::NoEvidence, text);
-            return self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await;
+            return self
+                .end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, Listening::No)
+                .await;
         }
         let role = step.role().unwrap_or(&self.task.spec().role);
         let turns = spent.allowance(&self.context.settings, role)?;
         if turns.left == 0 && !is_first {
             let reported = AttemptReport::new(AttemptResult::TurnLimit, String::new());
-            return self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await;
+            return self
+                .end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, Listening::No)
+                .await;
         }
         let ended = self.dispatch(book, &step, spent, turns, is_first).await?;
         if ended.reason == EndReason::Cancelled {
@@ -145,7 +149,7 @@ impl Executor<'_> {
                 let error = NonBlank::new(message.clone()).ok();
                 let reason = ExitReason::error();
                 let ending = Ending::Exits { reason, outcome: None, text: message.clone(), error };
-                return self.end(book, spent, ending, None).await;
+                return self.end(book, spent, ending, Listening::No).await;
             }
             AttemptResult::Incomplete
             | AttemptResult::NoEvidence
@@ -156,7 +160,7 @@ impl Executor<'_> {
             | AttemptResult::Stopped { .. }
             | AttemptResult::Error { cause: ErrorCause::Systemic, .. } => {
                 let ending = Ending::Pauses { reported: ended.reported.clone(), run: book.run.clone() };
-                return self.end(book, spent, ending, None).await;
+                return self.end(book, spent, ending, Listening::No).await;
             }
         };
         self.advance(book, spent, &said, text).await
@@ -173,6 +177,7 @@ impl Executor<'_> {
         let tasks = &self.context.tasks;
         let run = book.run.clone().begin_prompt(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
+        let told_before = book.told_before(self.task).await?;
         let questions = self.questions(&run).await?;
         let history = History::load(tasks, self.task, self.worktrees, self.checkout).await?.text();
         let met = met_changes::load(tasks, self.worktrees, self.task).await?;
@@ -188,6 +193,7 @@ impl Executor<'_> {
             step,
             questions: &questions,
             messages: &messages,
+            told_before: &told_before,
             is_resumed: self.is_resumed && is_first,
         };
         let mut variables = vec![
@@ -199,7 +205,8 @@ impl Executor<'_> {
         // With an answer to go on from, the prompt holds the conversation; a lost attempt alone is begun anew.
         let has_answer =
             questions.iter().any(|record| matches!(record.state, QuestionState::Answered { .. }));
-        if has_answer && is_first {
+        let has_messages = !messages.is_empty() && (self.is_resumed || !is_first);
+        if (has_answer && is_first) || has_messages {
             variables.push(("BATON_RESUME", "1".to_owned()));
         }
         let shift = AgentRun {
@@ -215,6 +222,7 @@ impl Executor<'_> {
             session_since: run.memory().since(),
             model: step.model().map(str::to_owned),
             outcomes: step.outcomes(),
+            messages: &messages,
             variables,
             turns,
         };
@@ -222,7 +230,7 @@ impl Executor<'_> {
         spent.add(&worked);
         // After every step, so that work of an earlier one survives whatever a later one does to its clone.
         self.worktrees.bring(self.checkout).await?;
-        let (texts, number) = told(&messages);
+        let (texts, number) = told(&[messages, worked.steered].concat());
         book.run = run.deliver_messages(&texts, number).record_output(&worked.ended.reported.output);
         Ok(worked.ended)
     }
@@ -249,7 +257,7 @@ impl Executor<'_> {
     ) -> Result<Then, EngineError> {
         let question = gate::question(&book.recipe, &book.run, &asked);
         let reported = AttemptReport::new(AttemptResult::Asked { question }, String::new());
-        self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await
+        self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, Listening::No).await
     }
 
     /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.

@@ -95,14 +95,37 @@ impl RunJournal {
 
     /// What was said to this run and not told to its agent yet, and the session it was said in.
     pub async fn unheard(&self) -> Result<(Option<Versioned<Session>>, Vec<Message>), EngineError> {
-        if self.version.is_none() {
-            return Ok((None, Vec::new()));
+        let session = match self.version {
+            Some(_) => self.tasks.store.session(self.run.session()).await?,
+            None => None,
+        };
+        let (mut messages, noted) = match self.run.task() {
+            Some(task) => {
+                let task = self.tasks.task(task).await?.value;
+                (self.tasks.queued_messages(&task).await?, task.ledger().messages)
+            }
+            None => (Vec::new(), None),
+        };
+        if self.version.is_some() {
+            // What was said to the run with its start or at a gate is not noted on its task.
+            let heard = self.run.memory().delivered();
+            let mut of_run = self.tasks.store.messages(self.run.session(), heard, MESSAGES_MAX).await?;
+            let is_noted = |number| noted.is_some_and(|said| (said.first..=said.last).contains(&number));
+            of_run.retain(|message| message.task_id == self.run.task() && !is_noted(message.number));
+            messages.extend(of_run);
+            messages.sort_by_key(|message| message.number);
         }
-        let session = self.tasks.store.session(self.run.session()).await?;
-        let heard = self.run.memory().delivered();
-        let mut messages = self.tasks.store.messages(self.run.session(), heard, MESSAGES_MAX).await?;
-        messages.retain(|message| message.task_id == self.run.task());
         Ok((session, messages))
+    }
+
+    /// What earlier attempts of the task were told. A stored run remembers that itself.
+    pub async fn told_before(&self, task: &Task) -> Result<Vec<Message>, EngineError> {
+        let Some(said) = task.ledger().messages.filter(|_| self.version.is_none()) else {
+            return Ok(Vec::new());
+        };
+        let mut messages = self.tasks.messages_to(task).await?;
+        messages.retain(|message| said.is_delivered(message.number));
+        Ok(messages)
     }
 
     /// The change that writes `run` in place of what is stored. `session` makes it fail when somebody spoke since.

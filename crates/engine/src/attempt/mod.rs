@@ -23,6 +23,7 @@ pub mod prompt;
 pub(crate) mod question_relay;
 pub mod runner;
 pub(crate) mod settlement;
+pub(crate) mod steering;
 pub(crate) mod steps;
 pub(crate) mod turns;
 pub(crate) mod unusable;

@@ -39,6 +39,8 @@ pub struct StepPrompt<'a> {
     pub questions: &'a [QuestionRecord],
     /// What the human said of their own accord, and the agent has not heard yet.
     pub messages: &'a [Message],
+    /// The same of earlier attempts, which the agent may not remember.
+    pub told_before: &'a [Message],
     /// What other tasks changed that the work met on its way into the branch, as text for "What was wrong before".
     pub met: &'a str,
     /// Whether this attempt goes on from an earlier one.
@@ -50,7 +52,8 @@ impl StepPrompt<'_> {
         let spec = self.task.spec();
         if is_review(spec) {
             // Neither work to do nor a place to do it in.
-            return format!("# {}\n\n{REVIEW}\n{}", spec.title, fenced(&spec.description));
+            let (work, said) = (fenced(&spec.description), messages_section(self.messages));
+            return format!("# {}\n\n{REVIEW}\n{work}{said}", spec.title);
         }
         let mut text = format!("# {}\n\n", spec.title);
         if self.is_resumed {
@@ -109,7 +112,7 @@ impl StepPrompt<'_> {
     /// The step itself, what was said to it, and how it may end.
     fn what_to_do(&self, text: &mut String) {
         let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
-        self.messages(text);
+        text.push_str(&messages_section(self.messages));
         if let Some(told) = self.run.memory().pending_reminder() {
             let _ = write!(text, "\n## Your last answer\n\n{told}");
         }
@@ -186,23 +189,36 @@ impl StepPrompt<'_> {
             }
             None => format!("The human said:\n\n{}", fenced(turn.text.as_str())),
         });
-        let said: Vec<String> = turns.chain(self.questions.iter().filter_map(exchange_text)).collect();
+        let earlier = self.told_before.iter();
+        let earlier = earlier.map(|told| format!("The human said:\n\n{}", fenced(told.text.as_str())));
+        let said: Vec<String> =
+            earlier.chain(turns).chain(self.questions.iter().filter_map(exchange_text)).collect();
         if !said.is_empty() {
             let _ = write!(text, "\n## The conversation so far\n\n{}", said.join("\n"));
         }
     }
+}
 
-    fn messages(&self, text: &mut String) {
-        if self.messages.is_empty() {
-            return;
-        }
-        text.push_str(
-            "\n## The human says\n\nThis came in while you were at work. Take it into account before you end the step.\n",
-        );
-        for message in self.messages {
-            let _ = write!(text, "\n{}", fenced(message.text.as_str()));
-        }
+/// What the human said of their own accord, and the agent has not heard yet.
+pub(crate) fn messages_section(messages: &[Message]) -> String {
+    if messages.is_empty() {
+        return String::new();
     }
+    let mut text =
+        "\n## The human says\n\nThis came in since. Take it into account before you end the step.\n"
+            .to_owned();
+    for message in messages {
+        let _ = write!(text, "\n{}", fenced(message.text.as_str()));
+    }
+    text
+}
+
+/// The same for an agent in the middle of its work.
+pub(crate) fn message_text(message: &Message) -> String {
+    format!(
+        "The human says:\n\n{}\nTake it into account, go on with your task, and end it as you were told.",
+        fenced(message.text.as_str())
+    )
 }
 
 /// What a reviewer is told, before what it is about.

@@ -27,6 +27,7 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::breakdown_prompt::{BreakdownPrompt, PlannerGround};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
+use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
@@ -230,6 +231,9 @@ impl Runner {
         let head = worktrees.measure(checkout).await?.head;
         let ground = PlannerGround { branch: checkout.place.branch(), base: checkout.base.clone(), head };
         let questions = self.context.tasks.questions_of(task.id()).await?;
+        // A new session gets everything that was said; an earlier one only what is new.
+        let new = self.context.tasks.queued_messages(task).await?;
+        let said = self.context.tasks.messages_to(task).await?;
         let shift = AgentRun {
             context: &self.context,
             task,
@@ -238,8 +242,9 @@ impl Runner {
             checkout,
             role: &task.spec().role,
             name: "breakdown".to_owned(),
-            going_on: prompt.going_on(&questions),
-            prompt: prompt.text(worktrees, ground).await?,
+            going_on: prompt.going_on(&questions, &new),
+            prompt: format!("{}{}", prompt.text(worktrees, ground).await?, messages_section(&said)),
+            messages: &new,
             session_since: None,
             model: None,
             outcomes: Vec::new(),

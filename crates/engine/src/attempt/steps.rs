@@ -11,7 +11,7 @@ use baton_core::task::attempt::{AttemptReport, AttemptResult};
 use baton_core::task::{Purpose, Task};
 use tracing::Span;
 
-use crate::attempt::ending::{Ending, Then, overtaken};
+use crate::attempt::ending::{Ending, Listening, Then, overtaken};
 use crate::attempt::evidence::Spent;
 use crate::attempt::executor::Executor;
 use crate::attempt::journal::RunJournal;
@@ -123,7 +123,7 @@ impl Executor<'_> {
                     continue;
                 }
             };
-            match self.end(book, spent, ending, session).await? {
+            match self.end(book, spent, ending, Listening::Yes(session)).await? {
                 Then::Listen => decision.again().await?,
                 then @ (Then::GoOn | Then::End(_)) => return Ok(then),
             }

@@ -172,6 +172,7 @@ const fn kind_of_refusal(refusal: &CommandRefusal) -> ErrorKind {
         | CommandRefusal::SplitByHand { .. }
         | CommandRefusal::WaitingOn { .. }
         | CommandRefusal::HasBegun { .. }
+        | CommandRefusal::NoReader { .. }
         | CommandRefusal::IsPlan { .. } => ErrorKind::InvalidStatus,
         CommandRefusal::Stale { .. }
         | CommandRefusal::OtherQuestion { .. }

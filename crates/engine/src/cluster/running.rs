@@ -21,6 +21,8 @@ struct Inner {
 
 struct Seat {
     stop: watch::Sender<bool>,
+    /// Counts up whenever a person said something to the attempt's agent.
+    messages: watch::Sender<u64>,
     at_work: Option<AtWork>,
 }
 
@@ -44,7 +46,8 @@ pub struct Place {
 impl Running {
     pub fn enter(&self, attempt: AttemptId) -> Place {
         let (sender, stop) = watch::channel(false);
-        self.attempts().insert(attempt, Seat { stop: sender, at_work: None });
+        self.attempts()
+            .insert(attempt, Seat { stop: sender, messages: watch::Sender::default(), at_work: None });
         Place { attempt, running: self.clone(), stop }
     }
 
@@ -59,6 +62,19 @@ impl Running {
     /// Asks the attempt to stop. One that does not run here is somebody else's, or over.
     pub fn stop(&self, attempt: AttemptId) -> bool {
         self.attempts().get(&attempt).is_some_and(|seat| seat.stop.send(true).is_ok())
+    }
+
+    /// A message waits for the attempt's agent. One that does not run here is somebody else's, or over.
+    pub fn wake_for_messages(&self, attempt: AttemptId) {
+        if let Some(seat) = self.attempts().get(&attempt) {
+            seat.messages.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Changes whenever a message waits for the attempt's agent.
+    pub fn message_wakes(&self, attempt: AttemptId) -> watch::Receiver<u64> {
+        let seat = self.attempts().get(&attempt).map(|seat| seat.messages.subscribe());
+        seat.unwrap_or_else(|| watch::channel(0).1)
     }
 
     pub fn stop_all(&self) {

@@ -27,6 +27,7 @@ use baton_core::schedule::OwnedQueue;
 use baton_core::task::{Purpose, Task, TaskSpec};
 
 use crate::base::error::Result;
+use crate::tasks::BesideMessage;
 use crate::tasks::service::TaskService;
 
 pub(crate) use exit::{STOPPED_BY_PERSON, goes_on};
@@ -143,11 +144,7 @@ impl Runs {
         project: Option<ProjectId>,
         now: Timestamp,
     ) -> Result<(Session, WriteGuard, Vec<EventBody>)> {
-        if let Some(stored) = self.tasks.store.session(id).await? {
-            return Ok((stored.value, WriteGuard::Version(stored.version), Vec::new()));
-        }
-        let opened = EventBody::SessionOpened { session: id.clone(), project };
-        Ok((Session::open(id.clone(), project, now), WriteGuard::New, vec![opened]))
+        self.tasks.session_to_write(id, project, now).await
     }
 
     /// The next ready task a run of this recipe may work on, if the recipe takes one.
@@ -211,7 +208,7 @@ impl Runs {
         (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
     }
 
-    /// Delivers a message to the agent of the session's run before its next step.
+    /// Delivers a message to the agent of the session's run.
     async fn say(
         &self,
         session: &SessionId,
@@ -234,7 +231,10 @@ impl Runs {
                     return Err(RunRefusal::Exited { reason: reason.clone() }.into());
                 }
             }
-            let (message, change) = self.said(&run, text, actor).await?;
+            let (message, change) = match run.task() {
+                Some(task) => self.tasks.said_to(&self.tasks.task(task).await?, text, actor).await?,
+                None => self.said(&run, text, actor).await?,
+            };
             // The run moved on or somebody else spoke; if it is over now, the next look says so.
             if decision.commit(change.and(beside(&message))).await? {
                 return Ok(message);
@@ -242,9 +242,6 @@ impl Runs {
         }
     }
 }
-
-/// What is written together with a message.
-pub(crate) type BesideMessage<'a> = dyn Fn(&Message) -> Change + Send + Sync + 'a;
 
 /// What a start is made of.
 struct Start<'a> {

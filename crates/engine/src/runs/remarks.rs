@@ -11,7 +11,8 @@ use crate::base::error::Result;
 use crate::runs::{Runs, message, posted, stamp};
 
 impl Runs {
-    /// A message to the agent of the run, which is told before its next step.
+    /// A remark on what the run waits for, which its agent is told before its next step. It is not noted on the task: the answer
+    /// is written there in the same transaction.
     pub(crate) async fn said(&self, run: &Run, text: &NonBlank, actor: &Actor) -> Result<(Message, Change)> {
         let now = self.tasks.store.now().await?;
         let (mut session, guard, mut events) = self.opened(run.session(), None, now).await?;

@@ -15,7 +15,8 @@ use baton_store::model::query::RunFilter;
 use crate::base::error::Result;
 use crate::runs::error::RunError;
 use crate::runs::loops::{LoopStart, Loops};
-use crate::runs::{BesideMessage, Runs, is_loop};
+use crate::runs::{Runs, is_loop};
+use crate::tasks::BesideMessage;
 use crate::tasks::service::TaskService;
 
 /// Why a task is held that a person held without a reason.

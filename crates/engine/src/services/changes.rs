@@ -49,6 +49,7 @@ impl Topics {
             | EventBody::ProjectLimited { .. }
             | EventBody::EffectGivenUp { .. }
             | EventBody::AttemptFenced { .. }
+            | EventBody::MessagesDelivered { .. }
             | EventBody::AttemptRefused { .. }
             | EventBody::NetworkRefused { .. }
             | EventBody::ItemFailed { .. } => Vec::new(),

@@ -132,7 +132,10 @@ impl OutboxWorker {
                             over.push(id);
                         }
                     }
-                    Effect::StartAgent { .. } | Effect::StopAgent { .. } | Effect::RetireWorktree { .. } => {
+                    Effect::StartAgent { .. }
+                    | Effect::StopAgent { .. }
+                    | Effect::DeliverMessages { .. }
+                    | Effect::RetireWorktree { .. } => {
                         self.waiting.push_back((id, effect));
                     }
                 }
@@ -157,7 +160,9 @@ impl OutboxWorker {
             Effect::StartAgent { attempt, .. } => {
                 self.is_leader == Some(true) || self.workspace.running.ids().contains(attempt)
             }
-            Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
+            Effect::StopAgent { attempt }
+            | Effect::DeliverMessages { attempt }
+            | Effect::RetireWorktree { attempt } => {
                 match owners.of.get(attempt) {
                     Some(worker) if *worker == self.workspace.node.name => true,
                     // The leader stands in for an unknown machine, and finds nothing to do.
@@ -222,6 +227,7 @@ impl OutboxWorker {
             Effect::StopAgent { attempt } => {
                 self.workspace.running.stop(*attempt);
             }
+            Effect::DeliverMessages { attempt } => self.workspace.running.wake_for_messages(*attempt),
             // A stopped attempt may still be ending; its worktree is retired afterwards.
             Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
                 return Ok(CarriedOut::NotYet);
@@ -254,7 +260,9 @@ impl OutboxWorker {
 /// The attempt whose machine performs the effect.
 fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
-        Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => Some(*attempt),
+        Effect::StopAgent { attempt }
+        | Effect::DeliverMessages { attempt }
+        | Effect::RetireWorktree { attempt } => Some(*attempt),
         Effect::StartAgent { .. }
         | Effect::Notify { .. }
         | Effect::ScheduleTimer { .. }
@@ -267,6 +275,7 @@ fn describe(id: EffectId, effect: &Effect) -> String {
     let kind = match effect {
         Effect::StartAgent { .. } => "start_agent",
         Effect::StopAgent { .. } => "stop_agent",
+        Effect::DeliverMessages { .. } => "deliver_messages",
         Effect::RetireWorktree { .. } => "retire_worktree",
         Effect::Notify { .. } => "notify",
         Effect::ScheduleTimer { .. } => "schedule_timer",

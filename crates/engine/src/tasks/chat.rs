@@ -44,7 +44,7 @@ impl Posting {
         })
     }
 
-    /// What is written with a message that went to a run: its files, and with a key its receipt.
+    /// What is written with a message that went to an agent: its files, and with a key its receipt.
     pub(crate) fn receipt(&self, task: Option<TaskId>, to: &DeliveredTo, at: Timestamp) -> Change {
         let attached = self.attached(at);
         let Some(key) = &self.key else { return attached };
@@ -65,9 +65,9 @@ impl Posting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     pub session: SessionId,
-    /// The new task, or the one that the run works on.
+    /// The new task, or the one whose agent got the message.
     pub task: Option<TaskId>,
-    /// The run that got the message; `None` where it became a task.
+    /// Who got the message; `None` where it became a task.
     pub delivered: Option<DeliveredTo>,
 }
 

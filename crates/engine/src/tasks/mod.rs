@@ -9,4 +9,7 @@ pub mod conversation;
 pub(crate) mod decision;
 pub mod error;
 mod home;
+mod messages;
 pub mod service;
+
+pub(crate) use messages::BesideMessage;

@@ -142,6 +142,12 @@ impl Route {
         self
     }
 
+    /// The work it asks for is done later.
+    pub(crate) fn accepted(mut self) -> Self {
+        self.doc.status = 202;
+        self
+    }
+
     pub(crate) fn created(mut self) -> Self {
         self.doc.status = 201;
         self

@@ -7,8 +7,10 @@ use baton_core::people::role::PersonRole;
 use crate::http::error::{ApiError, Code};
 use crate::http::paths;
 
-/// What responders may do besides reading: answer, reply and chat.
-const RESPONDER_ROUTES: [&str; 7] = [
+/// What responders may do besides reading: answer, reply and talk.
+const RESPONDER_ROUTES: [&str; 9] = [
+    "/api/tasks/{id}/messages",
+    "/tasks/{id}/say",
     "/api/questions/{id}/answer",
     "/api/tasks/{id}/reply",
     "/api/projects/{id}/chat",

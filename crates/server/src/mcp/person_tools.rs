@@ -20,7 +20,7 @@ use crate::mcp::{Caller, ToolAnswer, Toolbox};
 /// Questions per list; a person with more than these looks at the inbox.
 const LIST_MAX: u32 = 50;
 
-/// Posts a message. A client that may not answer reaches no run that waits for an answer (I19).
+/// Posts a message. A client that may not answer reaches nothing that waits for an answer (I19).
 pub(super) async fn chat(
     toolbox: &Toolbox,
     caller: &Caller,
@@ -32,13 +32,10 @@ pub(super) async fn chat(
         session.parse().map_err(|error: baton_core::base::id::InvalidId| error.to_string())?;
     let delivery = MessageDelivery::new(&toolbox.tasks);
     if !powers.answer
-        && let Some(run) = delivery.receiver(&session).await.map_err(error_text)?
-        && let Some(asked) = delivery.pending_question(&run).await.map_err(error_text)?
+        && let Some(target) = delivery.receiver(&session).await.map_err(error_text)?
+        && let Some(asked) = delivery.pending_question(&target).await.map_err(error_text)?
     {
-        return Err(format!(
-            "the run of this session waits for an answer to {}; {NOT_ALLOWED}",
-            asked.question.id
-        ));
+        return Err(format!("this session waits for an answer to {}; {NOT_ALLOWED}", asked.question.id));
     }
     let project = project_of(toolbox, &session).await?;
     let posting = Posting {
@@ -53,7 +50,7 @@ pub(super) async fn chat(
     Ok(ToolAnswer::json(&json!({
         "session_id": taken.session,
         "task_id": taken.task,
-        "run_id": taken.delivered.as_ref().map(|to| to.run_id),
+        "run_id": taken.delivered.as_ref().and_then(|to| to.run_id),
     })))
 }
 

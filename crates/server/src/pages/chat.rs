@@ -10,7 +10,7 @@ use baton_core::records::attachment::{AttachedFile, check_attachments, with_atta
 use baton_core::records::receipt::RequestedWork;
 use baton_core::task::Task;
 use baton_core::task::state::{TaskState, TaskStatus};
-use baton_engine::asking::MessageDelivery;
+use baton_engine::asking::{MessageDelivery, MessageTarget};
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
 use baton_engine::runs::SessionRuns;
 use baton_engine::tasks::chat::Posting;
@@ -223,14 +223,17 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
 /// Where a message goes, if not into a task of its own.
 async fn describe_receiver(app: &App, session: &SessionId) -> Result<Option<String>, PageError> {
     let delivery = MessageDelivery::new(app.tasks());
-    let Some(run) = delivery.receiver(session).await? else { return Ok(None) };
-    let recipe = run.recipe();
-    Ok(Some(match delivery.pending_question(&run).await? {
+    let Some(target) = delivery.receiver(session).await? else { return Ok(None) };
+    let who = match &target {
+        MessageTarget::Run(run) => run.recipe().to_string(),
+        MessageTarget::Task(task) => format!("“{}”", task.spec().title),
+    };
+    Ok(Some(match delivery.pending_question(&target).await? {
         Some(_) => {
-            format!("{recipe} waits for you: your message answers its question, or is a remark on it.")
+            format!("{who} waits for you: your message answers its question, or is a remark on it.")
         }
         None => format!(
-            "{recipe} is running: its agent reads your message. Choose a type or a recipe for a new task."
+            "{who} is running: its agent reads your message. Choose a type or a recipe for a new task."
         ),
     }))
 }
@@ -274,7 +277,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
     })
 }
 
-/// Posts a message: to the session's run, or as a new task.
+/// Posts a message: to the agent at work in the session, or as a new task.
 pub(super) async fn post(
     app: AuthedApp,
     PageParam(session): PageParam<SessionId>,

@@ -68,6 +68,7 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/tasks/{id}/questions", get(task::questions::show))
         .route("/tasks/{id}/lineage", get(task::lineage::show))
         .route("/tasks/{id}/do/{verb}", get(task::verb::ask).post(task::verb::act))
+        .route("/tasks/{id}/say", post(task::messages::say))
         .route("/tasks/{id}/not-after", post(task::verb::remove_dependency))
         .route("/chat", get(chat::show))
         .route("/chat/{session}", get(chat::one).post(chat::post).layer(files))

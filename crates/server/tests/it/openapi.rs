@@ -178,6 +178,9 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
         .await;
     made(call("release_task", "post", format!("/api/tasks/{failing}/release"), Some(json!({}))), examples)
         .await;
+    let said = json!({ "content": "The mobile login, please." });
+    made(call("say_to_task", "post", format!("/api/tasks/{failing}/messages"), Some(said)), examples).await;
+    made(call("list_task_messages", "get", format!("/api/tasks/{failing}/messages"), None), examples).await;
     made(call("list_standstills", "get", "/api/standstills", None), examples).await;
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 63] = [
+const CALLS: [(&str, &str, PersonRole); 65] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -37,6 +37,8 @@ const CALLS: [(&str, &str, PersonRole); 63] = [
     ("POST", "/api/tasks/{id}/hold", Operator),
     ("POST", "/api/tasks/{id}/release", Operator),
     ("POST", "/api/tasks/{id}/retry", Operator),
+    ("POST", "/api/tasks/{id}/messages", Responder),
+    ("GET", "/api/tasks/{id}/messages", Viewer),
     ("GET", "/api/tasks/{id}/events", Viewer),
     ("GET", "/api/tasks/{id}/log", Viewer),
     ("GET", "/api/tasks/{id}/diff", Viewer),
@@ -80,7 +82,7 @@ const CALLS: [(&str, &str, PersonRole); 63] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 48] = [
+const PAGES: [(&str, &str, PersonRole); 49] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -105,6 +107,7 @@ const PAGES: [(&str, &str, PersonRole); 48] = [
     ("GET", "/tasks/{id}/do/{verb}", Viewer),
     ("POST", "/tasks/{id}/do/{verb}", Operator),
     ("POST", "/tasks/{id}/not-after", Operator),
+    ("POST", "/tasks/{id}/say", Responder),
     ("GET", "/chat", Viewer),
     ("GET", "/chat/{session}", Viewer),
     ("POST", "/chat/{session}", Responder),

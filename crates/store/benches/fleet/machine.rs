@@ -303,7 +303,9 @@ impl Machine {
     fn is_ours(&self, effect: &Effect, owners: &BTreeMap<AttemptId, String>) -> bool {
         match effect {
             Effect::StartAgent { attempt, .. } => self.running.lock().unwrap().contains(attempt),
-            Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
+            Effect::StopAgent { attempt }
+            | Effect::DeliverMessages { attempt }
+            | Effect::RetireWorktree { attempt } => {
                 owners.get(attempt).is_some_and(|worker| *worker == self.name)
             }
             // For the steward.
@@ -351,7 +353,9 @@ impl Machine {
 /// The attempt whose machine has to see to it.
 pub fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
-        Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => Some(*attempt),
+        Effect::StopAgent { attempt }
+        | Effect::DeliverMessages { attempt }
+        | Effect::RetireWorktree { attempt } => Some(*attempt),
         Effect::StartAgent { .. }
         | Effect::Notify { .. }
         | Effect::ScheduleTimer { .. }

@@ -41,7 +41,7 @@ const AUTOMATION_GRACE: Duration = Duration::from_secs(2);
 /// The API's answer.
 #[derive(Serialize, Deserialize)]
 struct ChatResponse {
-    /// The new task; none where a run without a task got the message.
+    /// The new task, or the one whose agent got the message; none where a run without a task got it.
     task_id: Option<TaskId>,
     session_id: SessionId,
     task_type: String,
@@ -49,12 +49,12 @@ struct ChatResponse {
     delivered_to: Option<ChatReceiver>,
 }
 
-/// The run that got the message.
+/// Who got the message: a run, or the agent of a task.
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "as the API names them")]
 struct ChatReceiver {
-    run_id: RunId,
-    recipe_id: RecipeId,
+    run_id: Option<RunId>,
+    recipe_id: Option<RecipeId>,
     question_id: Option<QuestionId>,
 }
 
@@ -73,7 +73,8 @@ pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
     let reporter = ChatReporter { is_json: api.is_json };
     reporter.sent(&sent)?;
     // A run has its own end, and its own command to follow it.
-    let Some(task) = sent.task_id.filter(|_| sent.delivered_to.is_none()) else { return Ok(String::new()) };
+    let is_to_run = sent.delivered_to.as_ref().is_some_and(|to| to.run_id.is_some());
+    let Some(task) = sent.task_id.filter(|_| !is_to_run) else { return Ok(String::new()) };
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
         return Err(CliError::refused(
             format!("{task} is queued, but no agent is configured"),

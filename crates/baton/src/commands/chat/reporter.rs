@@ -87,13 +87,19 @@ impl ChatReporter {
             return Self::line("sent", "message", &json!(sent));
         }
         let text = match (&sent.delivered_to, sent.task_id) {
-            (Some(to), _) => {
-                let (recipe, session) = (&to.recipe_id, &sent.session_id);
-                let what = match to.question_id {
-                    Some(question) => format!("Sent to {recipe}, as an answer to {question}."),
-                    None => format!("Sent to {recipe}; its agent reads it before its next step."),
+            (Some(to), task) => {
+                let session = &sent.session_id;
+                let (who, follow) = match (&to.recipe_id, task) {
+                    (Some(recipe), _) => {
+                        (recipe.to_string(), format!(" Follow it: baton recipe follow --session {session}"))
+                    }
+                    (None, Some(task)) => (task.to_string(), String::new()),
+                    (None, None) => (session.to_string(), String::new()),
                 };
-                format!("{what} Follow it: baton recipe follow --session {session}")
+                match to.question_id {
+                    Some(question) => format!("Sent to {who}, as an answer to {question}.{follow}"),
+                    None => format!("Sent to {who}; its agent reads it at its next pause.{follow}"),
+                }
             }
             (None, Some(task)) => format!("Queued {task} ({}).", sent.task_type),
             (None, None) => "Sent.".to_owned(),

@@ -100,7 +100,7 @@ async fn say(api: &Api, text: &str, session: &str) -> Result<String, CliError> {
     if api.is_json {
         return output::json(&message);
     }
-    Ok("Sent. The agent reads it before its next step.\n".to_owned())
+    Ok("Sent. The agent reads it at its next pause.\n".to_owned())
 }
 
 async fn exit(api: &Api, session: &str) -> Result<String, CliError> {

@@ -274,7 +274,7 @@ fn row(task: &TaskSummary, mark: String) -> [String; 5] {
 }
 
 /// The text, or what is on standard input if it is a dash.
-fn text_or_stdin(text: String) -> Result<String, CliError> {
+pub(crate) fn text_or_stdin(text: String) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text);
     }

@@ -41,6 +41,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         "reaches -X POST -d answer=YES \"$SERVER/questions/Q-00000001/answer\"",
     ),
     call("reply to its own task", "BODY='{\"reply\":\"YES\"}' post /api/tasks/$BATON_TASK_ID/reply"),
+    call("steer another agent", "BODY='{\"content\":\"stop\"}' post /api/tasks/TASK-00000001/messages"),
     call("accept its own work", "post /api/tasks/$BATON_TASK_ID/accept"),
     call(
         "accept without an environment",

@@ -90,6 +90,8 @@ fn a_message_at_a_gate_is_a_remark_or_the_answer() {
     let body = json!({ "content": "What is this?", "session_id": "mine", "task_type": "READ_INFO" });
     let own = server.post(&format!("/api/projects/{project}/chat"), &body);
     assert_eq!((own.status, &own.json()["delivered_to"]), (201, &Value::Null), "{own:?}");
+    let own = format!("/api/tasks/{}/cancel", own.json()["task_id"].as_str().unwrap());
+    assert_eq!(server.post(&own, &json!({})).status, 200);
     // Once the run has ended, messages are tasks again.
     let ended = client::send(&server.address, "DELETE", "/api/sessions/mine/recipe", &[], None);
     assert_eq!(ended.status, 200, "{ended:?}");

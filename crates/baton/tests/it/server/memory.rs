@@ -149,13 +149,16 @@ fn a_later_message_starts_from_the_unaccepted_work_and_counts_only_its_own() {
 #[test]
 fn refused_work_is_not_what_the_next_message_starts_from() {
     let server = TestServer::new(&scripts()).start();
-    server.project();
+    let project = server.project();
     for (session, refuse) in [("rejected", "reject"), ("cancelled", "cancel")] {
         let first = finished(&server, session, "Build it");
         // Its second attempt never ends, so the work stays refused.
         let refused = server.post(&format!("/api/tasks/{first}/{refuse}"), &json!({ "reason": "No." }));
         assert_eq!(refused.status, 200, "{refused:?}");
-        let next = finished(&server, session, "Go on");
+        // A task of its own: without a type, the message would reach the agent at work.
+        let body = json!({ "content": "Go on", "session_id": session, "task_type": "IMPLEMENTATION" });
+        let next = server.chat(&project, &body);
+        server.wait_for_queue(&next, "provisional");
         assert!(!files(&server, &next).contains("built.txt"), "{session}: {}", files(&server, &next));
     }
 }

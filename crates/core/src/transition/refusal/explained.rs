@@ -94,6 +94,13 @@ explained! { CommandRefusal {
         cause: "An agent or one of Baton's services tried something only people may decide.",
         next: "A person has to do it.",
     },
+    Self::NoReader { .. } => Explanation {
+        code: "no_reader",
+        means: "The task is over, so no agent will read a message to it.",
+        cause: "It is done, cancelled, or was split into other tasks.",
+        next: "Add a task for what is left to do, send the message to one of the tasks that replaced it, or retry it if it was \
+               cancelled.",
+    },
     Self::IsPlan { .. } => Explanation {
         code: "is_plan",
         means: "What waits here is a plan, not work: it is approved or rejected.",

@@ -45,6 +45,8 @@ pub enum CommandRefusal {
     NeedsHuman { task: TaskId },
     #[error("only a human or a policy they set may do this to {task}")]
     NotYours { task: TaskId },
+    #[error("{task} is {state}: no agent will read a message to it")]
+    NoReader { task: TaskId, state: StateName },
     #[error("{task} is a plan: it is approved or rejected, not accepted or recycled")]
     IsPlan { task: TaskId },
     #[error("{task} has been worked on, and what it waited for stands")]
@@ -75,6 +77,7 @@ impl CommandRefusal {
             Self::NeedsReview { .. } => "look at it, then reject it or accept it with force",
             Self::NeedsHuman { .. } => "look at it and accept it yourself",
             Self::NotYours { .. } => "leave it to a person",
+            Self::NoReader { .. } => "add a task for what is left to do",
             Self::IsPlan { .. } => "approve or reject the plan",
             Self::HasBegun { .. } => "cancel it, and add it again with the dependency",
             Self::NotBreakdown { .. } => "see the breakdowns",

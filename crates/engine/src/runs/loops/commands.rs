@@ -25,7 +25,8 @@ use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::Result;
 use crate::runs::loops::Loops;
 use crate::runs::loops::rows::{closed, handed_off, over, put};
-use crate::runs::{BesideMessage, STOPPED_BY_PERSON, goes_on, message, moved, posted, stamp};
+use crate::runs::{STOPPED_BY_PERSON, goes_on, message, moved, posted, stamp};
+use crate::tasks::BesideMessage;
 
 impl Loops {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
@@ -139,18 +140,34 @@ impl Loops {
                 return Err(RunRefusal::AwaitsGate { question: first_line(pending.text()) }.into());
             }
             let (listener, heard) = self.listener(&stored, text).await?;
-            let now = self.tasks.store.now().await?;
-            let (mut of, guard, mut events) = self.runs.opened(session, None, now).await?;
-            of.message_count += 1;
-            let message = message(&of, text, actor, listener, now);
-            events.push(posted(session, text, listener));
-            let mut change =
-                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), WriteGuard::New);
-            stamp(&mut change, events, now, actor);
+            let (message, change) = match listener {
+                Some(task) => self.tasks.said_to(&self.tasks.task(task).await?, text, actor).await?,
+                None => self.remarked(session, text, actor).await?,
+            };
+            let change = heard.and(change);
             if decision.commit(change.and(beside(&message))).await? {
                 return Ok(message);
             }
         }
+    }
+
+    /// A message that no agent is there to read.
+    async fn remarked(
+        &self,
+        session: &SessionId,
+        text: &NonBlank,
+        actor: &Actor,
+    ) -> Result<(Message, Change)> {
+        let now = self.tasks.store.now().await?;
+        let (mut of, guard, mut events) = self.runs.opened(session, None, now).await?;
+        of.message_count += 1;
+        let message = message(&of, text, actor, None, now);
+        events.push(posted(session, text, None));
+        let mut change = Change::new()
+            .put(Record::Session(of), guard)
+            .put(Record::Message(message.clone()), WriteGuard::New);
+        stamp(&mut change, events, now, actor);
+        Ok((message, change))
     }
 
     /// The task whose agent is told, or the change that keeps it for the phase's next agent.

@@ -1,4 +1,4 @@
-//! `/api/projects/{id}/chat` and `…/conversation`: a message creates a task, or reaches the run of its session.
+//! `/api/projects/{id}/chat` and `…/conversation`: a message creates a task, or reaches the agent at work in its session.
 
 use axum::Json;
 use axum::extract::State;
@@ -40,7 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
             )
             .created()
             .returns::<ChatAnswer>(
-                "Posts a message. It reaches the session's open run, or else creates one task",
+                "Posts a message. It reaches the run or the task that is at work in the session, or else creates one task",
             )
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read)
@@ -81,7 +81,7 @@ struct NewAttachment {
 
 #[derive(Serialize, JsonSchema)]
 struct ChatAnswer {
-    /// The new task, or the one that the run works on; null for a run between two tasks.
+    /// The new task, or the one whose agent reads the message; null for a run between two tasks.
     #[schemars(with = "Option<words::TaskId>")]
     task_id: Option<TaskId>,
     #[schemars(with = "words::SessionId")]
@@ -92,18 +92,19 @@ struct ChatAnswer {
     task_type: TaskType,
     #[schemars(with = "words::Status")]
     status: TaskStatus,
-    /// The run that got the message; null where it created a task.
+    /// Who got the message; null where it created a task.
     delivered_to: Option<MessageReceiver>,
 }
 
-/// The open run of the session, which got a message.
+/// The open run of the session, or its task at work, which got a message.
 #[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "ids are called so everywhere in the API")]
 struct MessageReceiver {
-    #[schemars(with = "words::RunId")]
-    run_id: RunId,
-    #[schemars(with = "words::Name")]
-    recipe_id: RecipeId,
+    /// Null where a task without a run of its own got it.
+    #[schemars(with = "Option<words::RunId>")]
+    run_id: Option<RunId>,
+    #[schemars(with = "Option<words::Name>")]
+    recipe_id: Option<RecipeId>,
     /// The question that the message answered; null where an agent reads it.
     #[schemars(with = "Option<words::QuestionId>")]
     question_id: Option<QuestionId>,
@@ -147,7 +148,7 @@ async fn chat(
         attachments: with_ids(&app, files),
     };
     let taken = MessageDelivery::new(app.tasks()).post(Some(&project), &posting, app.sender()).await?;
-    // Always the first status of a new task, so that a repeated request gets the same response. A run is at work.
+    // Always the first status of a new task, so that a repeated request gets the same response. A receiver is at work.
     let status = if taken.delivered.is_some() { TaskStatus::Running } else { TaskStatus::Queued };
     let answer = ChatAnswer {
         task_id: taken.task,

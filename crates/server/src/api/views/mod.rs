@@ -3,6 +3,7 @@
 pub(crate) mod conversation;
 pub(crate) mod group;
 pub(crate) mod health;
+pub(crate) mod message;
 pub(crate) mod page;
 pub(crate) mod project;
 pub(crate) mod recipe;

@@ -239,6 +239,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::ProjectLimited { .. }
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }
+        | EventBody::MessagesDelivered { .. }
         | EventBody::RunBound { .. }
         | EventBody::AgentStarted { .. }
         | EventBody::TaskHeldBack { .. }

@@ -8,6 +8,7 @@ pub(super) mod evidence;
 pub(super) mod lineage;
 pub(super) mod log;
 pub(super) mod machine;
+pub(super) mod messages;
 pub(super) mod new;
 pub(super) mod overview;
 pub(super) mod questions;

@@ -16,7 +16,7 @@ use crate::pages::task::about::{find_run, render_about};
 use crate::pages::task::claims::claims;
 use crate::pages::task::questions::load_questions;
 use crate::pages::task::walk::walk;
-use crate::pages::task::{TaskPage, TaskTab, history, machine};
+use crate::pages::task::{TaskPage, TaskTab, history, machine, messages};
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::ago;
 use crate::state::App;
@@ -51,6 +51,7 @@ pub(crate) async fn show(
                 @if let Some(output) = view.output.as_deref().filter(|text| is_news(text, &questions)) {
                     section { h2 { "Result" } div.prose.output { (markdown(output)) } }
                 }
+                (messages::render(&app, &seen.task, now).await?)
                 (claims(view.reported.as_ref(), view.verified.as_ref()))
                 @if !settled.is_empty() {
                     section {

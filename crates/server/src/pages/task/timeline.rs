@@ -194,6 +194,7 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::QuestionWithdrawn { reason, .. } => {
             format!("question withdrawn: {}", short(reason.as_str(), CHARS_MAX))
         }
+        EventBody::MessagesDelivered { .. } => "message delivered to the agent".to_owned(),
         EventBody::MessagePosted { text, .. } => format!("message: {}", short(text.as_str(), CHARS_MAX)),
         EventBody::DependentsRewired { to, .. } => {
             format!("dependents now depend on {}", pluralize(to.len() as u64, "task"))

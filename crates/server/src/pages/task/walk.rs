@@ -96,6 +96,7 @@ impl WalkBuilder {
             | EventBody::ProjectLimited { .. }
             | EventBody::SessionOpened { .. }
             | EventBody::MessagePosted { .. }
+            | EventBody::MessagesDelivered { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::TaskLanded { .. }
             | EventBody::TaskForced { .. }

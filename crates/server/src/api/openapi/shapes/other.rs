@@ -1,4 +1,4 @@
-//! Events and recipes.
+//! Events, recipes and messages.
 
 use crate::api::openapi::shapes::{Shapes, count, list, object, open, or_null, page, text, time};
 use crate::schema::refer;
@@ -11,5 +11,10 @@ pub(super) fn shapes() -> Shapes {
         // The errors of recipe files that are not in use.
         ("faults", list(&text())),
     ]);
-    vec![("RecipePage", recipes), ("Event", event), ("EventPage", page("events", "Event"))]
+    vec![
+        ("RecipePage", recipes),
+        ("Event", event),
+        ("EventPage", page("events", "Event")),
+        ("TaskMessagePage", page("messages", "TaskMessageView")),
+    ]
 }

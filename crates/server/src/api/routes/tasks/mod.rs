@@ -1,5 +1,6 @@
 //! `/api/tasks`: creating, finding and reading tasks. Decisions about a task are in [`verdicts`].
 
+pub(crate) mod messages;
 pub(crate) mod records;
 pub(crate) mod verdicts;
 
@@ -63,7 +64,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .may_be_missing(),
         Route::get("/api/tasks/{id}", "get_task", show).returns_named("Everything about one task", "Task"),
     ];
-    own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
+    own.into_iter().chain(verdicts::routes()).chain(records::routes()).chain(messages::routes()).collect()
 }
 
 #[derive(Deserialize, JsonSchema)]

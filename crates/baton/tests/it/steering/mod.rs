@@ -1,0 +1,4 @@
+//! People at work with a live agent: what they say to it, and what it does then.
+
+mod chat;
+mod messages;
