@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use baton_engine::user_tasks::fenced_run;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use clap_complete::CompleteEnv;
 
 /// The modes in which Baton starts this program around an agent.
@@ -51,7 +51,8 @@ fn main() -> ExitCode {
         .var(commands::shell::COMPLETE_VARIABLE)
         .bin("baton")
         .complete();
-    let arguments = cli::Cli::parse();
+    let given = cli::with_groups(cli::Cli::command()).get_matches();
+    let arguments = cli::Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     // Starts nothing before the first agent does.
     if let Ok(program) = std::env::current_exe() {
         baton_engine::keeper::enable(program.clone(), [AGENT_KEEPER]);

@@ -8,8 +8,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
 use crate::cli::{
-    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, shell, store, tasks,
-    tokens, transfer, up, verdicts, workers,
+    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, shell, status,
+    store, tasks, tokens, transfer, up, verdicts, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -55,6 +55,26 @@ pub(crate) enum CliCommand {
         /// The message; - reads it from standard input [default: list the messages]
         text: Option<String>,
     },
+    /// Stop the agent of a task; the task is held until you release it
+    #[command(after_help = "Examples:\n  baton stop TASK-9a69e916\n  baton stop --all")]
+    Stop(status::StopArgs),
+    /// Show what runs, what waits for you, what today cost, and what is wrong
+    #[command(after_help = "Examples:\n  baton status\n  baton status --json")]
+    Status,
+    /// Show what the work of agents cost: today, by project, agent and task
+    #[command(
+        after_help = "Examples:\n  baton cost\n  baton cost --since 7d --by agent\n  baton cost --since 2026-11-01 --json"
+    )]
+    Cost(status::CostArgs),
+    /// Open the page of Baton, or of a task, in your browser, and print its address
+    #[command(after_help = "Examples:\n  baton open\n  baton open TASK-9a69e916 --print")]
+    Open(status::OpenArgs),
+    /// Show the changes of a task, and accept them or request others
+    #[command(
+        after_help = "Examples:\n  baton review TASK-9a69e916\n  baton review TASK-9a69e916 --request-changes \"Add a test.\"\n  \
+                      baton review TASK-9a69e916 --accept"
+    )]
+    Review(status::ReviewArgs),
     /// Add, list, show, edit and control tasks
     #[command(
         subcommand,

@@ -9,6 +9,7 @@ pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod edit;
 pub(crate) mod export;
+mod groups;
 pub(crate) mod holds;
 pub(crate) mod landing;
 pub(crate) mod loops;
@@ -16,6 +17,7 @@ pub(crate) mod projects;
 pub(crate) mod questions;
 pub(crate) mod recipes;
 pub(crate) mod shell;
+pub(crate) mod status;
 pub(crate) mod store;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
@@ -29,6 +31,7 @@ use clap::Parser;
 use crate::options::GlobalOptions;
 
 pub(crate) use crate::cli::command::{CliCommand, McpCaller};
+pub(crate) use crate::cli::groups::with_groups;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
 pub(crate) struct AcceptArgs {
     /// Task ids, or unique prefixes of them

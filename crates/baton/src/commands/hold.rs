@@ -44,7 +44,8 @@ fn render(holds: &[Hold]) -> String {
             Some(until) => format!("until {until}"),
             None => format!("until released: baton hold release {}", hold.agent),
         };
-        let _ = writeln!(text, "{} ({}) since {}, {until}", hold.agent, hold.why.as_str(), hold.since);
+        let since = output::time(hold.since);
+        let _ = writeln!(text, "{} ({}) since {since}, {until}", hold.agent, hold.why.as_str());
         for line in hold.reason.as_str().lines() {
             let _ = writeln!(text, "    {line}");
         }

@@ -7,6 +7,7 @@ mod backup;
 mod breakdown;
 mod chat;
 mod config;
+mod cost;
 mod demo;
 mod doctor;
 mod export;
@@ -19,11 +20,15 @@ mod lanes;
 mod loop_command;
 mod mcp;
 mod narration;
+mod open;
 mod project;
 mod question;
 mod recipe;
+mod review;
 mod say;
 pub(crate) mod shell;
+mod status;
+mod stop;
 mod store;
 mod task;
 mod token;
@@ -117,6 +122,11 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         }
         CliCommand::Task(command) => call_api(options, async |api| task::run(api, command).await),
         CliCommand::Say { task, text } => call_api(options, async |api| say::run(api, &task, text).await),
+        CliCommand::Status => call_api(options, async |api| status::run(api).await),
+        CliCommand::Cost(arguments) => call_api(options, async |api| cost::run(api, &arguments).await),
+        CliCommand::Open(arguments) => call_api(options, async |api| open::run(api, &arguments).await),
+        CliCommand::Stop(arguments) => call_api(options, async |api| stop::run(api, &arguments).await),
+        CliCommand::Review(arguments) => call_api(options, async |api| review::run(api, arguments).await),
         CliCommand::Accept(arguments) => call_api(options, async |api| accept::run(api, arguments).await),
         CliCommand::Reject { task, reason } => {
             call_api(options, async |api| verdict::reject(api, &task, &reason).await)

@@ -93,7 +93,7 @@ fn render(record: &QuestionRecord, how: &str) -> String {
     let question = &record.question;
     let mut text = String::new();
     let task = record.task_id.map(|task| format!(" of {task}")).unwrap_or_default();
-    let _ = writeln!(text, "{}{task}, asked {}", question.id, record.asked_at);
+    let _ = writeln!(text, "{}{task}, asked {}", question.id, output::time(record.asked_at));
     for line in question.text().as_str().lines() {
         let _ = writeln!(text, "    {line}");
     }

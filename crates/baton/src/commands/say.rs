@@ -71,7 +71,7 @@ async fn list(api: &Api, path: &str) -> Result<String, CliError> {
         .iter()
         .map(|message| {
             [
-                message.at.to_string(),
+                output::time(message.at),
                 message.author.clone(),
                 message.delivery().to_owned(),
                 message.content.clone(),

@@ -156,7 +156,7 @@ fn row(worker: &WorkerView) -> [String; 6] {
         state.to_owned(),
         format!("{}/{}", worker.running.len(), worker.capacity),
         has.join(","),
-        worker.last_heartbeat.to_string(),
+        output::time(worker.last_heartbeat),
         runs.join(" "),
     ]
 }

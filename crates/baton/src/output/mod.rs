@@ -2,6 +2,7 @@
 //!
 //! No other module prints.
 
+mod age;
 mod full_screen;
 mod logging;
 mod progress;
@@ -16,6 +17,7 @@ use serde_json::json as object;
 
 use crate::error::{CliError, FAILED};
 
+pub(crate) use self::age::{age, time};
 pub(crate) use self::full_screen::{FullScreen, ScreenSize};
 pub(crate) use self::logging::{speak_json, spoken_in};
 pub(crate) use self::progress::ProgressBar;
@@ -53,6 +55,11 @@ pub(crate) fn next(text: &str) {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
         talk(text);
     }
+}
+
+/// Whether a person reads what is printed.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
 }
 
 /// Asks a person at this terminal. False without a terminal, and for anything but yes.

@@ -162,7 +162,7 @@ async fn ready(api: &Api, limit: u32) -> Result<String, CliError> {
 }
 
 /// Joins a paged text; also returns the first page.
-async fn fetch_all(api: &Api, path: &str) -> Result<(String, Value), CliError> {
+pub(crate) async fn fetch_all(api: &Api, path: &str) -> Result<(String, Value), CliError> {
     let mut text = String::new();
     let (mut offset, mut first) = (Some(0), None);
     while let Some(at) = offset {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::context::api::{Api, ListRequest};
 use crate::error::CliError;
-use crate::output::ScreenSize;
+use crate::output::{ScreenSize, age};
 
 /// The data at one moment.
 #[derive(Debug, Clone, Serialize)]
@@ -73,7 +73,7 @@ impl WatchScreen {
             for record in questions.iter().take(shown) {
                 let question = &record.question;
                 let task = record.task_id.map(|task: TaskId| format!("  {task}")).unwrap_or_default();
-                screen.push(&format!("? {}{task}  {}", question.id, age(*now, record.asked_at)));
+                screen.push(&format!("? {}{task}  {}", question.id, age(record.asked_at, *now)));
                 screen.push(&format!("    {}", one_line(question.text().as_str())));
                 room = room.saturating_sub(QUESTION_LINES);
             }
@@ -97,7 +97,7 @@ impl WatchScreen {
         }
         self.heading(heading, room);
         for task in tasks.iter().take(shown) {
-            let age = age(now, task.updated_at);
+            let age = age(task.updated_at, now);
             self.push(&format!("{sign} {}  {age:>6}  {}", task.task_id, one_line(task.title.as_str())));
             *room = room.saturating_sub(1);
         }
@@ -140,16 +140,6 @@ impl fmt::Display for WatchScreen {
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-fn age(now: Timestamp, then: Timestamp) -> String {
-    let seconds = now.ms_since(then) / 1000;
-    match seconds {
-        ..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
-    }
 }
 
 #[cfg(test)]
