@@ -23,3 +23,16 @@ pub struct AttemptContext {
     pub running: Running,
     pub announce: Announce,
 }
+
+impl AttemptContext {
+    /// The same for the work of a project with these settings.
+    #[must_use]
+    pub(crate) fn with_settings(&self, settings: Arc<Settings>) -> Self {
+        Self {
+            projects: self.projects.with_settings(&settings),
+            limits: self.limits.with_settings(&settings),
+            settings,
+            ..self.clone()
+        }
+    }
+}

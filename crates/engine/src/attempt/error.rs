@@ -56,9 +56,9 @@ explained! { AttemptError {
     Self::SetupFailed { .. } => Explanation {
         code: "set_up",
         means: "The command that prepares a fresh worktree failed, so no agent was started in it.",
-        cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. The \
-                task is not blamed; after two failures in a row the agent is put on hold.",
-        next: "Run it by hand in a fresh clone (`baton do NAME`) and fix it; `baton hold list` shows the holds.",
+        cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. \
+                Neither the task nor the agent is blamed; no task of the project starts until you have answered.",
+        next: "Run it by hand in a fresh clone (`baton do NAME`), fix it, and answer the question in the inbox.",
     },
     Self::NotAttached { .. } => Explanation {
         code: "not_attached",

@@ -31,6 +31,8 @@ use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
+use crate::projects::error::ProjectError;
+use crate::settings::SettingsError;
 use crate::user_tasks::{TASKFILE, UserTaskError};
 
 pub use crate::attempt::agent_run::PROCESS_FILE;
@@ -51,23 +53,35 @@ impl Runner {
     pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
-        // On the heap: it holds the state of every step.
-        let executed = match Box::pin(self.attempt(&task, attempt, seat.stop_signal())).await {
-            Ok(executed) => executed,
-            Err(error) => self.settle(&task, attempt, systemic(&error)).await?,
+        let runner = match self.context.projects.settings_for(&task).await {
+            Ok(settings) => Self { context: self.context.with_settings(settings) },
+            Err(error) => {
+                let executed = self.hold_project(&task, attempt, &error).await?;
+                return self.finish(&task, attempt, executed).await;
+            }
         };
+        // On the heap: it holds the state of every step.
+        let executed = match Box::pin(runner.attempt(&task, attempt, seat.stop_signal())).await {
+            Ok(executed) => executed,
+            Err(error) if is_of_project(&error) => self.hold_project(&task, attempt, &error).await?,
+            Err(error) => runner.settle(&task, attempt, systemic(&error)).await?,
+        };
+        self.finish(&task, attempt, executed).await
+    }
+
+    async fn finish(&self, task: &Task, attempt: AttemptId, executed: Executed) -> Result<(), EngineError> {
         match executed {
             Executed::Settled => Ok(()),
             // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
             Executed::Stale => {
                 Span::current().record("outcome", "stale");
-                self.context.projects.hand_over(&task, attempt).await;
+                self.context.projects.hand_over(task, attempt).await;
                 Ok(())
             }
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
                 Span::current().record("outcome", "stopped");
-                self.context.projects.hand_over(&task, attempt).await;
+                self.context.projects.hand_over(task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.context.tasks.apply(task.id(), expire, Actor::Baton).await {
                     Ok(_) => Ok(()),
@@ -75,6 +89,31 @@ impl Runner {
                     Err(error) => Err(error),
                 }
             }
+        }
+    }
+
+    /// Asks about what keeps the whole project from being worked on; its agent is not blamed. A task that meets it while the
+    /// question is pending goes back to the queue.
+    async fn hold_project(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        error: &EngineError,
+    ) -> Result<Executed, EngineError> {
+        let AttemptContext { projects, limits, announce, .. } = &self.context;
+        projects.held.note_asked();
+        if projects.held_now().await?.contains(&task.spec().project_id) {
+            return Ok(Executed::Stopped);
+        }
+        let question = projects.hold_question(task, error).await?;
+        announce(&format!("{}: its project is on hold until you answer: {error}", task.id()));
+        let end = without_work(AttemptResult::Asked { question }, "");
+        let settled = limits.settle_charged(task, attempt, end).await;
+        projects.held.note_asked();
+        match settled {
+            Ok(()) => Ok(Executed::Settled),
+            Err(error) if error.is_stale() => Ok(Executed::Stale),
+            Err(error) => Err(error),
         }
     }
 
@@ -119,6 +158,7 @@ impl Runner {
             }
             Err(error) => return Err(error),
         };
+        self.context.projects.check_trusted(task).await?;
         self.context.projects.start_branch(task, &worktrees, &branch).await?;
         let place = self.context.projects.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
@@ -293,6 +333,14 @@ enum Prepared {
     Ask(QuestionDraft),
     /// They said no.
     Refused,
+}
+
+/// Whether any other task of the project would have met it too, and none of another.
+fn is_of_project(error: &EngineError) -> bool {
+    error.is::<SettingsError>()
+        || error.is::<UserTaskError>()
+        || error.is::<ProjectError>()
+        || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
 }
 
 fn systemic(error: &EngineError) -> AttemptEnd {

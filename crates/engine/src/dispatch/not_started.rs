@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_core::base::id::ProjectId;
+use baton_core::base::id::{ProjectId, QuestionId};
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::schedule::{
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::limits::Limits;
+use crate::projects::hold::HeldProjects;
 use crate::runs::Runs;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
@@ -34,6 +35,7 @@ pub struct Queueing {
     load: Load,
     intakes: BTreeMap<AgentName, AgentIntake>,
     owned: OwnedQueues,
+    held: HeldProjects,
     now: Timestamp,
 }
 
@@ -43,6 +45,7 @@ pub struct Scheduling {
     pub tasks: TaskService,
     pub settings: Arc<Settings>,
     pub limits: Limits,
+    pub held: HeldProjects,
     /// Whether other machines may use the same store.
     pub is_shared: bool,
 }
@@ -82,7 +85,8 @@ impl Scheduling {
         let intakes = self.limits.holds.intakes(&self.limits.intakes).await?;
         let agents = self.settings.served_roles();
         let owned = Runs::new(&self.tasks).owned_queues().await?;
-        Ok(Queueing { agents, capacity, load, intakes, owned, now: store.now().await? })
+        let held = self.held.clone();
+        Ok(Queueing { agents, capacity, load, intakes, owned, held, now: store.now().await? })
     }
 }
 
@@ -99,6 +103,9 @@ impl Queueing {
             return Some(NotStarted::from(queue));
         }
         let spec = task.spec();
+        if let Some(question) = self.held.question(spec.project_id) {
+            return Some(NotStarted::project_held(question));
+        }
         let agent = self.agents.get(&spec.role)?.clone();
         let candidate = Candidate {
             task: spec.id,
@@ -122,6 +129,14 @@ impl Queueing {
         }
         self.reason(task)
             .map_or_else(|| "another worker may take it, or this one soon".to_owned(), |held| held.message)
+    }
+}
+
+impl NotStarted {
+    fn project_held(question: QuestionId) -> Self {
+        let message =
+            format!("the set-up of its project fails; see to it, then answer: baton answer {question} TEXT");
+        Self { code: "project_held".to_owned(), message }
     }
 }
 

@@ -6,7 +6,6 @@
 
 use crate::landing::error::LandingError;
 use std::fmt::Write;
-use std::sync::Arc;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
@@ -29,7 +28,6 @@ use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
 use crate::projects::Projects;
 use crate::projects::source::{CodeSource, slug};
-use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
 /// People push to the same branch now and then; more often than this in a row they do not.
@@ -59,13 +57,12 @@ pub struct Landing {
 pub struct Acceptor {
     tasks: TaskService,
     projects: Projects,
-    settings: Arc<Settings>,
     node: Node,
 }
 
 impl Acceptor {
-    pub fn new(projects: Projects, settings: Arc<Settings>, node: Node) -> Self {
-        Self { tasks: projects.tasks.clone(), projects, settings, node }
+    pub fn new(projects: Projects, node: Node) -> Self {
+        Self { tasks: projects.tasks.clone(), projects, node }
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
@@ -91,7 +88,8 @@ impl Acceptor {
         if !force && lane_entry(&task).is_some() {
             return Ok(Accepted::Waiting { landing });
         }
-        let is_checked = self.settings.is_checked(&task) && self.has_branch(&task).await?;
+        let settings = self.projects.settings_of(project.as_ref())?;
+        let is_checked = settings.is_checked(&task) && self.has_branch(&task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane { force },

@@ -88,12 +88,20 @@ impl Lander {
 
     /// Works on the lane until it is empty.
     pub async fn work(&self, lane: &Lane) -> Result<(), EngineError> {
-        let worked = self.work_through(lane).await;
+        let worked = match self.projects.settings_of(lane.project.as_ref()) {
+            Ok(settings) => self.with_settings(settings).work_through(lane).await,
+            Err(error) => Err(error),
+        };
         match &worked {
             Ok(()) => self.board.note_idle(&lane.key),
             Err(error) => self.board.note_error(&lane.key, format!("{error}; {}", error.hint())),
         }
         worked
+    }
+
+    /// The same for a lane of a project with these settings.
+    fn with_settings(&self, settings: Arc<Settings>) -> Self {
+        Self { projects: self.projects.with_settings(&settings), settings, ..self.clone() }
     }
 
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {

@@ -32,6 +32,12 @@ impl Limits {
         Self { holds: Holds::new(&tasks), intakes: Intakes::default(), tasks, settings, announce }
     }
 
+    /// The same for the work of a project with these settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: &Arc<Settings>) -> Self {
+        Self { settings: settings.clone(), ..self.clone() }
+    }
+
     /// The same on another handle of the store.
     #[must_use]
     pub fn on_store(&self, tasks: &TaskService) -> Self {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::error::{FolderError, Result};
 use crate::git::{At, Git, GitError, Repository};
-use crate::settings::location::StateLocation;
+use crate::settings::location::{StateLocation, settings_path};
 use crate::settings::{AgentSettings, Settings};
 use crate::user_tasks::checks::Deed;
 
@@ -31,15 +31,20 @@ pub struct UntrustedFolder {
 
 /// What the folder's settings would start, if nobody has allowed that yet.
 pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>> {
+    untrusted_in(&place.root).await
+}
+
+/// The same for the repository at `root`.
+pub async fn untrusted_in(root: &Path) -> Result<Option<UntrustedFolder>> {
     if std::env::var_os(VARIABLE).is_some_and(|word| word == "always") {
         return Ok(None);
     }
-    let path = place.settings_path();
+    let path = settings_path(root);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
     // Settings that cannot be read start nothing, and others say so.
     let Ok(settings) = Settings::parse(&text, &path) else { return Ok(None) };
     let programs = programs(&settings);
-    if programs.is_empty() || !came_with_clone(&place.root, &path).await? {
+    if programs.is_empty() || !came_with_clone(root, &path).await? {
         return Ok(None);
     }
     let mut digest = String::new();
@@ -47,7 +52,7 @@ pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>>
         // Writing to a string cannot fail.
         let _ = fmt::Write::write_fmt(&mut digest, format_args!("{byte:02x}"));
     }
-    let folder = UntrustedFolder { root: place.root.clone(), digest, programs };
+    let folder = UntrustedFolder { root: root.to_owned(), digest, programs };
     Ok((!folder.is_allowed()).then_some(folder))
 }
 

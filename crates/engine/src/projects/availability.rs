@@ -69,8 +69,12 @@ impl Projects {
     /// `takes_cold` includes projects without a clone on this machine.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.node.labels.clone();
+        let held = self.held_now().await?;
+        let is_home_held = held.contains(&None);
         if !self.place.store.is_shared() {
-            return Ok(Reach { fit: WorkerFit { labels, ..WorkerFit::default() }, has_cold: false });
+            let elsewhere = held.into_iter().flatten().collect();
+            let fit = WorkerFit { labels, elsewhere, has_home: !is_home_held, ..WorkerFit::default() };
+            return Ok(Reach { fit, has_cold: false });
         }
         if !self.here.is_fresh() {
             self.look_at_projects().await?;
@@ -80,6 +84,7 @@ impl Projects {
         known.away.retain(|_, until| *until > now);
         let mut elsewhere: BTreeSet<ProjectId> = known.elsewhere.clone();
         elsewhere.extend(known.away.keys());
+        elsewhere.extend(held.into_iter().flatten());
         if !takes_cold {
             elsewhere.extend(&known.cold);
         }
@@ -89,6 +94,7 @@ impl Projects {
             }
             CodeSource::Remote(_) => true,
         };
+        let has_home = has_home && !is_home_held;
         let has_cold = !known.cold.is_empty();
         Ok(Reach { fit: WorkerFit { labels, elsewhere, has_home, ..WorkerFit::default() }, has_cold })
     }

@@ -15,6 +15,8 @@ pub enum ProjectError {
     Incomplete { project: ProjectId, open: u64, total: u64 },
     #[error("{} is not a valid project path: {detail}", path.display())]
     InvalidPath { path: PathBuf, detail: String },
+    #[error("{} came with a clone and would start programs that nobody has allowed: {}", path.display(), programs.join("; "))]
+    Untrusted { path: PathBuf, programs: Vec<String> },
 }
 
 failure! {
@@ -22,10 +24,12 @@ failure! {
         kind: match it {
             Self::Incomplete { .. } => ErrorKind::Conflict,
             Self::InvalidPath { .. } => ErrorKind::InvalidInput,
+            Self::Untrusted { .. } => ErrorKind::InvalidSettings,
         },
         hint: match it {
             Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),
             Self::InvalidPath { .. } => "use the absolute path of a git repository".to_owned(),
+            Self::Untrusted { .. } => "read its .agent/baton.toml, then run baton trust in that folder".to_owned(),
         },
         explained: it.explained(),
     }
@@ -43,5 +47,11 @@ explained! { ProjectError {
         means: "The path is not valid for a project.",
         cause: "It does not exist, is not a folder, or is not absolute.",
         next: "Use the absolute path of a git repository.",
+    },
+    Self::Untrusted { .. } => Explanation {
+        code: "project_untrusted",
+        means: "The settings of a project came with a clone and would start programs.",
+        cause: "Whoever committed them could run anything on this machine, so a person has to allow them first.",
+        next: "Read .agent/baton.toml in the project's folder, then run `baton trust` there.",
     },
 } }

@@ -8,7 +8,9 @@ pub mod commands;
 pub mod error;
 pub(crate) mod fence;
 mod ground;
+pub mod hold;
 pub mod new_project;
+mod own_settings;
 pub mod push;
 pub mod repositories;
 pub mod source;
@@ -21,6 +23,7 @@ use crate::cluster::node::Node;
 use crate::cluster::running::Running;
 use crate::git::Git;
 use crate::projects::availability::ProjectsHere;
+use crate::projects::hold::HeldProjects;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
@@ -35,6 +38,11 @@ pub struct Projects {
     pub repositories: Repositories,
     /// Which projects can be worked on here.
     pub here: ProjectsHere,
+    /// Which projects wait for a person to see to them.
+    pub held: HeldProjects,
+    /// Of this Baton.
+    serving: Arc<Settings>,
+    /// Of the project at hand.
     settings: Arc<Settings>,
     place: StateLocation,
     node: Node,
@@ -52,8 +60,19 @@ impl Projects {
         running: Running,
         announce: Announce,
     ) -> Self {
-        let (git, repositories, here) = (Git::on_path(), Repositories::default(), ProjectsHere::default());
-        Self { tasks, git, repositories, here, settings, place, node, running, announce }
+        Self {
+            tasks,
+            git: Git::on_path(),
+            repositories: Repositories::default(),
+            here: ProjectsHere::default(),
+            held: HeldProjects::default(),
+            serving: settings.clone(),
+            settings,
+            place,
+            node,
+            running,
+            announce,
+        }
     }
 
     pub fn set_node(&mut self, node: Node) {

@@ -124,7 +124,7 @@ impl Projects {
         let worktrees = self.open_source(&source).await?;
         let branch = project.map_or_else(BranchName::integration, Project::branch);
         if branch == BranchName::integration() {
-            self.keep_up(&worktrees, project.map(|project| &project.base_branch)).await?;
+            self.keep_up(&worktrees, project).await?;
         } else if let Some(project) = project {
             worktrees.repository().ensure_branch(&branch, &project.base_branch).await?;
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::records::project::Project;
 use baton_core::task::{Purpose, Task};
 
 use crate::base::error::{EngineError, Entity, NotFound};
@@ -17,12 +18,12 @@ impl Projects {
     pub(crate) async fn keep_up(
         &self,
         worktrees: &Worktrees,
-        base: Option<&BranchName>,
+        project: Option<&Project>,
     ) -> Result<(), EngineError> {
         let repository = worktrees.repository();
         let integration = BranchName::integration();
-        let mut base = match base {
-            Some(base) => base.clone(),
+        let mut base = match project {
+            Some(project) => project.base_branch.clone(),
             None => user_branch(repository).await?,
         };
         let mut tips = repository.tips(&[&base, &integration]).await?;
@@ -37,7 +38,9 @@ impl Projects {
             return Ok(());
         }
         repository.ensure_branch(&integration, &base).await?;
-        if !self.settings.checks.is_empty() && !worktrees.is_behind(&integration, &base).await? {
+        // Of settings that cannot be read nobody knows whether there are checks.
+        let is_checked = !self.settings_of(project).is_ok_and(|settings| settings.checks.is_empty());
+        if is_checked && !worktrees.is_behind(&integration, &base).await? {
             return Ok(());
         }
         let message = format!("Merge {base} into {integration}");

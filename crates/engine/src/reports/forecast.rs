@@ -11,7 +11,6 @@ use crate::base::error::EngineError;
 use crate::landing::trial::{self, TrialMerge};
 use crate::projects::Projects;
 use crate::reports::graph_view;
-use crate::settings::Settings;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptOutcome {
@@ -29,7 +28,6 @@ pub struct AcceptOutcome {
 /// Previews accepting these tasks in this order. Their work is really merged, as objects; no branch moves.
 pub async fn preview(
     projects: &Projects,
-    settings: &Settings,
     ids: &[TaskId],
     force: bool,
     actor: Actor,
@@ -41,7 +39,7 @@ pub async fn preview(
         let task = tasks.task(*id).await?.value;
         let refused =
             task.apply(Command::Accept { force }, &context).err().map(|refusal| refusal.to_string());
-        let is_checked = refused.is_none() && !force && settings.is_checked(&task);
+        let is_checked = refused.is_none() && !force && projects.settings_for(&task).await?.is_checked(&task);
         outcomes.push(AcceptOutcome {
             task_id: *id,
             refused,

@@ -91,7 +91,7 @@ impl LandingService {
 impl LandingService {
     /// Accepts what needs no person, in the name of the setting. Core refuses whatever a person has to look at.
     async fn accept_ready(&self) -> Result<(), ServiceError> {
-        let Workspace { settings, tasks, .. } = &self.workspace;
+        let Workspace { projects, tasks, .. } = &self.workspace;
         if !self.leadership.is_held() {
             return Ok(());
         }
@@ -100,8 +100,15 @@ impl LandingService {
         loop {
             let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
             for Versioned { value: task, .. } in &page.items {
-                let policy = settings.accept_policy(task);
                 let item = Item::new(ItemKind::Landing, &task.id()).for_task(task.id());
+                let settings = match projects.settings_for(task).await {
+                    Ok(settings) => settings,
+                    Err(error) => {
+                        self.items.failed(&item, &error.into()).await?;
+                        continue;
+                    }
+                };
+                let policy = settings.accept_policy(task);
                 match policy_step(policy, settings.is_checked(task), task) {
                     PolicyStep::Accept => {
                         self.items.attempt(&item, self.accept(task.id(), policy)).await?;
@@ -121,7 +128,9 @@ impl LandingService {
 
     /// `start_on = "landing"`: what waits for nothing but work in this lane starts on that work.
     async fn start_dependents(&self, lane: &Lane) -> Result<(), ServiceError> {
-        let Workspace { settings, tasks, projects, .. } = &self.workspace;
+        let Workspace { tasks, projects, .. } = &self.workspace;
+        // Settings that cannot be read are reported by the lane itself.
+        let Ok(settings) = projects.settings_of(lane.project.as_ref()) else { return Ok(()) };
         if settings.start_on != StartOn::Landing {
             return Ok(());
         }

@@ -16,8 +16,9 @@ use baton_store::model::query::TaskFilter;
 use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
+use crate::projects::Projects;
 use crate::services::workspace::Workspace;
-use crate::settings::{PlanPolicy, RecyclePolicy};
+use crate::settings::{PlanPolicy, RecyclePolicy, RecycleSettings};
 use crate::tasks::service::TaskService;
 
 /// Provisional tasks read at once.
@@ -28,11 +29,32 @@ const PLAN_POLICY: &str = "recycle.plan";
 pub struct Recycler {
     tasks: TaskService,
     items: Items,
+    /// Where the settings of a task's project are found. Without it, everything is recycled and planned.
+    projects: Option<Projects>,
 }
 
 impl Recycler {
     pub fn new(tasks: TaskService, items: Items) -> Self {
-        Self { tasks, items }
+        Self { tasks, items, projects: None }
+    }
+
+    /// Goes by the settings of each task's project.
+    #[must_use]
+    fn by_settings(self, projects: Projects) -> Self {
+        Self { projects: Some(projects), ..self }
+    }
+
+    /// None if they cannot be read, which is recorded.
+    async fn settings_for(&self, task: &Task) -> Result<Option<RecycleSettings>, ServiceError> {
+        let Some(projects) = &self.projects else { return Ok(Some(RecycleSettings::default())) };
+        match projects.settings_for(task).await {
+            Ok(settings) => Ok(Some(settings.recycle)),
+            Err(error) => {
+                let item = Item::new(ItemKind::Recycle, &task.id()).for_task(task.id());
+                self.items.failed(&item, &error.into()).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Checks all provisional tasks. Returns those that were recycled or escalated.
@@ -48,6 +70,10 @@ impl Recycler {
                     continue;
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
+                let settings = self.settings_for(&stored.value).await?;
+                if settings.is_none_or(|settings| settings.mode != RecyclePolicy::Automatic) {
+                    continue;
+                }
                 let id = stored.value.id();
                 let item = Item::new(ItemKind::Recycle, &id).for_task(id);
                 if self.items.attempt(&item, self.recycle(id, reason)).await?.done() == Some(true) {
@@ -68,9 +94,12 @@ impl Recycler {
         let mut cursor = None;
         loop {
             let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
-            for id in
-                page.items.iter().filter(|stored| is_new_breakdown(&stored.value)).map(|task| task.value.id())
-            {
+            for task in page.items.iter().map(|stored| &stored.value).filter(|task| is_new_breakdown(task)) {
+                let settings = self.settings_for(task).await?;
+                if settings.is_none_or(|settings| settings.plan != PlanPolicy::Auto) {
+                    continue;
+                }
+                let id = task.id();
                 let item = Item::new(ItemKind::Recycle, &id).for_task(id);
                 self.items.attempt(&item, self.release(id)).await?;
             }
@@ -100,7 +129,7 @@ impl Recycler {
     }
 }
 
-/// Runs on the leader, if the settings allow it.
+/// Runs on the leader.
 pub(super) struct RecycleService {
     workspace: Workspace,
     leadership: Leadership,
@@ -110,7 +139,8 @@ pub(super) struct RecycleService {
 impl RecycleService {
     pub(super) fn new(workspace: Workspace, leadership: Leadership) -> Self {
         let items = workspace.items(ServiceName::Recycler);
-        Self { recycler: Recycler::new(workspace.tasks.clone(), items), workspace, leadership }
+        let recycler = Recycler::new(workspace.tasks.clone(), items).by_settings(workspace.projects.clone());
+        Self { workspace, leadership, recycler }
     }
 }
 
@@ -120,13 +150,11 @@ impl Service for RecycleService {
             return Ok(Round::default());
         }
         let settings = &self.workspace.settings;
-        if settings.recycle.mode == RecyclePolicy::Automatic {
-            for task in self.recycler.run_once().await? {
-                (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
-            }
+        for task in self.recycler.run_once().await? {
+            (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
         }
         let has_planner = settings.agent_for(&Role::breakdown()).is_some();
-        if settings.recycle.plan == PlanPolicy::Auto && has_planner {
+        if has_planner {
             self.recycler.release_breakdowns().await?;
         }
         Ok(self.recycler.items.end_round())

@@ -111,12 +111,13 @@ impl Workspace {
             tasks: self.tasks.clone(),
             settings: self.settings.clone(),
             limits: self.limits.clone(),
+            held: self.projects.held.clone(),
             is_shared: self.node.is_shared,
         }
     }
 
     pub fn acceptor(&self) -> Acceptor {
-        Acceptor::new(self.projects.clone(), self.settings.clone(), self.node.clone())
+        Acceptor::new(self.projects.clone(), self.node.clone())
     }
 
     pub fn lander(&self) -> Lander {

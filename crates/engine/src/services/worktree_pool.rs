@@ -25,12 +25,13 @@ impl WorktreePool {
     }
 
     /// Creates missing worktrees. Does not run git if none is missing.
-    async fn stock(
-        &mut self,
-        worktrees: &Worktrees,
-        branch: &BranchName,
-        wanted: usize,
-    ) -> Result<(), EngineError> {
+    async fn stock(&mut self, worktrees: &Worktrees, branch: &BranchName) -> Result<(), EngineError> {
+        let projects = &self.workspace.projects;
+        let settings = projects.settings_in(&projects.people_folder(worktrees))?;
+        let wanted = usize::try_from(settings.worktree.spares).unwrap_or(0);
+        if wanted == 0 {
+            return Ok(());
+        }
         let repository = worktrees.repository().git_dir().to_owned();
         if !self.seen.contains(&repository) || worktrees.spares_standing() < wanted {
             worktrees.stock(branch, wanted).await?;
@@ -47,13 +48,10 @@ impl Service for WorktreePool {
             let _ = self.workspace.projects.home_repository().await;
             self.is_begun = true;
         }
-        let wanted = usize::try_from(self.workspace.settings.worktree.spares).unwrap_or(0);
         let items = self.items.clone();
-        if wanted > 0 {
-            for (worktrees, branch) in self.workspace.projects.repositories.in_use() {
-                let item = Item::new(ItemKind::Worktree, &worktrees.repository().git_dir().display());
-                items.attempt(&item, self.stock(&worktrees, &branch, wanted)).await?;
-            }
+        for (worktrees, branch) in self.workspace.projects.repositories.in_use() {
+            let item = Item::new(ItemKind::Worktree, &worktrees.repository().git_dir().display());
+            items.attempt(&item, self.stock(&worktrees, &branch)).await?;
         }
         Ok(items.end_round())
     }

@@ -110,7 +110,7 @@ impl StateLocation {
     }
 
     pub fn settings_path(&self) -> PathBuf {
-        self.root.join(".agent").join("baton.toml")
+        settings_path(&self.root)
     }
 
     /// Opens the store. Creates the state folder, which has a `.gitignore` that ignores it.
@@ -166,6 +166,11 @@ impl StateLocation {
             }
         })
     }
+}
+
+/// The settings of the repository at `root`.
+pub fn settings_path(root: &Path) -> PathBuf {
+    root.join(".agent").join("baton.toml")
 }
 
 /// Restores a backup of a store. Returns where the previous store was moved to.

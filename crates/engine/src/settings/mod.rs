@@ -13,6 +13,7 @@ pub mod layers;
 pub mod location;
 mod namespace;
 pub mod permissions;
+mod project_layer;
 pub mod recipes;
 #[cfg(test)]
 mod reference;

@@ -61,20 +61,26 @@ fn a_user_task_sets_up_a_new_worktree_and_its_files_are_not_committed() {
 }
 
 #[test]
-fn a_failing_set_up_fails_the_attempt_and_not_the_task() {
+fn a_failing_set_up_is_a_question_and_holds_neither_the_agent_nor_the_task() {
     let repo = with_tasks(TestRepo::with_working_agent("[worktree]\nsetup = \"broken\""));
     let task = repo.add("Anything", &[]);
     let up = repo.up();
-    repo.until("an attempt that ended", || {
-        repo.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
-    });
+    repo.until("a question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.starts_with("The set-up of this project fails"), "{asked}");
+    assert!(asked.contains("no network today") && asked.contains("Exit Code: 5"), "{asked}");
+    assert_eq!(repo.json(&["hold", "list"])["holds"], serde_json::json!([]));
     up.end();
-    let attempt = repo.attempts(&task)[0].clone();
-    let printed = attempt["closing"]["end"]["reported"].to_string();
-    assert!(printed.contains("cannot set up the worktree"), "{printed}");
-    assert!(printed.contains("no network today") && printed.contains("Exit Code: 5"), "{printed}");
-    assert!(printed.contains("systemic"), "{printed}");
-    assert_ne!(repo.queue(&task), "failed");
+    // Another start reads the hold again: what waits behind the question stays queued until it is answered.
+    let other = repo.add("Something else", &[]);
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), TASKS.replace("exit 5", "exit 0")).unwrap();
+    let up = repo.up();
+    repo.until("the reason", || repo.show(&other)["not_started"]["code"] == "project_held");
+    assert_eq!(repo.attempts(&other).len(), 0);
+    repo.stdout(&["task", "reply", &task, "It has a network again."]);
+    repo.until_queue(&task, "provisional");
+    repo.until_queue(&other, "provisional");
+    up.end();
 }
 
 #[test]

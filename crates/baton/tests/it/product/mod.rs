@@ -3,6 +3,7 @@
 mod editing;
 mod home;
 mod importing;
+mod project_settings;
 mod projects;
 mod repositories;
 mod trust;

@@ -221,14 +221,7 @@ async fn preview(
             "send several requests",
         ));
     }
-    let preview = forecast::preview(
-        &app.workspace.projects,
-        &app.workspace.settings,
-        &body.task_ids,
-        body.force,
-        app.actor(),
-    )
-    .await?;
+    let preview = forecast::preview(&app.workspace.projects, &body.task_ids, body.force, app.actor()).await?;
     Ok(Json(AcceptPreviewView { preview }))
 }
 

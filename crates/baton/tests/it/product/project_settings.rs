@@ -1,0 +1,86 @@
+//! Several projects under one `baton up`: each goes by its own settings, and a broken one disturbs no other.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::engine::test_repo::TestRepo;
+
+const PREPARE: &str = "version: '3'\ntasks: {prepare: {cmds: ['echo made > made.txt'], silent: true}}\n";
+
+/// Another repository with these settings, and its project.
+fn project(repo: &TestRepo, name: &str, settings: &str) -> (PathBuf, String) {
+    let folder = repo.home.join(name);
+    std::fs::create_dir_all(folder.join(".agent")).unwrap();
+    std::fs::write(folder.join(".agent/baton.toml"), settings).unwrap();
+    let at = folder.display().to_string();
+    repo.git(&["init", "-q", "-b", "main", &at]);
+    repo.git(&["-C", &at, "add", "-A"]);
+    repo.git(&["-C", &at, "commit", "-q", "-m", "Begin"]);
+    let made = repo.json(&["project", "create", name, "--path", &at]);
+    (folder, made["project_id"].as_str().unwrap().to_owned())
+}
+
+fn add(repo: &TestRepo, title: &str, project: &str) -> String {
+    let added = repo.json(&["task", "add", title, "--project", project]);
+    added["task_id"].as_str().unwrap().to_owned()
+}
+
+fn checks(repo: &TestRepo, task: &str) -> Vec<Value> {
+    let ended = repo.attempts(task).pop().unwrap();
+    let checks = ended["closing"]["end"]["verified"]["checks"].as_array().cloned().unwrap_or_default();
+    checks.into_iter().map(|check| check["name"].clone()).collect()
+}
+
+fn questions(repo: &TestRepo) -> Vec<Value> {
+    repo.json(&["questions"])["questions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn each_project_goes_by_its_own_settings_and_a_broken_one_disturbs_no_other() {
+    let repo = TestRepo::with_working_agent("accept_when = \"green\"\nchecks = {serving = [\"true\"]}");
+    let (own, sound) = project(
+        &repo,
+        "sound",
+        "checks = {own = [\"test\", \"-f\", \"made.txt\"]}\n[worktree]\nsetup = \"prepare\"\n",
+    );
+    std::fs::write(own.join(".agent/Taskfile.yml"), PREPARE).unwrap();
+    let (folder, broken) = project(&repo, "broken", "[worktree]\nsetup = \"prepare\"\n");
+    let (_, unreadable) = project(&repo, "unreadable", "chekcs = []\n");
+
+    let waiting: Vec<String> =
+        (0..3).map(|number| add(&repo, &format!("Broken {number}"), &broken)).collect();
+    let unread = add(&repo, "Unread", &unreadable);
+    let home = repo.add("At home", &[]);
+    let working: Vec<String> = (0..3).map(|number| add(&repo, &format!("Sound {number}"), &sound)).collect();
+    let up = repo.up();
+    for task in &working {
+        repo.until_queue(task, "provisional");
+        assert_eq!(checks(&repo, task), [json!("own")], "{}", repo.show(task));
+    }
+    repo.until_queue(&home, "done");
+    assert_eq!(checks(&repo, &home), [json!("serving")]);
+
+    // One question for each broken project, and no agent on hold.
+    repo.until("both questions", || questions(&repo).len() == 2);
+    let asked = questions(&repo);
+    let find = |word: &str| asked.iter().find(|one| one.to_string().contains(word)).unwrap();
+    assert!(find("no .agent/Taskfile.yml").to_string().contains(&folder.display().to_string()), "{asked:#?}");
+    assert_eq!(find("chekcs")["task_id"], unread.as_str());
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    let is_asking = |task: &&String| repo.status(task) == "AWAITING_RESPONSE";
+    assert_eq!(waiting.iter().filter(is_asking).count(), 1);
+    for task in waiting.iter().filter(|task| !is_asking(task)) {
+        assert_eq!(repo.show(task)["not_started"]["code"], "project_held");
+    }
+
+    std::fs::write(folder.join(".agent/Taskfile.yml"), PREPARE).unwrap();
+    let first = waiting.iter().find(is_asking).unwrap();
+    repo.stdout(&["task", "reply", first, "It is there now."]);
+    for task in &waiting {
+        // A person accepts here, after no check: neither is the serving repository's business.
+        repo.until_queue(task, "provisional");
+        assert_eq!(checks(&repo, task), Vec::<Value>::new());
+    }
+    up.end();
+}

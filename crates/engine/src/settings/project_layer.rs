@@ -1,0 +1,84 @@
+//! The settings for the work of one project, where one Baton serves several.
+//!
+//! A project decides how its work is made, checked and accepted. Which agents there are, how many run, and how people are
+//! reached belongs to whoever runs Baton.
+
+use crate::settings::Settings;
+use crate::settings::budgets::Budgets;
+use crate::settings::fence::FenceSettings;
+use crate::settings::permissions::PermissionSettings;
+
+impl Settings {
+    /// These settings, with everything that a project decides taken from its `own`.
+    pub fn with_project(&self, own: Self) -> Self {
+        let mut settings = self.clone();
+        for role in settings.roles.values_mut() {
+            role.max_turns = None;
+            role.permissions = PermissionSettings::default();
+            role.fence = FenceSettings::default();
+        }
+        for (name, of_project) in own.roles {
+            let role = settings.roles.entry(name).or_default();
+            role.max_turns = of_project.max_turns;
+            role.permissions = of_project.permissions;
+            role.fence = of_project.fence;
+        }
+        for (name, of_project) in own.agents {
+            if let Some(agent) = settings.agents.get_mut(&name) {
+                agent.permissions = of_project.permissions;
+                agent.fence = of_project.fence;
+            }
+        }
+        // A day's budget is for everything that runs here.
+        settings.budgets = Budgets { day: settings.budgets.day, ..own.budgets };
+        settings.checks = own.checks;
+        settings.worktree = own.worktree;
+        settings.recycle = own.recycle;
+        settings.protect = own.protect;
+        settings.accept_when = own.accept_when;
+        settings.start_on = own.start_on;
+        settings.fence = own.fence;
+        settings.network = own.network;
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use baton_core::base::accept_policy::AcceptPolicy;
+    use baton_core::base::text::Role;
+    use baton_core::task::fence::FenceMode;
+
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        Settings::parse(text, Path::new("baton.toml")).unwrap()
+    }
+
+    #[test]
+    fn a_project_decides_about_its_work_and_whoever_serves_it_about_agents() {
+        let serving = settings(
+            "default_agent = \"mine\"\nmax_agents = 7\nchecks = [\"test\"]\naccept_when = \"green\"\nprotect = [\"ours\"]\n\
+             fence = \"off\"\n[worktree]\nsetup = \"prepare\"\n[budgets.task]\nturns = 9\n[budgets.day]\nturns = 90\n\
+             [roles.implement]\nmax = 2\nmax_turns = 3\nfence = \"off\"\n\
+             [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
+        );
+        let own = settings(
+            "max_agents = 1\nchecks = [\"lint\"]\nfence = \"strict\"\n[budgets.task]\nturns = 4\n[budgets.day]\nturns = 1\n\
+             [roles.review]\nmax_turns = 5\n",
+        );
+        let both = serving.with_project(own);
+        assert_eq!(both.checks.user_tasks().collect::<Vec<_>>(), ["lint"]);
+        assert_eq!(both.accept_when, AcceptPolicy::Person, "the serving repository's does not leak");
+        assert_eq!((both.worktree.setup, both.protect), (None, vec![".agent/**".to_owned()]));
+        assert_eq!(both.budgets.task.turns, Some(4));
+        assert_eq!(both.budgets.day.turns, Some(90));
+        assert_eq!(both.fence, FenceMode::Strict);
+        let (implement, review) = (&both.roles[&Role::implement()], &both.roles[&"review".parse().unwrap()]);
+        assert_eq!((implement.max, implement.max_turns, implement.fence.fence), (Some(2), None, None));
+        assert_eq!(review.max_turns, Some(5));
+        assert_eq!((both.max_agents, both.default_agent.as_str()), (7, "mine"));
+    }
+}
