@@ -5,7 +5,7 @@
 //! the engine must perform, or a refusal that says why not.
 //!
 //! The folders form a DAG, lowest first: [`base`]; [`people`], [`graph`], [`schedule`]; [`ask`]; [`recycle`]; [`task`],
-//! [`phase`], [`recipe`]; [`landing`], [`limits`]; [`records`]; [`transition`].
+//! [`phase`], [`recipe`]; [`landing`], [`limits`], [`routine`]; [`records`]; [`transition`].
 
 pub mod ask;
 pub mod base;
@@ -17,6 +17,7 @@ pub mod phase;
 pub mod recipe;
 pub mod records;
 pub mod recycle;
+pub mod routine;
 pub mod schedule;
 pub mod task;
 pub mod transition;

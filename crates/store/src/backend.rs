@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::Path;
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::landing::verdict::{Verdict, VerdictKey};
@@ -20,6 +20,7 @@ use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::routine::Routine;
 use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
@@ -226,6 +227,10 @@ pub trait Backend: Clone + Send + Sync + 'static {
         session: &SessionId,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Versioned<Attachment>>>> + Send;
+
+    fn routine(&self, id: RoutineId) -> impl Future<Output = Result<Option<Versioned<Routine>>>> + Send;
+    /// All routines that were not removed, oldest first.
+    fn routines(&self) -> impl Future<Output = Result<Vec<Versioned<Routine>>>> + Send;
 
     /// The result of the request that carried this idempotency key, if there was one.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Result<Option<Receipt>>> + Send;

@@ -112,6 +112,7 @@ pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
         Record::AccessToken(token) => (RecordKind::AccessToken, token.name.to_string()),
         Record::Verdict(verdict) => (RecordKind::Verdict, verdict.key.to_string()),
         Record::Attachment(attachment) => (RecordKind::Attachment, attachment.id.to_string()),
+        Record::Routine(routine) => (RecordKind::Routine, routine.id.to_string()),
     }
 }
 
@@ -175,5 +176,6 @@ pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
         Record::AccessToken(token) => body(RecordKind::AccessToken, token),
         Record::Verdict(verdict) => body(RecordKind::Verdict, verdict),
         Record::Attachment(attachment) => body(RecordKind::Attachment, attachment),
+        Record::Routine(routine) => body(RecordKind::Routine, routine),
     }
 }

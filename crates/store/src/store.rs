@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::landing::verdict::{Verdict, VerdictKey};
@@ -24,6 +24,7 @@ use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::routine::Routine;
 use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
@@ -281,6 +282,8 @@ forward! {
     fn verdict(key: &VerdictKey) -> Option<Versioned<Verdict>>;
     fn last_verdicts(limit: u32) -> Vec<Versioned<Verdict>>;
     fn attachments(session: &SessionId, limit: u32) -> Vec<Versioned<Attachment>>;
+    fn routine(id: RoutineId) -> Option<Versioned<Routine>>;
+    fn routines() -> Vec<Versioned<Routine>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;

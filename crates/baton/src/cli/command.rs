@@ -8,8 +8,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
 use crate::cli::{
-    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, shell, status,
-    store, tasks, tokens, transfer, up, verdicts, workers,
+    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, routines, shell,
+    status, store, tasks, tokens, transfer, up, verdicts, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -195,6 +195,12 @@ pub(crate) enum CliCommand {
     /// List and release holds: agents that get no work because of a limit, an expired login or a budget
     #[command(subcommand, after_help = "Examples:\n  baton hold list\n  baton hold release claude")]
     Hold(holds::HoldCommand),
+    /// Add, list and run routines: work that starts by time or by event
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  baton routine add \"Update dependencies\" --every \"Mon 06:00\"\n  baton routine list"
+    )]
+    Routine(routines::RoutineCommand),
     /// Run agents for a shared store, without a web UI, until Ctrl-C
     #[command(
         after_help = "The first SIGTERM or Ctrl-C lets running agents finish within --grace; the second one stops them, and \

@@ -16,6 +16,7 @@ pub(crate) mod loops;
 pub(crate) mod projects;
 pub(crate) mod questions;
 pub(crate) mod recipes;
+pub(crate) mod routines;
 pub(crate) mod shell;
 pub(crate) mod status;
 pub(crate) mod store;

@@ -18,7 +18,7 @@ pub(crate) enum TaskCommand {
     // Other nouns have `create`; accept it here too.
     #[command(
         alias = "create",
-        after_help = "Examples:\n  baton task add \"Fix the login\" --description \"It fails on Mondays.\" --priority P1"
+        after_help = "Examples:\n  baton task add \"Fix the login\" --description \"It fails on Mondays.\" --priority P1\n  baton task add \"Publish the release\" --at 06:00 --time-zone Europe/Berlin"
     )]
     Add {
         /// Title, one line
@@ -53,6 +53,15 @@ pub(crate) enum TaskCommand {
         /// Who accepts the work: person, green or reviewed [default: from the settings]
         #[arg(long, value_name = "POLICY")]
         accept_when: Option<AcceptPolicy>,
+        /// Start it then: 2026-11-18T06:00, or 06:00 for the next time it is that late
+        #[arg(long, value_name = "TIME", conflicts_with = "within")]
+        at: Option<String>,
+        /// Start it after this time: 2h30m, 3d
+        #[arg(long = "in", value_name = "DURATION")]
+        within: Option<String>,
+        /// Time zone of --at, such as Europe/Berlin [default: that of this machine]
+        #[arg(long, value_name = "ZONE", requires = "at")]
+        time_zone: Option<String>,
     },
     /// List tasks, oldest first
     #[command(

@@ -25,6 +25,7 @@ mod project;
 mod question;
 mod recipe;
 mod review;
+mod routine;
 mod say;
 pub(crate) mod shell;
 mod status;
@@ -139,6 +140,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             call_api(options, async |api| question::answer(api, arguments).await)
         }
         CliCommand::Hold(command) => call_api(options, async |api| hold::run(api, command).await),
+        CliCommand::Routine(command) => call_api(options, async |api| routine::run(api, command).await),
         CliCommand::Landing(_) => call_api(options, async |api| lanes::list(api).await),
         CliCommand::Workers => call_api(options, async |api| worker::list(api).await),
         CliCommand::Token(command) => call_api(options, async |api| token::run(api, command).await),

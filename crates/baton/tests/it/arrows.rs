@@ -40,7 +40,8 @@ const CRATES: [CrateRule; 7] = [
 const ALONE: [&str; 2] = ["baton-core", "baton-taskfile"];
 
 /// External crates that core may use. None touches files, clocks, network or threads.
-const CORE_MAY_USE: [&str; 7] = ["base64", "jiff", "serde", "serde_json", "strsim", "subtle", "thiserror"];
+const CORE_MAY_USE: [&str; 8] =
+    ["base64", "cronexpr", "jiff", "serde", "serde_json", "strsim", "subtle", "thiserror"];
 
 /// External crates that only some of our crates may use.
 #[rustfmt::skip]

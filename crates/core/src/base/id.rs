@@ -128,6 +128,10 @@ hex_id!(
     RunId, "a run", "RUN-", u32, 8, "RUN-0badcafe"
 );
 hex_id!(
+    /// A routine: work that starts by time or by event.
+    RoutineId, "a routine", "RTN-", u32, 8, "RTN-0badcafe"
+);
+hex_id!(
     /// One ask cycle: the part of a run in which one owner may ask.
     CycleId, "an ask cycle", "CYC-", u64, 16, "CYC-00000000deadbeef"
 );
@@ -154,10 +158,23 @@ impl SessionId {
         Self(format!("sess_{project}"))
     }
 
+    /// The session of a routine's tasks.
+    pub fn for_routine(routine: RoutineId) -> Self {
+        Self(format!("{ROUTINE_SESSIONS}{routine}"))
+    }
+
+    /// Whether its tasks are a routine's.
+    pub fn is_of_routine(&self) -> bool {
+        self.0.starts_with(ROUTINE_SESSIONS)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
+
+/// How the sessions of routines begin.
+const ROUTINE_SESSIONS: &str = "routine-";
 
 impl FromStr for SessionId {
     type Err = InvalidId;

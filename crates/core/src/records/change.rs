@@ -20,6 +20,7 @@ use crate::records::receipt::Receipt;
 use crate::records::session::{Message, PostedMessage, Session};
 use crate::records::transition::Transition;
 use crate::recycle::plan_record::PlanRecord;
+use crate::routine::Routine;
 use crate::task::Task;
 use crate::task::attempt_record::AttemptRecord;
 
@@ -48,6 +49,7 @@ pub enum Record {
     AccessToken(Box<AccessToken>),
     Verdict(Box<Verdict>),
     Attachment(Box<Attachment>),
+    Routine(Box<Routine>),
 }
 
 /// What must hold for the stored row, or the whole change fails.

@@ -55,4 +55,6 @@ pub enum Notification {
 pub enum Timer {
     QuestionExpires(QuestionId),
     IntakeResumes(crate::base::text::AgentName),
+    /// The time has come that a person chose for a task to start.
+    TaskStarts(TaskId),
 }

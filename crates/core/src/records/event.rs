@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::answer_source::AnsweredBy;
 use crate::ask::question::Question;
 use crate::base::git_name::CommitId;
-use crate::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::base::id::{AttemptId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
 use crate::base::time::Timestamp;
 use crate::landing::verified::VerifiedCommand;
@@ -293,6 +293,25 @@ pub enum EventBody {
         handoff: Box<Handoff>,
     },
 
+    RoutineChanged {
+        routine: RoutineId,
+        title: NonBlank,
+        change: RoutineChange,
+    },
+    /// A routine created a task.
+    RoutineRan {
+        routine: RoutineId,
+        task: TaskId,
+        /// The moment, commit, task or call.
+        cause: String,
+    },
+    /// A routine should have run and did not.
+    RoutineSkipped {
+        routine: RoutineId,
+        count: u64,
+        last: String,
+    },
+
     /// An effect failed permanently, after all retries.
     EffectGivenUp {
         effect: Box<Effect>,
@@ -329,6 +348,16 @@ pub enum EventBody {
     TokenRevoked {
         name: PersonName,
     },
+}
+
+/// What a person did to a routine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutineChange {
+    Added,
+    Paused,
+    Resumed,
+    Removed,
 }
 
 /// Of events stored before the iteration was recorded.
@@ -371,6 +400,7 @@ impl EventBody {
             | Self::PlanSubmitted { task, .. }
             | Self::PlanApproved { task, .. }
             | Self::PlanRejected { task, .. }
+            | Self::RoutineRan { task, .. }
             | Self::RunBound { task, .. } => Some(*task),
             Self::MessagePosted { task, .. }
             | Self::QuestionAsked { task, .. }
@@ -389,6 +419,8 @@ impl EventBody {
             | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
+            | Self::RoutineChanged { .. }
+            | Self::RoutineSkipped { .. }
             | Self::EffectGivenUp { .. }
             | Self::IntakePaused { .. }
             | Self::IntakeResumed { .. }

@@ -5,10 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::base::id::{ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use crate::base::task_type::TaskType;
 use crate::base::text::{NonBlank, RecipeId};
 use crate::base::time::Timestamp;
+use crate::routine::cause::Cause;
 
 /// A sender's key, limited so that it is safe in a header and a row. Each project has its own keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,6 +54,11 @@ impl ReceiptKey {
         let is_good =
             !title.is_empty() && title.len() <= Self::LEN_MAX && title.bytes().all(|b| b.is_ascii_hexdigit());
         if is_good { Ok(Self(format!("discovered/{title}/{time}"))) } else { Err(InvalidReceiptKey) }
+    }
+
+    /// The key of one run of a routine: what caused it starts one task.
+    pub fn for_routine(routine: RoutineId, cause: &Cause) -> Self {
+        Self(format!("routine/{routine}/{cause}"))
     }
 
     pub fn as_str(&self) -> &str {

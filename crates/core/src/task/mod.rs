@@ -69,6 +69,9 @@ pub struct TaskSpec {
     /// Shell commands that must pass before it lands, and that should fail without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<NonBlank>,
+    /// It does not start before this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<Timestamp>,
     pub created_at: Timestamp,
 }
 
@@ -97,6 +100,7 @@ impl TaskSpec {
             planned_in: None,
             accept_when: None,
             verify: Vec::new(),
+            start_at: None,
             created_at,
         }
     }

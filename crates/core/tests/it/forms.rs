@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
@@ -12,7 +12,7 @@ use baton_core::phase::PhaseStart;
 use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::effect::{Effect, Notification, Timer};
-use baton_core::records::event::{Event, EventBody};
+use baton_core::records::event::{Event, EventBody, RoutineChange};
 use baton_core::recycle::plan::{Plan, PlanDraft};
 use baton_core::task::Task;
 use baton_core::task::attempt::ResultKind;
@@ -167,6 +167,21 @@ pub(crate) fn other_events() -> Vec<EventBody> {
             expires_at: Some(Timestamp::from_ms(60_000)),
         },
         EventBody::TokenRevoked { name: "ada".parse().unwrap() },
+        EventBody::RoutineChanged {
+            routine: RoutineId::from_bits(7),
+            title: text("Update dependencies"),
+            change: RoutineChange::Paused,
+        },
+        EventBody::RoutineRan {
+            routine: RoutineId::from_bits(7),
+            task,
+            cause: "1970-01-01T06:00:00.000Z".to_owned(),
+        },
+        EventBody::RoutineSkipped {
+            routine: RoutineId::from_bits(7),
+            count: 2,
+            last: "1970-01-01T06:00:00.000Z".to_owned(),
+        },
     ]
 }
 
@@ -227,6 +242,9 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TaskLanded { .. } => 50,
         EventBody::TaskSentBack { .. } => 51,
         EventBody::TaskForced { .. } => 52,
+        EventBody::RoutineChanged { .. } => 54,
+        EventBody::RoutineRan { .. } => 55,
+        EventBody::RoutineSkipped { .. } => 56,
     }
 }
 
@@ -244,7 +262,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..54).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..57).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -264,6 +282,9 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
     {"at":"1970-01-01T00:00:01.000Z","at_once_max":2,"by":{"kind":"baton"},"event":"project_limited","project":"PROJ-0000000d"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"change":"paused","event":"routine_changed","routine":"RTN-00000007","title":"Update dependencies"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"cause":"1970-01-01T06:00:00.000Z","event":"routine_ran","routine":"RTN-00000007","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"count":2,"event":"routine_skipped","last":"1970-01-01T06:00:00.000Z","routine":"RTN-00000007"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","iteration":1,"label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}

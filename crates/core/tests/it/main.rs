@@ -14,6 +14,7 @@ mod phase_work;
 mod recipes;
 mod reference;
 mod results;
+mod routines;
 mod samples;
 mod schedule;
 mod states_doc;

@@ -128,6 +128,17 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::NetworkRefused { .. } => {
             ("Tasks", "The proxy of the attempt's fence did not let a connection through.")
         }
+        EventBody::RoutineChanged { .. } => {
+            ("Routines", "A person added, paused, resumed or removed a routine.")
+        }
+        EventBody::RoutineRan { .. } => (
+            "Routines",
+            "A routine created a task; `cause` is the moment, commit, task or call that started it.",
+        ),
+        EventBody::RoutineSkipped { .. } => (
+            "Routines",
+            "A routine should have run `count` times and did not: the last run was not over, or nobody catches up.",
+        ),
         EventBody::EffectGivenUp { .. } => {
             ("Baton itself", "An effect failed repeatedly and is not retried any more.")
         }
@@ -153,9 +164,16 @@ fn page() -> String {
         events.entry(serde_json::to_value(&event).unwrap()["event"].to_string()).or_insert(event);
     }
     let mut page = INTRO.to_owned();
-    for section in
-        ["Projects and sessions", "Tasks", "Plans", "Questions", "Runs and loops", "People", "Baton itself"]
-    {
+    for section in [
+        "Projects and sessions",
+        "Tasks",
+        "Plans",
+        "Questions",
+        "Runs and loops",
+        "Routines",
+        "People",
+        "Baton itself",
+    ] {
         let _ = writeln!(page, "\n## {section}");
         for event in events.values() {
             let (of, meaning) = describe(&event.body);

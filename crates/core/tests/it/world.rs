@@ -183,6 +183,7 @@ impl World {
                 | Record::Plan(_)
                 | Record::Verdict(_)
                 | Record::Attachment(_)
+                | Record::Routine(_)
                 | Record::Run(_)
                 | Record::Loop(_)
                 | Record::Receipt(_)

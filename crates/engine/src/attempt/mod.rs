@@ -19,6 +19,7 @@ pub(crate) mod launch;
 pub mod mailbox;
 mod met_changes;
 pub(crate) mod progress;
+mod project_hold;
 pub mod prompt;
 pub(crate) mod question_relay;
 pub mod runner;

@@ -27,12 +27,11 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::breakdown_prompt::{BreakdownPrompt, PlannerGround};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
+use crate::attempt::project_hold::is_of_project;
 use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
-use crate::projects::error::ProjectError;
-use crate::settings::SettingsError;
 use crate::user_tasks::{TASKFILE, UserTaskError};
 
 pub use crate::attempt::agent_run::PROCESS_FILE;
@@ -41,7 +40,7 @@ pub use crate::attempt::agent_run::PROCESS_FILE;
 const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 pub struct Runner {
-    context: AttemptContext,
+    pub(super) context: AttemptContext,
 }
 
 impl Runner {
@@ -89,31 +88,6 @@ impl Runner {
                     Err(error) => Err(error),
                 }
             }
-        }
-    }
-
-    /// Asks about what keeps the whole project from being worked on; its agent is not blamed. A task that meets it while the
-    /// question is pending goes back to the queue.
-    async fn hold_project(
-        &self,
-        task: &Task,
-        attempt: AttemptId,
-        error: &EngineError,
-    ) -> Result<Executed, EngineError> {
-        let AttemptContext { projects, limits, announce, .. } = &self.context;
-        projects.held.note_asked();
-        if projects.held_now().await?.contains(&task.spec().project_id) {
-            return Ok(Executed::Stopped);
-        }
-        let question = projects.hold_question(task, error).await?;
-        announce(&format!("{}: its project is on hold until you answer: {error}", task.id()));
-        let end = without_work(AttemptResult::Asked { question }, "");
-        let settled = limits.settle_charged(task, attempt, end).await;
-        projects.held.note_asked();
-        match settled {
-            Ok(()) => Ok(Executed::Settled),
-            Err(error) if error.is_stale() => Ok(Executed::Stale),
-            Err(error) => Err(error),
         }
     }
 
@@ -335,20 +309,12 @@ enum Prepared {
     Refused,
 }
 
-/// Whether any other task of the project would have met it too, and none of another.
-fn is_of_project(error: &EngineError) -> bool {
-    error.is::<SettingsError>()
-        || error.is::<UserTaskError>()
-        || error.is::<ProjectError>()
-        || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
-}
-
 fn systemic(error: &EngineError) -> AttemptEnd {
     let message = format!("{error}\n{}", error.hint());
     let result = AttemptResult::Error { cause: ErrorCause::Systemic, message: message.clone() };
     without_work(result, &message)
 }
 
-fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
+pub(super) fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
     AttemptEnd { reported: AttemptReport::new(result, output), verified: Evidence::default() }
 }

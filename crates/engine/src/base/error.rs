@@ -110,6 +110,7 @@ pub enum Entity {
     Project,
     Question,
     Recipe,
+    Routine,
     Run,
     Session,
     Task,
@@ -128,6 +129,7 @@ impl fmt::Display for Entity {
             Self::Project => "project",
             Self::Question => "question",
             Self::Recipe => "recipe",
+            Self::Routine => "routine",
             Self::Run => "run",
             Self::Session => "session",
             Self::Task => "task",
@@ -173,6 +175,7 @@ impl EngineFailure for NotFound {
             Entity::Token => "list the tokens: baton token list",
             Entity::Recipe => "list the recipes: baton recipe list",
             Entity::Run => "list the runs: baton recipe runs",
+            Entity::Routine => "list the routines: baton routine list",
             Entity::Attempt
             | Entity::Breakdown
             | Entity::Loop

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_core::base::id::{AttachmentId, AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
+use baton_core::base::id::{
+    AttachmentId, AttemptId, CycleId, ProjectId, QuestionId, RoutineId, RunId, TaskId,
+};
 use baton_core::transition::command::FreshIds;
 
 /// Generates ids. Cheap to clone; clones share the generator.
@@ -59,6 +61,10 @@ impl Ids {
 
     pub fn run(&self) -> RunId {
         RunId::from_bits(self.short_bits())
+    }
+
+    pub fn routine(&self) -> RoutineId {
+        RoutineId::from_bits(self.short_bits())
     }
 
     pub fn attempt(&self) -> AttemptId {

@@ -13,6 +13,7 @@ use crate::base::error::EngineError;
 use crate::projects::Projects;
 use crate::runs::Runs;
 use crate::tasks::service::TaskService;
+use crate::tasks::start_at::waits_until;
 
 /// Tasks of one queue that are looked at, newest first.
 const TASKS_MAX: u32 = 500;
@@ -112,7 +113,9 @@ async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
     let page = tasks.store.tasks(&filter, None, TASKS_MAX).await?;
     let owned = Runs::new(tasks).owned_queues().await?;
     let is_looped = |task: &Task| owned.queues.iter().any(|queue| queue.session == task.spec().session_id);
-    let is_held = |task: &&Task| *task.state() == TaskState::Held && !is_looped(task);
+    // One that waits for its time needs nobody.
+    let is_held =
+        |task: &&Task| *task.state() == TaskState::Held && !is_looped(task) && waits_until(task).is_none();
     Ok(page.items.iter().map(|stored| &stored.value).filter(is_held).map(held_back).collect())
 }
 

@@ -26,6 +26,7 @@ use crate::reports::run_view::{RunView, is_told};
 use crate::runs::{SessionRuns, is_loop};
 use crate::services::recycler::reason_to_recycle;
 use crate::tasks::service::TaskService;
+use crate::tasks::start_at::waits_until;
 
 /// Events of one task that are read: far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
@@ -61,6 +62,12 @@ pub struct TaskSummary {
     /// Why no agent starts it until a person releases it, if so.
     #[serde(default)]
     pub held_because: Option<NonBlank>,
+    /// It does not start before this moment.
+    #[serde(default)]
+    pub start_at: Option<Timestamp>,
+    /// It is held until this moment, and by nobody else.
+    #[serde(default)]
+    pub waits_until: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
@@ -144,6 +151,8 @@ impl TaskSummary {
             too_large: reason_to_recycle(task),
             needs_review: reasons_to_review(task),
             held_because: reason_held(task),
+            start_at: task.spec().start_at,
+            waits_until: waits_until(task),
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,

@@ -9,6 +9,7 @@ pub mod gate;
 pub mod loops;
 mod owned;
 mod remarks;
+pub mod routines;
 mod sessions;
 mod telling;
 use crate::runs::error::RunError;

@@ -23,11 +23,13 @@ pub(super) struct Topics {
     pub claims: watch::Sender<u64>,
     /// Accepted work entered a lane.
     pub lanes: watch::Sender<u64>,
+    /// Routines, and tasks that ended.
+    pub routines: watch::Sender<u64>,
 }
 
 impl Topics {
-    fn all(&self) -> [&watch::Sender<u64>; 5] {
-        [&self.loops, &self.provisional, &self.runs, &self.claims, &self.lanes]
+    fn all(&self) -> [&watch::Sender<u64>; 6] {
+        [&self.loops, &self.provisional, &self.runs, &self.claims, &self.lanes, &self.routines]
     }
 
     fn concerned(&self, body: &EventBody) -> Vec<&watch::Sender<u64>> {
@@ -38,14 +40,16 @@ impl Topics {
             EventBody::TaskDone { .. }
             | EventBody::TaskFailed { .. }
             | EventBody::TaskCancelled { .. }
-            | EventBody::TaskRecycled { .. }
-            | EventBody::RunStarted { .. }
-            | EventBody::RunBound { .. }
-            | EventBody::RunStopping { .. } => vec![&self.loops, &self.runs],
+            | EventBody::TaskRecycled { .. } => vec![&self.loops, &self.runs, &self.routines],
+            EventBody::RoutineChanged { .. } | EventBody::RoutineRan { .. } => vec![&self.routines],
+            EventBody::RunStarted { .. } | EventBody::RunBound { .. } | EventBody::RunStopping { .. } => {
+                vec![&self.loops, &self.runs]
+            }
             EventBody::IntakePaused { .. }
             | EventBody::IntakeResumed { .. }
             | EventBody::TokenCreated { .. }
             | EventBody::TokenRevoked { .. }
+            | EventBody::RoutineSkipped { .. }
             | EventBody::ProjectLimited { .. }
             | EventBody::EffectGivenUp { .. }
             | EventBody::AttemptFenced { .. }

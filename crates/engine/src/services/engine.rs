@@ -29,6 +29,7 @@ use crate::services::push::PushService;
 use crate::services::queues::Queues;
 use crate::services::recovery::recover;
 use crate::services::recycler::RecycleService;
+use crate::services::routines::RoutineService;
 use crate::services::runs::RunCleanup;
 use crate::services::timers::TimerService;
 use crate::services::workspace::Workspace;
@@ -148,6 +149,10 @@ impl Engine {
         let (workspace, lead) = (self.workspace.clone(), leadership.clone());
         let make = move || RecycleService::new(workspace.clone(), lead.clone());
         stage.start(ServiceName::Recycler, woken_by(&topics.provisional), AtEnd::LastRound, make);
+
+        let (workspace, lead) = (self.workspace.clone(), leadership.clone());
+        let make = move || RoutineService::new(workspace.clone(), lead.clone());
+        stage.start(ServiceName::Routines, woken_by(&topics.routines), AtEnd::LastRound, make);
 
         // What it leaves behind when it is interrupted is found again: lanes, verdicts and branches.
         let (workspace, lead) = (self.workspace.clone(), leadership.clone());

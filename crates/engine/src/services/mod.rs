@@ -18,6 +18,7 @@ mod push;
 mod queues;
 mod recovery;
 pub mod recycler;
+mod routines;
 mod runs;
 pub mod timers;
 pub mod workspace;

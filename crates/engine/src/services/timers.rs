@@ -89,6 +89,7 @@ impl TimerService {
             Timer::IntakeResumes(agent) => {
                 self.holds.expire(agent).await?;
             }
+            Timer::TaskStarts(task) => self.tasks.start_in_time(*task).await?,
         }
         Ok(self.tasks.store.finish_effects(&[id]).await?)
     }

@@ -11,5 +11,6 @@ pub mod error;
 mod home;
 mod messages;
 pub mod service;
+pub mod start_at;
 
 pub(crate) use messages::BesideMessage;

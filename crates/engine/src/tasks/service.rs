@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
+use crate::tasks::start_at::start_later;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{ProjectId, QuestionId, SessionId, TaskId};
@@ -156,14 +157,17 @@ impl TaskService {
         let mut decision = self.decision(self.ids.task());
         loop {
             let now = self.store.now().await?;
-            let task = Task::create(spec(self.ids.task(), now)).with_requester(asker.clone());
+            let (task, timer) = start_later(spec(self.ids.task(), now), now);
+            let task = task.with_requester(asker.clone());
             refuse_loop(task.spec().recipe.as_ref())?;
             let body = EventBody::TaskCreated {
                 spec: Box::new(task.spec().clone()),
                 depends_on: depends_on.to_vec(),
             };
             let event = Event { at: now, by: actor.clone(), body };
-            if decision.commit(Change::create(task.clone(), depends_on, event)).await? {
+            let mut change = Change::create(task.clone(), depends_on, event);
+            change.effects.extend(timer);
+            if decision.commit(change).await? {
                 return Ok(task);
             }
         }

@@ -7,6 +7,7 @@ mod rebreakdown;
 mod recipes;
 mod repo;
 mod rescue;
+mod routines;
 mod tasks;
 mod works;
 mod worktree;

@@ -210,6 +210,7 @@ fn path_parameter(path: &'static str) -> Option<(&'static str, &'static str)> {
     let shape = match before.rsplit('/').next() {
         Some("projects") => "ProjectId",
         Some("questions") => "QuestionId",
+        Some("routines") => "RoutineId",
         Some("task-groups" | "sessions") => "SessionId",
         Some("user-tasks") => "UserTaskName",
         Some("tools") => "ToolName",

@@ -32,6 +32,8 @@ pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 500;
 /// Longest title; more text belongs in the description.
 pub const TITLE_CHARS_MAX: usize = 500;
+/// What a program that runs a routine may say.
+pub(crate) const CALL_CHARS_MAX: usize = 20_000;
 
 /// Token bucket per client address: burst size and refill per second. A script that polls in a loop stays below this;
 /// a busy loop does not.

@@ -16,6 +16,7 @@ mod projects;
 mod question;
 mod recipes;
 pub mod report;
+mod routines;
 mod running;
 mod search;
 mod task;
@@ -76,6 +77,8 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/graph", get(graph::show))
         .route("/recipes", get(recipes::show))
         .route("/recipes/{id}/start", post(recipes::start))
+        .route("/routines", get(routines::show).post(routines::add))
+        .route("/routines/{id}/do/{verb}", post(routines::act))
         .route("/breakdowns", get(breakdowns::list))
         .route("/breakdowns/{id}", get(breakdowns::show))
         .route("/breakdowns/{id}/edit", post(breakdowns::edit))

@@ -195,6 +195,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("show_landing", "get", "/api/landing", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
+    routines(stage, document, examples).await;
 
     let token = json!({ "name": "ada", "role": "responder", "expires_at": "2027-11-15T09:30:00Z" });
     made(call("create_token", "post", "/api/tokens", Some(token)), examples).await;
@@ -255,6 +256,27 @@ async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'st
     sent(&format!("/api/tasks/{task}/accept"), json!({})).await;
     let complete = format!("/api/projects/{project}/complete");
     make(stage, document, call("complete_project", "post", complete, None), examples).await;
+}
+
+/// A routine from its first to its last day.
+async fn routines(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
+    let new = json!({ "title": "Update dependencies", "every": "Mon 06:00", "time_zone": "Europe/Berlin", "overlap": "queue" });
+    let added =
+        make(stage, document, call("create_routine", "post", "/api/routines", Some(new)), examples).await;
+    let one = format!("/api/routines/{}", added["routine_id"].as_str().unwrap());
+    let mut run =
+        call("run_routine", "post", format!("{one}/run"), Some(json!({ "content": "A fix is out" })));
+    run.headers.push_str("idempotency-key: advisory-7\r\n");
+    make(stage, document, run, examples).await;
+    for (id, method, path, request) in [
+        ("list_routines", "get", "/api/routines".to_owned(), None),
+        ("get_routine", "get", one.clone(), None),
+        ("pause_routine", "post", format!("{one}/pause"), Some(json!({}))),
+        ("resume_routine", "post", format!("{one}/resume"), Some(json!({}))),
+        ("remove_routine", "delete", one, None),
+    ] {
+        make(stage, document, call(id, method, path, request), examples).await;
+    }
 }
 
 /// Makes the call, checks the response against the document and records it.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 65] = [
+const CALLS: [(&str, &str, PersonRole); 72] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -62,6 +62,13 @@ const CALLS: [(&str, &str, PersonRole); 65] = [
     ("DELETE", "/api/sessions/{id}/recipe", Operator),
     ("POST", "/api/sessions/{id}/messages", Responder),
     ("POST", "/api/sessions/{id}/answers", Responder),
+    ("GET", "/api/routines", Viewer),
+    ("POST", "/api/routines", Operator),
+    ("GET", "/api/routines/{id}", Viewer),
+    ("DELETE", "/api/routines/{id}", Operator),
+    ("POST", "/api/routines/{id}/pause", Operator),
+    ("POST", "/api/routines/{id}/resume", Operator),
+    ("POST", "/api/routines/{id}/run", Operator),
     ("GET", "/api/user-tasks", Viewer),
     ("POST", "/api/user-tasks/{name}/run", Operator),
     ("GET", "/api/tools", Viewer),
@@ -82,7 +89,7 @@ const CALLS: [(&str, &str, PersonRole); 65] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 49] = [
+const PAGES: [(&str, &str, PersonRole); 52] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -115,6 +122,9 @@ const PAGES: [(&str, &str, PersonRole); 49] = [
     ("GET", "/graph", Viewer),
     ("GET", "/recipes", Viewer),
     ("POST", "/recipes/{id}/start", Operator),
+    ("GET", "/routines", Viewer),
+    ("POST", "/routines", Operator),
+    ("POST", "/routines/{id}/do/{verb}", Operator),
     ("GET", "/breakdowns", Viewer),
     ("GET", "/breakdowns/{id}", Viewer),
     ("POST", "/breakdowns/{id}/edit", Operator),
@@ -148,6 +158,7 @@ fn filled(route: &str) -> String {
     let before = |name: &str| match name {
         "project" => "PROJ-00000000",
         "question" => "Q-00000000",
+        "routine" => "RTN-00000000",
         "session" => "nowhere",
         _ => "TASK-00000000",
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::landing::verdict::{Verdict, VerdictKey};
@@ -19,6 +19,7 @@ use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::routine::Routine;
 use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
@@ -425,6 +426,16 @@ impl Backend for PostgresStore {
             ORDER BY place DESC, key LIMIT $2";
         let rows = self.query("listing files", sql, &[&session.to_string(), &i64::from(limit)]).await?;
         all_stored(RecordKind::Attachment, &rows)
+    }
+
+    async fn routine(&self, id: RoutineId) -> Result<Option<Versioned<Routine>>> {
+        self.record(RecordKind::Routine, &id.to_string()).await
+    }
+
+    async fn routines(&self) -> Result<Vec<Versioned<Routine>>> {
+        let sql =
+            "SELECT key, version, body FROM records WHERE kind = 'routine' AND is_open ORDER BY place, key";
+        all_stored(RecordKind::Routine, &self.query("listing routines", sql, &[]).await?)
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::landing::verdict::{Verdict, VerdictKey};
@@ -19,6 +19,7 @@ use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::routine::Routine;
 use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
@@ -448,6 +449,27 @@ impl Backend for SqliteStore {
             Ok(files)
         };
         self.0.readers.read("listing files", read).await
+    }
+
+    async fn routine(&self, id: RoutineId) -> Result<Option<Versioned<Routine>>> {
+        let id = id.to_string();
+        let sql = "SELECT version, body FROM routines WHERE id = ?1";
+        let read = move |conn: &_| find(conn, sql, [&id], RecordKind::Routine, &id);
+        self.0.readers.read("reading a routine", read).await
+    }
+
+    async fn routines(&self) -> Result<Vec<Versioned<Routine>>> {
+        let read = |conn: &rusqlite::Connection| {
+            let sql = "SELECT version, body FROM routines WHERE is_open ORDER BY created_ms, id";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query([])?;
+            let mut routines = Vec::new();
+            while let Some(row) = rows.next()? {
+                routines.push(stored(row, RecordKind::Routine, "")?);
+            }
+            Ok(routines)
+        };
+        self.0.readers.read("listing routines", read).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Result<Option<Receipt>> {

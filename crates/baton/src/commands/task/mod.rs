@@ -2,6 +2,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod show;
+mod start_time;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -38,7 +39,11 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             recipe,
             verify,
             accept_when,
+            at,
+            within,
+            time_zone,
         } => {
+            let start_at = start_time::parse(at.as_deref(), within.as_deref(), time_zone.as_deref())?;
             let title = CliContext::non_blank(&title, "the title")?;
             let description = text_or_stdin(description)?;
             let project = project.map(|id| project_id(&id)).transpose()?;
@@ -63,6 +68,7 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
                 "needs": needs,
                 "verify": verify,
                 "accept_when": accept_when,
+                "start_at": start_at,
                 "project_id": project,
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
@@ -70,7 +76,8 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             if api.is_json {
                 return output::json(&added);
             }
-            output::line(&format!("Added {id}."));
+            let starts = start_at.map(|at| format!(" It starts at {at}.")).unwrap_or_default();
+            output::line(&format!("Added {id}.{starts}"));
             if !api.is_served() {
                 output::next("No agents are running. Start them: baton up");
             }
@@ -253,6 +260,7 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     }
     let mark = |task: &TaskSummary| match task {
         task if task.show_reply_ui => "question",
+        task if task.waits_until.is_some() => "later",
         task if task.held_because.is_some() => "held",
         task if !task.needs_review.is_empty() => "review",
         _ => "",

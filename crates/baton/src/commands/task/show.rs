@@ -132,6 +132,9 @@ fn render_note(note: &TaskNote) -> String {
 /// What the person should do now, if anything.
 fn next_step(view: &TaskView) -> Option<String> {
     let id = view.summary.task_id;
+    if let Some(at) = view.summary.waits_until {
+        return Some(format!("Waits until {at}. Start it now: baton task release {id}"));
+    }
     if let Some(reason) = &view.summary.held_because {
         return Some(format!("Held: {reason}. Release it: baton task release {id}"));
     }

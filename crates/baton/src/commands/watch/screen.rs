@@ -169,6 +169,8 @@ mod tests {
             too_large: None,
             needs_review: Vec::new(),
             held_because: None,
+            start_at: None,
+            waits_until: None,
             question: None,
             created_at: Timestamp::from_ms(0),
             updated_at: Timestamp::from_ms(0),

@@ -6,4 +6,5 @@ mod importing;
 mod project_settings;
 mod projects;
 mod repositories;
+mod starting;
 mod trust;

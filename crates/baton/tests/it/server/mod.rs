@@ -16,6 +16,7 @@ mod recipes;
 mod replies;
 mod restart;
 mod results;
+mod routines;
 mod run_projects;
 mod runs;
 mod sockets;

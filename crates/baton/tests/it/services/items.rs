@@ -91,6 +91,9 @@ fn row(kind: ItemKind) -> Option<Row> {
             recovered: |server| all_in(server, "Too much", "recycled"),
             ..row(ServiceName::Recycler, |server| add(server, "Too much"))
         },
+        ItemKind::Routine => row(ServiceName::Routines, |server| {
+            server.repo.stdout(&["routine", "add", "Look at the alert", "--on", "webhook"]);
+        }),
         ItemKind::Run => row(ServiceName::Runs, |server| start_loop(server, "run")),
         ItemKind::Timer => row(ServiceName::Timers, |server| add(server, "Ask")),
         ItemKind::Worktree => row(ServiceName::WorktreePool, |server| add(server, "Work")),

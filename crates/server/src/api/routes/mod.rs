@@ -12,6 +12,7 @@ pub(crate) mod login;
 pub(crate) mod projects;
 pub(crate) mod questions;
 pub(crate) mod recipes;
+pub(crate) mod routines;
 pub(crate) mod sessions;
 pub(crate) mod standstills;
 pub(crate) mod tasks;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Route> {
         breakdowns::routes(),
         recipes::routes(),
         sessions::routes(),
+        routines::routes(),
         user_tasks::routes(),
         tools::routes(),
         attempts::routes(),

@@ -8,4 +8,5 @@ pub(crate) mod page;
 pub(crate) mod project;
 pub(crate) mod recipe;
 pub(crate) mod report;
+pub(crate) mod routine;
 pub(crate) mod transition;

@@ -253,6 +253,9 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::RunStopping { .. }
         | EventBody::IntakePaused { .. }
         | EventBody::IntakeResumed { .. }
+        | EventBody::RoutineChanged { .. }
+        | EventBody::RoutineRan { .. }
+        | EventBody::RoutineSkipped { .. }
         | EventBody::TokenCreated { .. }
         | EventBody::TokenRevoked { .. } => None,
     };

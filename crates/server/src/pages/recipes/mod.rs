@@ -61,7 +61,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
         }
     };
     let body = html! {
-        (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } } }))
+        (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } ", work that starts by itself: " a href="/routines" { "routines" } } }))
         @for fault in app.tasks().recipes.errors() { p.tone-failed { "✗ " (fault) } }
         (render_recent(&recent, frame.now))
         div data-filter {

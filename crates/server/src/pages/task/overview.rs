@@ -6,6 +6,7 @@ use baton_core::base::id::TaskId;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_engine::reports::view::task_view;
+use baton_engine::tasks::start_at::waits_until;
 use maud::{Markup, html};
 
 use crate::pages::frame::key::PageParam;
@@ -91,6 +92,7 @@ fn standing(seen: &TaskPage) -> Markup {
                 @if let Some(question) = &provisional.question { div.notice { p { "Open question:" } div.prose { (markdown(question.as_str())) } } }
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
+            TaskState::Held if waits_until(&seen.task).is_some() => div.notice { p { "Waits until " @if let Some(at) = waits_until(&seen.task) { time datetime=(at) { (at) } } ". Release it to start it now." } },
             TaskState::Held => div.notice { p { "Held" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". No agent starts it until you release it." } },
             TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it: " a href={ "/landing#candidate-" (seen.task.id()) } { "see where it stands" } "." } },
             TaskState::Incoming

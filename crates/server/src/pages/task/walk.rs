@@ -124,6 +124,9 @@ impl WalkBuilder {
             | EventBody::NetworkRefused { .. }
             | EventBody::IntakePaused { .. }
             | EventBody::IntakeResumed { .. }
+            | EventBody::RoutineChanged { .. }
+            | EventBody::RoutineRan { .. }
+            | EventBody::RoutineSkipped { .. }
             | EventBody::TokenCreated { .. }
             | EventBody::TokenRevoked { .. } => return None,
         })

@@ -80,6 +80,9 @@ impl RecordColumns {
                 place: attachment.at.ms(),
                 ..Self::default()
             },
+            Record::Routine(routine) => {
+                Self { place: routine.created_at.ms(), is_open: !routine.is_removed(), ..Self::default() }
+            }
         }
     }
 }

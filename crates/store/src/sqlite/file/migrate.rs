@@ -9,7 +9,7 @@ use crate::sqlite::fault::SqliteFault;
 pub(crate) const APPLICATION_ID: u32 = 0x4261_746e;
 
 /// Step `n` migrates schema `n` to `n + 1`. A released step is never edited.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
@@ -20,6 +20,7 @@ const STEPS: [&str; 10] = [
     include_str!("schema/008.sql"),
     include_str!("schema/009.sql"),
     include_str!("schema/010.sql"),
+    include_str!("schema/011.sql"),
 ];
 
 /// The newest schema this program knows.

@@ -2,6 +2,7 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::records::change::{EdgeChange, Record, WriteGuard};
+use baton_core::routine::Routine;
 use baton_core::task::attempt_record::AttemptRecord;
 use rusqlite::{OptionalExtension, Params, params};
 
@@ -150,6 +151,7 @@ fn put_one(
             let (session, at) = (attachment.session_id.as_str(), attachment.at.ms());
             tx.run(sql, params![id, next, session, at, put.body])?;
         }
+        Record::Routine(routine) => put_routine(tx, put, routine)?,
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
             let next = guarded(tx, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;
@@ -158,6 +160,15 @@ fn put_one(
             tx.run(sql, params![key, next, put.body])?;
         }
     }
+    Ok(())
+}
+
+fn put_routine(tx: &mut Transaction<'_>, put: &RenderedPut, routine: &Routine) -> Result<(), SqliteFault> {
+    let id = routine.id.to_string();
+    let next = guarded(tx, put, "SELECT version FROM routines WHERE id = ?1", [&id])?;
+    let sql = "INSERT INTO routines (id, version, is_open, created_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (id) DO UPDATE SET version = ?2, is_open = ?3, body = ?5";
+    tx.run(sql, params![id, next, !routine.is_removed(), routine.created_at.ms(), put.body])?;
     Ok(())
 }
 

@@ -78,6 +78,7 @@ impl Model {
             | Record::Receipt(_)
             | Record::Verdict(_)
             | Record::Attachment(_)
+            | Record::Routine(_)
             | Record::Hold(_)
             | Record::Spending(_)
             | Record::AccessToken(_) => panic!("the histories write no such row"),

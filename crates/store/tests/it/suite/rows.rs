@@ -3,7 +3,7 @@
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::git_name::{BranchName, CommitId};
-use baton_core::base::id::{AttachmentId, AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::base::id::{AttachmentId, AttemptId, ProjectId, QuestionId, RoutineId, RunId, SessionId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
@@ -25,6 +25,9 @@ use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
 use baton_core::records::session::{PostedMessage, Session, TaskRequest};
 use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
 use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::routine::cause::Cause;
+use baton_core::routine::schedule::Schedule;
+use baton_core::routine::{CatchUp, Overlap, Routine, RoutineRun, RoutineState, RoutineTask, Trigger};
 use baton_core::task::attempt::{Attempt, CheckResult};
 use baton_core::task::attempt_record::AttemptRecord;
 use baton_core::transition::command::Command;
@@ -144,6 +147,34 @@ pub fn attachment(number: u64) -> Attachment {
     }
 }
 
+fn routine(number: u32) -> Routine {
+    Routine {
+        id: RoutineId::from_bits(number),
+        task: RoutineTask {
+            title: text("Update dependencies"),
+            description: String::new(),
+            project_id: None,
+            task_type: TaskType::Implementation,
+            priority: Priority::P2,
+            recipe: None,
+        },
+        trigger: Trigger::Time {
+            schedule: Schedule::every("Mon 06:00").unwrap(),
+            time_zone: text("Europe/Berlin"),
+            catch_up: CatchUp::All,
+        },
+        overlap: Overlap::Queue,
+        state: RoutineState::Active,
+        created_at: at(i64::from(number)),
+        created_by: Actor::human("mia"),
+        next_at: Some(at(9)),
+        waiting: vec![Cause::Instant { at: at(8) }],
+        last: Some(RoutineRun { cause: Cause::Instant { at: at(7) }, task_id: task_id(1), at: at(7) }),
+        run_count: 1,
+        skipped_count: 2,
+    }
+}
+
 fn spending() -> Spending {
     Spending {
         account: SpendingAccount::Day(5),
@@ -221,6 +252,8 @@ pub fn one_of_each() -> Change {
         .put(Record::Verdict(Box::new(verdict())), WriteGuard::New)
         .put(Record::Attachment(Box::new(attachment(1))), WriteGuard::New)
         .put(Record::Attachment(Box::new(attachment(2))), WriteGuard::New)
+        .put(Record::Routine(Box::new(routine(1))), WriteGuard::New)
+        .put(Record::Routine(Box::new(routine(2))), WriteGuard::New)
 }
 
 pub async fn every_kind_of_row_round_trips<F: Fixture>() {
@@ -268,6 +301,14 @@ pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     assert_eq!(store.attachments(&session_id(), 1).await.unwrap(), newest_first[..1]);
     assert_eq!(store.attachments(&"other".parse().unwrap(), 9).await.unwrap(), []);
     assert_eq!(store.spending(SpendingAccount::Day(6)).await.unwrap(), None);
+    assert_eq!(store.routine(RoutineId::from_bits(2)).await.unwrap(), Some(first_of(routine(2))));
+    assert_eq!(store.routine(RoutineId::from_bits(3)).await.unwrap(), None);
+    assert_eq!(store.routines().await.unwrap(), [first_of(routine(1)), first_of(routine(2))]);
+    let removed = routine(1).remove(at(9), Actor::human("mia"));
+    write(&store, Change::new().put(Record::Routine(Box::new(removed.clone())), WriteGuard::Version(1)))
+        .await;
+    assert_eq!(store.routines().await.unwrap(), [first_of(routine(2))], "a removed one is not listed");
+    assert_eq!(store.routine(RoutineId::from_bits(1)).await.unwrap().map(|row| row.value), Some(removed));
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
     assert_eq!(events, posted.events);

@@ -1,4 +1,4 @@
-//! Holds and workers.
+//! Holds, routines and workers.
 
 use baton_core::limits::hold::HoldReason;
 
@@ -19,6 +19,7 @@ pub(super) fn shapes() -> Shapes {
                 ("released?", object(&[("at", time()), ("by", refer("Actor"))])),
             ]),
         ),
+        ("RoutineList", object(&[("routines", list(&refer("Routine")))])),
         ("WorkerList", object(&[("workers", list(&refer("Worker")))])),
         (
             "Worker",

@@ -26,6 +26,8 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("too_large", or_null(&one_of(&["too_large", "cumulative_failures"]))),
         ("needs_review", list(&text())),
         ("held_because", or_null(&said())),
+        ("start_at", or_null(&time())),
+        ("waits_until", or_null(&time())),
         ("created_at", time()),
         ("updated_at", time()),
         ("version", count()),

@@ -16,6 +16,7 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::text::{Label, RecipeId};
+use baton_core::base::time::Timestamp;
 use baton_core::task::TaskSpec;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView, ready_tasks, task_view};
@@ -98,6 +99,9 @@ struct NewTask {
     #[serde(default)]
     #[schemars(with = "Vec<words::NonBlank>")]
     verify: Vec<NonBlank>,
+    /// It does not start before this moment.
+    #[schemars(with = "Option<words::Timestamp>")]
+    start_at: Option<Timestamp>,
 }
 
 async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
@@ -178,6 +182,7 @@ async fn create(
         needs: new.needs.clone(),
         accept_when: new.accept_when,
         verify: new.verify.clone(),
+        start_at: new.start_at,
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.tasks().add_task(&new.depends_on, app.actor(), spec).await?;

@@ -158,7 +158,8 @@ impl WriteBatch {
                 | Record::Spending(_)
                 | Record::AccessToken(_)
                 | Record::Verdict(_)
-                | Record::Attachment(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::Attachment(_)
+                | Record::Routine(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);

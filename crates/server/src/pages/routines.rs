@@ -1,0 +1,151 @@
+//! `/routines`: work that starts by time or by event.
+
+use axum::extract::State;
+use baton_core::base::id::{InvalidId, RoutineId};
+use baton_core::base::time::Timestamp;
+use baton_core::routine::{CatchUp, Overlap, Routine, Trigger};
+use maud::{Markup, html};
+
+use crate::api::routes::routines::{NewRoutineBody, parse, routines};
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageResult, redirect};
+use crate::pages::widgets::words::{ago, time_left};
+use crate::state::App;
+use crate::state::principal::AuthedApp;
+
+pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let all = routines(&app).list().await.map_err(ApiError::from)?;
+    let ids: Vec<String> = all.iter().map(|routine| routine.id.to_string()).collect();
+    let body = html! {
+        (heading("Routines", &html! {}))
+        @if all.is_empty() {
+            (empty("No routines", "A routine creates a task again and again: by time, when a branch moves, when a task is done, or when a program calls.", &[
+                ("baton routine add \"Update dependencies\" --every \"Mon 06:00\"", "add one in the terminal"),
+            ]))
+        } @else {
+            div.scroll tabindex="0" role="region" aria-label="Routines" {
+                table {
+                    thead { tr { th { "Routine" } th { "Starts" } th { "Next" } th { "Last run" } th { "Actions" } } }
+                    tbody { @for routine in &all { (row(routine, frame.now)) } }
+                }
+            }
+        }
+        (form())
+        p.muted { "API: " a href="/api/routines" { "/api/routines" } ", terminal: " code { "baton routine list" } }
+    };
+    Ok(frame.page(Tab::Recipes, "Routines", &ids, &body))
+}
+
+fn row(routine: &Routine, now: Timestamp) -> Markup {
+    let verbs = if routine.is_active() { ["run", "pause", "remove"] } else { ["run", "resume", "remove"] };
+    html! {
+        tr id=(routine.id) {
+            td { strong { (routine.task.title) } br; span.muted { (routine.id) } }
+            td { (starts(&routine.trigger)) br; span.muted { "overlap: " (routine.overlap) } }
+            td {
+                @if !routine.is_active() { span.tone-asking { "▲ paused" } }
+                @else if let Some(next) = routine.next_at { time datetime=(next) title=(next) { (time_left(next, now)) } }
+                @else { "–" }
+                @if !routine.waiting.is_empty() { br; span.muted { (routine.waiting.len()) " waiting" } }
+            }
+            td {
+                @if let Some(last) = &routine.last {
+                    a href={ "/tasks/" (last.task_id) } { (last.task_id) } " " span.muted { (ago(last.at, now)) }
+                } @else { "–" }
+                br;
+                span.muted { (routine.run_count) " run, " (routine.skipped_count) " skipped" }
+            }
+            td {
+                @for verb in verbs {
+                    form.inline method="post" action={ "/routines/" (routine.id) "/do/" (verb) } {
+                        button type="submit" aria-label={ (verb) " " (routine.task.title) } { (verb) }
+                    }
+                    " "
+                }
+            }
+        }
+    }
+}
+
+fn starts(trigger: &Trigger) -> Markup {
+    html! {
+        @match trigger {
+            Trigger::Time { schedule, time_zone, .. } => { code { (schedule) } " " (time_zone) },
+            Trigger::Ref { branch, .. } => { "when " code { (branch) } " moves" },
+            Trigger::Webhook => "when a program calls",
+            Trigger::TaskDone { .. } => "when a task is done",
+        }
+    }
+}
+
+fn form() -> Markup {
+    html! {
+        section {
+            h2 { "New routine" }
+            form.stack method="post" action="/routines" {
+                label { "Title" input type="text" name="title" required; }
+                label { "What to do" textarea name="description" rows="3" {} }
+                label { "Every" input type="text" name="every" placeholder="Mon 06:00" required; }
+                label { "Time zone" input type="text" name="time_zone" placeholder="Europe/Berlin"; }
+                label {
+                    "If the last run is not over"
+                    select name="overlap" { @for one in Overlap::ALL { option value=(one) { (one) } } }
+                }
+                label {
+                    "Missed runs"
+                    select name="catch_up" { @for one in CatchUp::ALL { option value=(one) selected[*one == CatchUp::One] { (one) } } }
+                }
+                button type="submit" { "Add" }
+            }
+        }
+    }
+}
+
+pub(super) async fn add(app: AuthedApp, form: PageForm) -> PageResult {
+    let new = NewRoutineBody {
+        title: form.non_blank("title")?.to_string(),
+        description: form.text("description").replace("\r\n", "\n"),
+        every: Some(form.text("every").to_owned()),
+        cron: None,
+        on: None,
+        time_zone: form.choice("time_zone").map(str::to_owned),
+        overlap: form.parse("overlap")?.unwrap_or_default(),
+        catch_up: form.parse("catch_up")?.unwrap_or_default(),
+        project_id: None,
+        task_type: None,
+        priority: baton_core::base::priority::Priority::default(),
+        recipe: None,
+    };
+    let new = parse(&app, new).await?;
+    routines(&app).add(new, app.actor()).await.map_err(ApiError::from)?;
+    Ok(redirect("/routines"))
+}
+
+pub(super) async fn act(
+    app: AuthedApp,
+    path: axum::extract::Path<(String, String)>,
+    _: PageForm,
+) -> PageResult {
+    let axum::extract::Path((id, verb)) = path;
+    let id: RoutineId = id
+        .parse()
+        .map_err(|error: InvalidId| ApiError::invalid(error.to_string(), "use the buttons of the page"))?;
+    let routines = routines(&app);
+    let done = match verb.as_str() {
+        "run" => routines.call(id, None, "").await.map(drop),
+        "pause" => routines.pause(id, app.actor()).await.map(drop),
+        "resume" => routines.resume(id, app.actor()).await.map(drop),
+        "remove" => routines.remove(id, app.actor()).await.map(drop),
+        _ => {
+            let hint = "use the buttons of the page";
+            return Err(ApiError::new(Code::NotFound, format!("there is no action \"{verb}\""), hint).into());
+        }
+    };
+    done.map_err(ApiError::from)?;
+    Ok(redirect("/routines"))
+}
