@@ -61,6 +61,16 @@ impl ReceiptKey {
         Self(format!("routine/{routine}/{cause}"))
     }
 
+    /// The key of a call of the API. Each person has their own for every path, and each day.
+    pub fn for_call(person: &str, call: &str, day: i64, key: &str) -> Self {
+        Self(format!("call/{person}/{call}/{day}/{key}"))
+    }
+
+    /// The key of the hook for a question.
+    pub fn for_question_hook(question: QuestionId) -> Self {
+        Self(format!("hook/{question}"))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -86,7 +96,21 @@ pub struct Receipt {
     /// Where the message went, if it became no task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<DeliveredTo>,
+    /// The answer to a call with a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<KeptAnswer>,
     pub at: Timestamp,
+}
+
+/// What a call was answered, and a digest of what it asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptAnswer {
+    pub request_digest: String,
+    /// None until the answer is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
 }
 
 /// The run, or the agent of a task, that a message went to.
@@ -143,6 +167,7 @@ mod tests {
             task_id: Some(TaskId::from_bits(1)),
             wanted: RequestedWork { task_type: Some(TaskType::Report), recipe: None },
             delivered: None,
+            answer: None,
             at: Timestamp::from_ms(0),
         };
         let stored = serde_json::to_string(&receipt).unwrap();

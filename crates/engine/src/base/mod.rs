@@ -8,6 +8,7 @@ pub mod error;
 pub(crate) mod fenced;
 pub mod http_client;
 pub mod ids;
+pub mod once;
 pub mod redaction;
 pub mod refusals;
 pub mod run_fence;

@@ -181,6 +181,7 @@ impl ImportBatch<'_> {
             task_id: Some(task),
             wanted: RequestedWork::default(),
             delivered: None,
+            answer: None,
             at: now,
         };
         let rows = [Record::Task(Box::new(admitted)), Record::Receipt(receipt)];

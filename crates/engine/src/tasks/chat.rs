@@ -55,6 +55,7 @@ impl Posting {
             task_id: task,
             wanted: self.wanted.clone(),
             delivered: Some(to.clone()),
+            answer: None,
             at,
         };
         attached.put(Record::Receipt(receipt), WriteGuard::New)
@@ -142,6 +143,7 @@ fn receipt_of(key: &ReceiptKey, posted: &PostedMessage, wanted: RequestedWork) -
         task_id: Some(posted.task.id()),
         wanted,
         delivered: None,
+        answer: None,
         at: posted.message.at,
     }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use baton_core::records::change::Change;
 use baton_store::Store;
 use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::record_kind::RecordKind;
 use tokio::time::sleep;
 
 use crate::base::error::Result;
 use crate::base::ids::random_bits;
+use crate::base::once::{has_pending_receipt, note_written, with_pending_receipt};
 use crate::tasks::error::TaskError;
 
 /// How often a decision is made again when its rows keep changing. Far more than real use needs.
@@ -53,8 +55,17 @@ impl<'a> Decision<'a> {
 
     /// The same without a pause: the row that changed, if one did.
     pub(crate) async fn try_commit(&self, change: Change) -> Result<Option<Conflict>> {
-        match self.store.commit(change).await? {
-            Commit::Written { .. } => Ok(None),
+        match self.store.commit(with_pending_receipt(change)).await? {
+            Commit::Written { .. } => {
+                note_written();
+                Ok(None)
+            }
+            // The same request, at the same time: deciding again cannot change that.
+            Commit::Conflict(repeated @ Conflict::Moved { kind: RecordKind::Receipt, .. })
+                if has_pending_receipt() =>
+            {
+                Err(repeated.into())
+            }
             Commit::Conflict(moved @ Conflict::Moved { .. }) => Ok(Some(moved)),
             Commit::Conflict(conflict) => Err(conflict.into()),
         }

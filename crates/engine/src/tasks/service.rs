@@ -38,6 +38,7 @@ use tokio::sync::watch;
 
 use crate::base::error::Result;
 use crate::base::ids::Ids;
+use crate::base::once::{note_written, with_pending_receipt};
 use crate::settings::recipes::RecipeLibrary;
 
 /// Tasks of a project read at once.
@@ -361,8 +362,11 @@ impl TaskService {
 
     /// Writes a change that was made elsewhere, whole or not at all.
     pub async fn write(&self, change: Change) -> Result<()> {
-        match self.store.commit(change).await? {
-            Commit::Written { .. } => Ok(()),
+        match self.store.commit(with_pending_receipt(change)).await? {
+            Commit::Written { .. } => {
+                note_written();
+                Ok(())
+            }
             Commit::Conflict(conflict) => Err(conflict.into()),
         }
     }

@@ -32,6 +32,8 @@ pub(crate) struct RouteDoc {
     pub may_be_missing: bool,
     /// Whether it may answer 409.
     pub may_conflict: bool,
+    /// Whether a repeat with the same `Idempotency-Key` returns the first answer.
+    pub answers_once: bool,
 }
 
 /// The schema of a body: derived from a type, or one of `openapi::shapes`.
@@ -112,6 +114,7 @@ impl Route {
             response: ResponseBody::Text,
             may_be_missing: false,
             may_conflict: false,
+            answers_once: false,
         };
         if let Some((name, shape)) = path_parameter(path) {
             doc.parameters.push(RouteParameter { name, place: "path", shape, description: "The id or name" });
@@ -188,6 +191,17 @@ impl Route {
     /// A paged list; `cursor` is the schema of its cursor.
     pub(crate) fn paged(self, cursor: &'static str) -> Self {
         self.query("limit", "Limit", "Page size").query("cursor", cursor, "next_cursor of the previous page")
+    }
+
+    /// A repeat with the same `Idempotency-Key` changes nothing and returns the first answer.
+    pub(crate) fn once(mut self) -> Self {
+        self.doc.answers_once = true;
+        self.header(
+            "Idempotency-Key",
+            "IdempotencyKey",
+            "For 24 hours, repeating the call with the same key returns the first answer",
+        )
+        .may_conflict()
     }
 
     /// The call may answer 404 for something besides its path.

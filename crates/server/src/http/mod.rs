@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod guard;
+pub(crate) mod idempotency;
 pub(crate) mod input;
 pub mod limits;
 pub(crate) mod paths;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod file_limit;
+mod once;
 pub mod router;
 
 use std::io;

@@ -27,6 +27,7 @@ use crate::http::{paths, roles};
 use crate::mcp::mount;
 use crate::observe::metrics::RequestLabel;
 use crate::serve::agents;
+use crate::serve::once::answer_once;
 use crate::state::App;
 use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
@@ -36,7 +37,7 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LEN_MAX: usize = 64;
 
 pub fn router(app: App) -> Router {
-    let router = api_router()
+    let router = api_router(&app)
         .route("/api/openapi.json", get(openapi::serve))
         .route("/metrics", get(exposition::serve))
         .route(paths::SOCKET, get(socket::serve));
@@ -50,11 +51,18 @@ pub fn router(app: App) -> Router {
 /// The API alone, without authentication, acting as the owner. For use in this process.
 pub(crate) fn owner_router(app: App) -> Router {
     let owner = Principal::owner(app.person.clone());
-    api_router().layer(Extension(owner)).with_state(app)
+    api_router(&app).layer(Extension(owner)).with_state(app)
 }
 
-fn api_router() -> Router<App> {
-    routes::all().into_iter().fold(Router::new(), |router, route| router.route(route.path, route.handler))
+fn api_router(app: &App) -> Router<App> {
+    routes::all().into_iter().fold(Router::new(), |router, route| {
+        let handler = if route.doc.answers_once {
+            route.handler.layer(from_fn_with_state(app.clone(), answer_once))
+        } else {
+            route.handler
+        };
+        router.route(route.path, handler)
+    })
 }
 
 async fn not_found(request: Request) -> Response {

@@ -9,6 +9,7 @@ pub mod client;
 mod faults;
 mod health;
 mod honest_lists;
+mod idempotency;
 mod memory;
 mod pages;
 mod people;

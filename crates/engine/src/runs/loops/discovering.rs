@@ -96,6 +96,7 @@ impl Loops {
                     task_id: Some(task.id()),
                     wanted,
                     delivered: None,
+                    answer: None,
                     at: now,
                 }));
             };

@@ -208,6 +208,7 @@ impl Routines {
                 task_id: Some(task.id()),
                 wanted: RequestedWork::default(),
                 delivered: None,
+                answer: None,
                 at: now,
             };
             let created =

@@ -38,6 +38,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .paged("TaskCursor")
             .returns_named("Breakdowns, oldest first", "BreakdownPage"),
         Route::post("/api/breakdowns", "create_breakdown", create)
+            .once()
             .takes::<NewBreakdown>()
             .created()
             .returns::<BreakdownView>("Creates a breakdown of a goal; with `run` an agent plans it at once")

@@ -31,6 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns_named("Projects, oldest first", "ProjectPage")
             .paged("ProjectCursor"),
         Route::post("/api/projects", "create_project", create)
+            .once()
             .takes::<NewProjectBody>()
             .created()
             .returns::<ProjectView>("Creates a project for a git repository")

@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns_named("The session's open run, or else the one that ended last", "Run")
             .may_be_missing(),
         Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
+            .once()
             .takes::<StartRecipeBody>()
             .created()
             .returns_named("Starts a recipe on a session; a session runs one recipe at a time", "Run")

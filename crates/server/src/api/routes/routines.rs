@@ -7,7 +7,6 @@ use baton_core::base::id::{ProjectId, RoutineId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, RecipeId};
-use baton_core::records::receipt::ReceiptKey;
 use baton_core::routine::schedule::Schedule;
 use baton_core::routine::{CatchUp, Overlap, RoutineTask, Trigger};
 use baton_engine::runs::routines::{Called, NewRoutine, Routines, local_zone_name};
@@ -19,6 +18,7 @@ use crate::api::route::Route;
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::routine::RoutineView;
 use crate::http::error::{ApiError, Result};
+use crate::http::idempotency::read_key;
 use crate::http::input::{EmptyBody, JsonBody, NoQuery, PathParam};
 use crate::http::limits::CALL_CHARS_MAX;
 use crate::schema::words;
@@ -30,6 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/api/routines", "list_routines", list)
             .returns_named("Routines, oldest first", "RoutineList"),
         Route::post("/api/routines", "create_routine", create)
+            .once()
             .takes::<NewRoutineBody>()
             .created()
             .returns::<RoutineView>("Creates a routine; give one of every, cron and on")
@@ -201,7 +202,7 @@ async fn run(
             "send a link to the rest",
         ));
     }
-    let key = idempotency_key(&headers)?;
+    let key = read_key(&headers)?;
     let (routine, called) = routines(&app).call(id, key.as_deref(), &call.content).await?;
     let (status, task_id) = match called {
         Called::Started(task) => ("started", Some(task)),
@@ -214,18 +215,4 @@ async fn run(
 
 pub(crate) fn routines(app: &App) -> Routines {
     Routines::new(&app.workspace.projects)
-}
-
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
-    let hint = "send one key of 1 to 255 visible ASCII characters";
-    let mut sent = headers.get_all("idempotency-key").iter();
-    let Some(key) = sent.next() else { return Ok(None) };
-    if sent.next().is_some() {
-        return Err(ApiError::invalid("more than one Idempotency-Key header", hint));
-    }
-    let text = key.to_str().unwrap_or_default();
-    let is_key = !text.is_empty()
-        && text.len() <= ReceiptKey::LEN_MAX
-        && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_key { Ok(Some(text.to_owned())) } else { Err(ApiError::invalid("invalid Idempotency-Key", hint)) }
 }

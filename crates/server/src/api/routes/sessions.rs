@@ -19,11 +19,13 @@ use crate::state::principal::AuthedApp;
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/sessions/{id}/messages", "say", say)
+            .once()
             .takes::<SessionMessageBody>()
             .created()
             .returns_named("Sends a message to the session's running recipe", "Message")
             .may_conflict(),
         Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
+            .once()
             .takes::<NewQueuedAnswer>()
             .created()
             .returns::<QueuedAnswers>("Queues an answer for a future question")

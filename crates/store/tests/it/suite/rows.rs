@@ -322,6 +322,7 @@ fn receipt(posted: &PostedMessage) -> Receipt {
         task_id: Some(posted.task.id()),
         wanted: RequestedWork::default(),
         delivered: None,
+        answer: None,
         at: at(6),
     }
 }

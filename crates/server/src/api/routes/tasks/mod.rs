@@ -51,6 +51,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .paged("TaskCursor")
             .returns_named("Tasks, oldest first", "TaskPage"),
         Route::post("/api/tasks", "create_task", create)
+            .once()
             .takes::<NewTask>()
             .created()
             .returns_named("Creates a task", "Task")

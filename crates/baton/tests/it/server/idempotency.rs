@@ -1,0 +1,73 @@
+//! Calls that are repeated with their key: the same answer, and nothing is created twice.
+
+use serde_json::{Value, json};
+
+use super::client::{Answer, send};
+use super::test_server::TestServer;
+
+fn create(server: &TestServer, path: &str, key: &str, body: &Value) -> Answer {
+    send(&server.address, "POST", path, &[("Idempotency-Key", key)], Some(body.to_string().as_bytes()))
+}
+
+#[test]
+fn every_creating_call_answers_a_repeat_with_its_first_answer() {
+    let mut server = TestServer::without_agents().start();
+    let calls = [
+        ("/api/tasks", json!({ "title": "Fix the login" })),
+        ("/api/projects", json!({ "path": server.folder, "title": "Login" })),
+        ("/api/routines", json!({ "title": "Update dependencies", "every": "Mon 06:00" })),
+        ("/api/breakdowns", json!({ "title": "Share links", "description": "By mail." })),
+        ("/api/sessions/design/recipe", json!({ "recipe_id": "document-design" })),
+    ];
+    let counts = |server: &TestServer| {
+        let tasks = server.read("/api/tasks")["tasks"].as_array().unwrap().len();
+        let projects = server.read("/api/projects")["projects"].as_array().unwrap().len();
+        (tasks, projects, server.read("/api/routines")["routines"].as_array().unwrap().len())
+    };
+    let first: Vec<Answer> = calls.iter().map(|(path, body)| create(&server, path, "once", body)).collect();
+    for (answer, (path, _)) in first.iter().zip(&calls) {
+        assert_eq!(answer.status, 201, "{path}: {answer:?}");
+    }
+    let created = counts(&server);
+    server.kill();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    for (answer, (path, body)) in first.iter().zip(&calls) {
+        let again = create(&server, path, "once", body);
+        assert_eq!((again.status, again.json()), (201, answer.json()), "{path}");
+        let other = json!({ "title": "Something else" });
+        assert_eq!(create(&server, path, "once", &other).error(), (409, "CONFLICT".to_owned()), "{path}");
+    }
+    assert_eq!(counts(&server), created, "nothing was created twice");
+    let another = create(&server, "/api/tasks", "twice", &calls[0].1);
+    assert_ne!(another.json()["task_id"], first[0].json()["task_id"]);
+}
+
+#[test]
+fn a_refused_call_may_be_corrected_under_its_key_and_a_bad_key_is_refused() {
+    let server = TestServer::without_agents().start();
+    let wrong = create(&server, "/api/tasks", "once", &json!({ "title": " " }));
+    assert_eq!(wrong.error(), (400, "INVALID_INPUT".to_owned()));
+    assert_eq!(create(&server, "/api/tasks", "once", &json!({ "title": "Fix it" })).status, 201);
+    for key in ["", "a b"] {
+        let refused = create(&server, "/api/tasks", key, &json!({ "title": "Fix it" }));
+        assert_eq!(refused.error(), (400, "INVALID_INPUT".to_owned()), "{key:?}");
+    }
+    let twice = [("Idempotency-Key", "one"), ("Idempotency-Key", "two")];
+    let body = json!({ "title": "Fix it" }).to_string();
+    let refused = send(&server.address, "POST", "/api/tasks", &twice, Some(body.as_bytes()));
+    assert_eq!(refused.error(), (400, "INVALID_INPUT".to_owned()));
+}
+
+#[test]
+fn many_at_once_with_one_key_create_one_task() {
+    let server = TestServer::without_agents().start();
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let call = || create(&server, "/api/tasks", "once", &json!({ "title": "Fix the login" }));
+        let calls: Vec<_> = (0..8).map(|_| scope.spawn(call)).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    // Those that came while the first was at work are told so.
+    assert!(answers.iter().all(|answer| [201, 409].contains(&answer.status)), "{answers:?}");
+    assert!(answers.iter().any(|answer| answer.status == 201), "{answers:?}");
+    assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 1);
+}
