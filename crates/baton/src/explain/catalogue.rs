@@ -22,8 +22,10 @@ use baton_engine::git::GitError;
 use baton_engine::import::ImportError;
 use baton_engine::landing::error::LandingError;
 use baton_engine::projects::error::ProjectError;
+use baton_engine::projects::hooks::HookFailed;
 use baton_engine::query::BadCursor;
 use baton_engine::runs::error::RunError;
+use baton_engine::runs::routines::RoutineError;
 use baton_engine::settings::InvalidNamespace;
 use baton_engine::settings::SettingsError;
 use baton_engine::store_error::{Conflict, StoreError};
@@ -90,7 +92,8 @@ pub(crate) fn families() -> Vec<CodeFamily> {
             "Settings",
             &[SettingsError::EXPLAINED, &[InvalidNamespace::EXPLAINED, FolderError::EXPLAINED]],
         ),
-        family("Projects", &[ProjectError::EXPLAINED, &[NoFence::EXPLAINED]]),
+        family("Projects", &[ProjectError::EXPLAINED, &[HookFailed::EXPLAINED, NoFence::EXPLAINED]]),
+        family("Routines", &[RoutineError::EXPLAINED]),
         family(
             "Attempts and landing",
             &[AttemptError::EXPLAINED, LandingError::EXPLAINED, LockError::EXPLAINED],

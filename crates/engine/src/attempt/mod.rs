@@ -13,6 +13,7 @@ pub(crate) mod evidence;
 pub mod executor;
 pub(crate) mod fencing;
 pub(crate) mod history;
+mod hooks;
 pub mod host;
 pub(crate) mod journal;
 pub(crate) mod launch;

@@ -155,7 +155,11 @@ impl Runner {
                 return self.settle(task, attempt, without_work(refused, &message)).await;
             }
         }
-        match task.spec().purpose {
+        if let Some(question) = self.run_before_hook(task, &checkout).await? {
+            let asked = AttemptResult::Asked { question };
+            return self.settle(task, attempt, without_work(asked, "")).await;
+        }
+        let executed = match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
                 let executor = Executor {
                     context: &self.context,
@@ -170,7 +174,9 @@ impl Runner {
                 Box::pin(executor.run()).await
             }
             Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
-        }
+        };
+        self.run_after_hook(task, &checkout, &executed).await;
+        executed
     }
 
     /// The project's own set-up, and a look whether the checks that come later can run at all: an agent's turns

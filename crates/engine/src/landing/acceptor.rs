@@ -18,6 +18,7 @@ use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
+use serde_json::json;
 use tracing::field::Empty;
 use tracing::{Instrument, info_span};
 
@@ -27,7 +28,9 @@ use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
 use crate::projects::Projects;
+use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
+use crate::settings::hooks::HookName;
 use crate::tasks::service::TaskService;
 
 /// People push to the same branch now and then; more often than this in a row they do not.
@@ -100,6 +103,14 @@ impl Acceptor {
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.tasks.context(actor.clone()).await?;
         task.apply(command.clone(), &context)?;
+        let hook = HookCall {
+            name: HookName::BeforeLanding,
+            task: &task,
+            attempt: None,
+            folder: None,
+            more: json!({ "into": landing.branch }),
+        };
+        self.projects.run_hook(hook).await?;
         if let Command::EnterLane { .. } = command {
             self.check_can_land(&task, &source).await?;
             self.tasks.apply(id, command, actor).await?;
@@ -142,6 +153,13 @@ impl Acceptor {
             other => other,
         };
         self.tasks.apply(id, command, actor).await?;
+        if merged.is_some() {
+            let commit = merged.as_ref().and_then(tip_of);
+            let more = json!({ "into": landing.branch, "commit": commit });
+            let hook =
+                HookCall { name: HookName::AfterLanding, task: &task, attempt: None, folder: None, more };
+            self.projects.run_last_hook(hook).await;
+        }
         Ok(Accepted::Done { landing: merged.map(|_| landing) })
     }
 

@@ -17,6 +17,7 @@ use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
+use serde_json::json;
 
 use crate::base::announce::Announce;
 use crate::base::error::EngineError;
@@ -33,8 +34,10 @@ use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
 use crate::projects::Projects;
+use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
 use crate::settings::Settings;
+use crate::settings::hooks::HookName;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::UserTasks;
 
@@ -356,6 +359,15 @@ impl Lander {
                 let verified =
                     self.verified(lane, worktrees, batch, &candidate.task, verdict.as_ref()).await?;
                 self.leave(candidate.task.id(), Command::Land { commit: to.clone(), verified }).await?;
+                let more = json!({ "into": lane.key.branch, "commit": to });
+                let hook = HookCall {
+                    name: HookName::AfterLanding,
+                    task: &candidate.task,
+                    attempt: None,
+                    folder: None,
+                    more,
+                };
+                self.projects.run_last_hook(hook).await;
             }
         }
         Ok(has_moved)

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::error::{FolderError, Result};
 use crate::git::{At, Git, GitError, Repository};
+use crate::settings::hooks::HookName;
 use crate::settings::location::{StateLocation, settings_path};
 use crate::settings::{AgentSettings, Settings};
 use crate::user_tasks::checks::Deed;
@@ -102,7 +103,10 @@ fn programs(settings: &Settings) -> Vec<String> {
         Deed::Command(command) => Some(format!("checks.{}: {}", check.name, command.join(" "))),
         Deed::UserTask(_) => None,
     });
-    agents.chain(notify).chain(checks).collect()
+    let hooks = HookName::ALL.into_iter().filter_map(|name| {
+        settings.hooks.command(name).map(|command| format!("hooks.{name}: {}", command.join(" ")))
+    });
+    agents.chain(notify).chain(checks).chain(hooks).collect()
 }
 
 /// Whether the file stands as it was committed in a repository that has a remote.

@@ -9,6 +9,7 @@ pub mod error;
 pub(crate) mod fence;
 mod ground;
 pub mod hold;
+pub mod hooks;
 pub mod new_project;
 mod own_settings;
 pub mod push;

@@ -9,6 +9,7 @@ pub mod budgets;
 mod error;
 pub mod fence;
 pub mod folder_kind;
+pub mod hooks;
 pub mod layers;
 pub mod location;
 mod namespace;
@@ -44,6 +45,7 @@ use serde::{Deserialize, Serialize};
 use crate::settings::agents::AgentTable;
 use crate::settings::budgets::Budgets;
 use crate::settings::fence::FenceSettings;
+use crate::settings::hooks::HookSettings;
 use crate::settings::layers::Layers;
 use crate::settings::permissions::AgentPolicy;
 use crate::settings::retention::Retention;
@@ -108,6 +110,8 @@ pub struct Settings {
     pub only_roles: Vec<Role>,
     /// What a worktree contains when the agent starts.
     pub worktree: WorktreeSettings,
+    /// Commands of yours around the work.
+    pub hooks: HookSettings,
     /// How long data that is no longer needed is kept. It never includes work.
     pub retention: Retention,
     /// A store that several machines share: `postgres://USER@HOST/DATABASE`. Without it, a file in the state folder.
@@ -181,6 +185,7 @@ impl Default for Settings {
             notify: NotifySettings::default(),
             asking: AskingSettings::default(),
             worktree: WorktreeSettings::default(),
+            hooks: HookSettings::default(),
             retention: Retention::default(),
             store: None,
             remote: None,

@@ -33,6 +33,7 @@ impl Settings {
         settings.budgets = Budgets { day: settings.budgets.day, ..own.budgets };
         settings.checks = own.checks;
         settings.worktree = own.worktree;
+        settings.hooks = own.hooks;
         settings.recycle = own.recycle;
         settings.protect = own.protect;
         settings.accept_when = own.accept_when;

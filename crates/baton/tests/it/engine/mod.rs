@@ -3,6 +3,7 @@
 mod accepting;
 mod breaking_down;
 mod checks;
+mod hooks;
 mod isolation;
 mod killed;
 mod partial_work;

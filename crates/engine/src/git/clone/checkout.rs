@@ -166,6 +166,11 @@ impl Worktrees {
     }
 
     /// The attempt's working folder, if it has one.
+    /// Where the attempt works, if that is still there.
+    pub(crate) fn standing_folder(&self, attempt: AttemptId) -> Option<PathBuf> {
+        self.owned_by(attempt).map(|found| found.folder)
+    }
+
     pub async fn open(&self, attempt: AttemptId, place: Place) -> Result<Option<Checkout>, GitError> {
         self.convert_legacy().await?;
         let Some(found) = self.owned_by(attempt) else { return Ok(None) };

@@ -1,0 +1,138 @@
+//! Hooks: commands of people around attempts, landing, questions and worktrees.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::test_repo::{TestRepo, read};
+
+/// Each hook appends what it is told to a file.
+fn hooks(repo_home: &std::path::Path, names: &[&str]) -> String {
+    let log = repo_home.join("hooks").display().to_string();
+    let mut text = "[hooks]\nrun_as = \"person\"\n".to_owned();
+    for name in names {
+        writeln!(text, "{name} = [\"sh\", \"-c\", \"cat >> {log}; echo >> {log}\"]").unwrap();
+    }
+    text
+}
+
+fn with_hooks(agent: &str, settings: impl FnOnce(&std::path::Path) -> String) -> TestRepo {
+    let repo = TestRepo::with_agent(agent, "");
+    let path = repo.folder.join(".agent/baton.toml");
+    let text = format!("{}\n{}", read(&path), settings(&repo.home));
+    std::fs::write(&path, text).unwrap();
+    repo
+}
+
+fn calls(repo: &TestRepo) -> Vec<Value> {
+    let text = std::fs::read_to_string(repo.home.join("hooks")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn names(repo: &TestRepo, task: &str) -> Vec<String> {
+    let about = |call: &&Value| call["task_id"] == task;
+    calls(repo).iter().filter(about).map(|call| call["hook"].as_str().unwrap().to_owned()).collect()
+}
+
+const ALL: [&str; 6] =
+    ["before_attempt", "after_attempt", "before_landing", "after_landing", "on_question", "before_remove"];
+
+/// Asks once, and works when it has the answer.
+const ASKS: &str = r#"turns 1
+if [ -z "${BATON_RESUME:-}" ]; then echo '{"baton":"ask","question":"Which port?"}'; else work; fi"#;
+
+#[test]
+fn every_hook_runs_at_its_time_and_knows_its_task() {
+    let repo = with_hooks(ASKS, |home| hooks(home, &ALL));
+    let task = repo.add("Listen", &[]);
+    let up = repo.up();
+    repo.until("the question", || names(&repo, &task).contains(&"on_question".to_owned()));
+    repo.stdout(&["task", "reply", &task, "8080"]);
+    repo.until_queue(&task, "provisional");
+    repo.stdout(&["accept", &task]);
+    repo.until("the worktree is removed", || names(&repo, &task).contains(&"before_remove".to_owned()));
+    up.end();
+    let mut found = names(&repo, &task);
+    found.retain(|name| name != "on_question");
+    let attempt = ["before_attempt", "after_attempt"];
+    let wanted = [&attempt[..], &attempt, &["before_landing", "after_landing", "before_remove"]].concat();
+    assert_eq!(found, wanted);
+    let all = calls(&repo);
+    let call = |name: &str| all.iter().find(|call| call["hook"] == name).unwrap();
+    assert_eq!(call("on_question")["question"], "Which port?");
+    assert_eq!(call("before_attempt")["title"], "Listen");
+    let attempt = call("before_attempt")["attempt_id"].as_str().unwrap();
+    assert!(call("before_attempt")["folder"].as_str().unwrap().contains(attempt));
+    assert_eq!(call("after_landing")["into"], "baton/next");
+    assert_eq!(all.iter().filter(|call| call["hook"] == "on_question").count(), 1);
+}
+
+#[test]
+fn a_hook_that_fails_before_something_stops_it_with_its_output() {
+    let fails = |repo: &TestRepo, name: &str, does: bool| {
+        let marker = repo.home.join(format!("fails-{name}"));
+        if does { std::fs::write(marker, "").unwrap() } else { std::fs::remove_file(marker).unwrap() }
+    };
+    let repo = with_hooks("turns 1; work", |home| {
+        let home = home.display();
+        let mut text = "[hooks]\nrun_as = \"person\"\n".to_owned();
+        for name in ["before_attempt", "before_landing"] {
+            let script = format!("if [ -e {home}/fails-{name} ]; then echo no {name} today; exit 3; fi");
+            writeln!(text, "{name} = [\"sh\", \"-c\", \"{script}\"]").unwrap();
+        }
+        text
+    });
+    fails(&repo, "before_attempt", true);
+    let task = repo.add("Listen", &[]);
+    let up = repo.up();
+    repo.until("a question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("no before_attempt today") && asked.contains("hook before_attempt"), "{asked}");
+    assert_eq!(repo.show(&task)["verified"]["turns"], 0, "no agent was started");
+    fails(&repo, "before_attempt", false);
+    repo.stdout(&["task", "reply", &task, "It may go on."]);
+    repo.until_queue(&task, "provisional");
+
+    fails(&repo, "before_landing", true);
+    let refused = repo.output(&["accept", &task]);
+    let error =
+        String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
+    assert!(!refused.status.success() && error.contains("no before_landing today"), "{error}");
+    assert_eq!(repo.queue(&task), "provisional");
+    fails(&repo, "before_landing", false);
+    repo.stdout(&["accept", &task]);
+    assert_eq!(repo.queue(&task), "done");
+    up.end();
+}
+
+#[test]
+fn i21_hooks_run_in_the_fence_unless_a_person_says_otherwise() {
+    let mut repo = with_hooks("turns 1; work", |home| {
+        let outside = home.join("outside").display().to_string();
+        format!(
+            "[hooks]\nbefore_attempt = [\"sh\", \"-c\", \"echo x > inside; echo x > {outside} || true\"]\n"
+        )
+    });
+    repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
+    let task = repo.add("Look", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    up.end();
+    assert!(!repo.home.join("outside").exists(), "it wrote outside of the fence");
+    let files = repo.git(&["show", "--name-only", "--format=", &format!("baton/{task}")]);
+    assert!(files.contains("inside"), "{files}");
+}
+
+#[test]
+fn a_hook_that_takes_too_long_has_failed() {
+    let repo = with_hooks("turns 1; work", |_| {
+        "[hooks]\nrun_as = \"person\"\nseconds = 1\nbefore_attempt = [\"tail\", \"-f\", \"/dev/null\"]\n"
+            .to_owned()
+    });
+    let task = repo.add("Listen", &[]);
+    let up = repo.up();
+    repo.until("a question", || repo.status(&task) == "AWAITING_RESPONSE");
+    up.end();
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("did not end within 1 s"), "{asked}");
+}
