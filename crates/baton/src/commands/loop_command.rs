@@ -236,9 +236,20 @@ impl LoopSession<'_> {
         Ok(())
     }
 
+    /// The loop's own question, or that of an agent of its. Other tasks of the session ask elsewhere (I6).
     async fn pending(&self) -> Result<Option<QuestionRecord>, CliError> {
-        let pending = self.context.tasks.pending_questions(PENDING_MAX).await?;
-        Ok(pending.into_iter().find(|record| record.session_id == *self.session))
+        let tasks = &self.context.tasks;
+        let pending = tasks.pending_questions(PENDING_MAX).await?;
+        for record in pending.into_iter().filter(|record| record.session_id == *self.session) {
+            let is_own = match record.task_id {
+                None => true,
+                Some(task) => Role::loop_phases().contains(&tasks.task(task).await?.value.spec().role),
+            };
+            if is_own {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
     }
 
     /// Prints the question and reads a line. Never returns without a question.

@@ -74,7 +74,7 @@ impl Narration {
                 }
                 ReviewMark::Plan => format!("○ {}: plan ready for approval", self.name(*task)),
             }),
-            EventBody::TaskDone { task, accepted_by } => {
+            EventBody::TaskDone { task, accepted_by, .. } => {
                 self.done += 1;
                 Some(match accepted_by {
                     AcceptedBy::PlanApproved { .. } => {

@@ -234,12 +234,16 @@ async fn one(api: &Api, question: QuestionId, text: &str) -> Result<String, CliE
     let AnswerResponse { task_id: Some(task), queue: Some(queue) } =
         send_answer(api, question, &answer).await?
     else {
-        // A loop asked; it continues by itself.
-        return if api.is_json {
-            output::json(&api.get::<QuestionRecord>(&format!("/api/questions/{question}")).await?)
-        } else {
-            Ok(format!("Answered {question}. The loop continues.\n"))
-        };
+        // A loop asked; it continues by itself, unless the answer ended it.
+        let record: QuestionRecord = api.get(&format!("/api/questions/{question}")).await?;
+        if api.is_json {
+            return output::json(&record);
+        }
+        let run: Value = api.get(&format!("/api/sessions/{}/recipe", record.session_id)).await?;
+        return Ok(match run["message"].as_str() {
+            Some(message) => format!("Answered {question}. The loop has ended: {message}.\n"),
+            None => format!("Answered {question}. The loop continues.\n"),
+        });
     };
     let status = status_after(api, task, queue).await?;
     api.confirm(task, &format!("Answered {question}; {task} {status}.\n")).await

@@ -63,8 +63,8 @@ impl Fallback {
         let text = NonBlank::led_by(words, &format!("\n{situation}{so_far} {answers}"));
         let draft = QuestionDraft::new(kind, text);
         match self {
-            Self::Implementation => draft,
-            Self::NothingChanged => draft.with_options(&[ENOUGH, CHANGE_CODE]),
+            Self::Implementation => draft.holding_on_no(),
+            Self::NothingChanged => draft.with_options(&[ENOUGH, CHANGE_CODE]).holding_on_no(),
             Self::Default | Self::Timeout | Self::TurnLimit | Self::Interactive | Self::Dangerous => {
                 draft.with_options(&["YES", "NO"]).holding_on_no()
             }
@@ -84,7 +84,7 @@ impl Fallback {
                 "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
                 "(Please say which files to change, and what should happen then.) The agent stopped without saying what it \
                  needs.",
-                "What you write is given to it, and it goes on where it stopped.",
+                "What you write is given to it, and it goes on where it stopped; NO holds the task until you release it.",
             ),
             Self::Timeout => (
                 "タスクがタイムアウトしました。続行しますか？ (YES/NO)",
@@ -110,8 +110,8 @@ impl Fallback {
             Self::NothingChanged => (
                 "Is this answer enough, or should it change code?",
                 "The agent says it is done, but nothing in its worktree has changed.",
-                "ENOUGH ends the task with what the agent wrote as its result; CHANGE CODE sends it back to change code. \
-                 You may also write what it should do.",
+                "ENOUGH ends the task with what the agent wrote as its result; CHANGE CODE sends it back to change code; NO \
+                 holds the task until you release it. You may also write what it should do.",
             ),
         }
     }

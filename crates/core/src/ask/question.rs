@@ -83,7 +83,8 @@ impl QuestionDraft {
         self
     }
 
-    pub(crate) fn holding_on_no(mut self) -> Self {
+    /// NO holds the task: for questions whether to go on.
+    pub fn holding_on_no(mut self) -> Self {
         self.no_holds = true;
         self
     }

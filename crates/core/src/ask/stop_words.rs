@@ -7,14 +7,15 @@ const REFUSALS: [&str; 8] = ["no", "never", "stop", "cancel", "abort", "don't", 
 
 /// Answers that stop the work, whatever was asked. "No" is not among them: it answers many questions.
 #[rustfmt::skip]
-const STOPS: [&str; 40] = [
+const STOPS: [&str; 48] = [
     "stop", "stop it", "stop this", "stop here", "stop now", "stop working", "stop the task", "please stop", "stop please",
     "stop, please", "cancel", "cancel it", "cancel this", "cancel the task", "please cancel", "abort", "abort it", "abort this",
-    "halt", "quit", "not now", "not now, please", "leave it", "never mind", "nevermind",
+    "halt", "quit", "not now", "not now, please", "not yet", "not today", "later", "hold off", "hold on", "leave it", "never mind",
+    "nevermind",
     "stopp", "abbrechen", "nicht jetzt", "aufhören",
-    "arrête", "arrêtez", "annuler", "pas maintenant",
+    "arrête", "arrêter", "arrêtez", "annuler", "pas maintenant",
     "ahora no", "cancelar",
-    "やめて", "中止", "ストップ", "停止", "取消",
+    "やめて", "今はやめて", "中止", "ストップ", "停止", "取消", "不要",
 ];
 
 /// Whether an answer in one's own words refuses: it begins with one of the words that do.
@@ -68,6 +69,8 @@ mod tests {
         for stop in [
             "stop",
             "STOP!",
+            "later",
+            "Not yet",
             "Not now.",
             "cancel",
             "\"stop\"",

@@ -114,6 +114,9 @@ pub enum EventBody {
     TaskDone {
         task: TaskId,
         accepted_by: AcceptedBy,
+        /// What the person who accepted it was warned of, and overrode by force.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        despite: Option<NonBlank>,
     },
     TaskContinues {
         task: TaskId,
@@ -136,6 +139,9 @@ pub enum EventBody {
     TaskLanding {
         task: TaskId,
         accepted_by: Actor,
+        /// As for a task that is done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        despite: Option<NonBlank>,
     },
     /// Its branch moved to this commit, whose tree passed the checks (I18).
     TaskLanded {

@@ -48,7 +48,7 @@ impl ImportedState {
             Self::Done => {
                 let accepted_by = AcceptedBy::Actor { actor: by.clone() };
                 admitted.state = TaskState::Done { accepted_by: accepted_by.clone() };
-                events.push(EventBody::TaskDone { task, accepted_by });
+                events.push(EventBody::TaskDone { task, accepted_by, despite: None });
             }
             Self::Cancelled => {
                 admitted.state = TaskState::Cancelled { by: by.clone(), reason: None };

@@ -2,6 +2,7 @@
 
 use crate::ask::fallback::Fallback;
 use crate::base::id::AttemptId;
+use crate::base::task_type::TaskType;
 use crate::base::text::{AgentName, NonBlank};
 use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
@@ -122,6 +123,12 @@ impl TransitionBuilder<'_> {
                 self.say(EventBody::TaskRequeued { task, attempt: id, reason });
                 self.wait_on(question, self.before.ledger.asking.asked_at().unwrap_or(at), id);
             }
+            // Nobody knows how far it got, so a person says whether it may run once more.
+            None if self.before.spec.task_type == TaskType::DangerousOp
+                && self.before.ledger.asking.cycle().is_some() =>
+            {
+                self.block(Fallback::Dangerous.question(), Some(id));
+            }
             None => self.requeue(id, RequeueReason::LeaseExpired),
         }
     }
@@ -129,7 +136,11 @@ impl TransitionBuilder<'_> {
     fn done(&mut self, attempt: AttemptId) {
         self.task.state = TaskState::Done { accepted_by: AcceptedBy::Output };
         self.close_asking();
-        self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: AcceptedBy::Output });
+        self.say(EventBody::TaskDone {
+            task: self.task.id(),
+            accepted_by: AcceptedBy::Output,
+            despite: None,
+        });
         self.effect(Effect::RetireWorktree { attempt });
     }
 

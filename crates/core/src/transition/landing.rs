@@ -12,12 +12,14 @@ use crate::task::not_landed::NotLanded;
 use crate::task::state::{AcceptedBy, LaneEntry, Provisional, TaskState};
 use crate::transition::refusal::CommandRefusal;
 use crate::transition::step::TransitionBuilder;
+use crate::transition::verdicts::overridden;
 
 impl TransitionBuilder<'_> {
     pub(super) fn enter_lane(&mut self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
         self.check_acceptable(work, force)?;
         let (accepted_by, since) = (self.context.actor.clone(), self.task.updated_at);
-        self.say(EventBody::TaskLanding { task: self.task.id(), accepted_by: accepted_by.clone() });
+        let despite = overridden(work, force);
+        self.say(EventBody::TaskLanding { task: self.task.id(), accepted_by: accepted_by.clone(), despite });
         self.task.state = TaskState::Landing(LaneEntry { work: work.clone(), accepted_by, since });
         Ok(())
     }

@@ -168,8 +168,11 @@ pub(super) fn stops_work(pending: &Question, answer: &NonBlank) -> bool {
         | QuestionKind::Danger
         | QuestionKind::Completion => false,
     };
-    let is_no = pending.draft.no_holds && YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No);
-    !decides_itself && (is_no || (!pending.draft.options.contains(answer) && stops(answer.as_str())))
+    let options = &pending.draft.options;
+    // In words of one's own, "no new files" may begin an instruction.
+    let is_plain_no = YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No);
+    let is_no = pending.draft.no_holds && (is_plain_no || (!options.is_empty() && refuses(answer.as_str())));
+    !decides_itself && (is_no || (!options.contains(answer) && stops(answer.as_str())))
 }
 
 fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<Decided, CommandRefusal> {

@@ -34,7 +34,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             S::Failed,
             S::Cancelled,
         ],
-        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse],
+        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse, S::Blocked],
 
         (S::AwaitingResponse, C::Reply) => {
             &[S::Incoming, S::Held, S::Breakdown, S::Recycled, S::Cancelled, S::Done]

@@ -21,7 +21,7 @@ impl TransitionBuilder<'_> {
     pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), CommandRefusal> {
         self.check_acceptable(work, force)?;
         let accepted_by = AcceptedBy::Actor { actor: self.context.actor.clone() };
-        self.end_done(work.attempt, accepted_by);
+        self.end_done_despite(work.attempt, accepted_by, overridden(work, force));
         Ok(())
     }
 
@@ -69,7 +69,16 @@ impl TransitionBuilder<'_> {
     }
 
     pub(super) fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
-        self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
+        self.end_done_despite(attempt, accepted_by, None);
+    }
+
+    fn end_done_despite(
+        &mut self,
+        attempt: Option<AttemptId>,
+        accepted_by: AcceptedBy,
+        despite: Option<NonBlank>,
+    ) {
+        self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone(), despite });
         self.task.state = TaskState::Done { accepted_by };
         self.close_asking();
         self.retire(attempt);
@@ -399,4 +408,15 @@ pub(crate) fn merge_conflict(detail: &NonBlank) -> QuestionDraft {
         detail.as_str(),
     );
     QuestionDraft::new(QuestionKind::Clarification, text)
+}
+
+/// The warning that a person overrode by accepting this work with force.
+pub(super) fn overridden(work: &Provisional, force: bool) -> Option<NonBlank> {
+    let warned = match &work.mark {
+        ReviewMark::BurnedOut => "no progress".to_owned(),
+        ReviewMark::NotConverging => "not converging".to_owned(),
+        ReviewMark::NeedsReview { reasons } => reasons.join("; "),
+        ReviewMark::Ready | ReviewMark::NoChanges { .. } | ReviewMark::Plan => return None,
+    };
+    NonBlank::new(warned).ok().filter(|_| force)
 }

@@ -2,7 +2,9 @@
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
+use baton_core::task::state::TaskState;
 
 use crate::base::error::EngineError;
 use crate::git::{MergeSpec, Stacked, Worktrees};
@@ -124,9 +126,19 @@ impl Batch {
         let Some((_, tree)) = prefix.checked_sub(1).and_then(|last| self.members.get(last)) else {
             return Ok(self.tip.clone());
         };
-        let specs: Vec<&MergeSpec> =
-            self.members.iter().take(prefix).map(|(candidate, _)| &candidate.spec).collect();
-        Ok(worktrees.join_all(&message(&specs), tree, &self.tip, &specs).await?)
+        let members = || self.members.iter().take(prefix).map(|(candidate, _)| candidate);
+        let specs: Vec<&MergeSpec> = members().map(|candidate| &candidate.spec).collect();
+        let at = members().map(|candidate| accepted_at(&candidate.task)).max();
+        let at = at.unwrap_or(Timestamp::from_ms(0));
+        Ok(worktrees.join_all(&message(&specs), at, tree, &self.tip, &specs).await?)
+    }
+}
+
+/// When the work was accepted; for work that is only tried, when it was finished.
+fn accepted_at(task: &Task) -> Timestamp {
+    match task.state() {
+        TaskState::Landing(entry) => entry.since,
+        _ => task.updated_at(),
     }
 }
 

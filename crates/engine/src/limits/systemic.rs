@@ -33,13 +33,15 @@ impl Limits {
             return Ok(reported);
         }
         let text = format!(
-            "What should become of the task \"{}\"? It could not be run {SYSTEMIC_MAX} times in a row: {message}\n\nAnswer with \
-             anything to try again. To give the task up: baton task cancel {}.",
+            "What should become of the task \"{}\"? It could not be run {SYSTEMIC_MAX} times in a row: {message}\n\nYES tries \
+             again, and so does anything you write for the agent; NO holds the task until you release it. To give it up: baton \
+             task cancel {}.",
             task.spec().title,
             task.id()
         );
         let question =
-            QuestionDraft::new(QuestionKind::Clarification, NonBlank::or(&text, task.spec().title.clone()));
+            QuestionDraft::new(QuestionKind::Clarification, NonBlank::or(&text, task.spec().title.clone()))
+                .holding_on_no();
         Ok(AttemptReport { result: AttemptResult::Asked { question }, ..reported })
     }
 }

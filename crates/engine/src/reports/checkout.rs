@@ -47,7 +47,7 @@ async fn detached(repository: &Repository, root: &Path) -> Option<CheckoutNote> 
     Some(CheckoutNote {
         about: "HEAD",
         detail: format!("HEAD is detached at {commit}; work starts from {base}, not from there"),
-        fix: "switch to a branch, or create a project with the branch to start from: baton project add"
+        fix: "switch to a branch, or create a project with the branch to start from: baton project create"
             .to_owned(),
         is_broken: false,
     })
@@ -74,7 +74,9 @@ async fn identity(repository: &Repository, root: &Path) -> Option<CheckoutNote> 
         if call.find().await.ok()?.is_none() {
             return Some(CheckoutNote {
                 about: "identity",
-                detail: format!("git has no {key}, so commits of agents fail"),
+                detail: format!(
+                    "git has no {key}; your own commits need one, and agents commit as Baton agent"
+                ),
                 fix: format!("git config --global {key} \"…\""),
                 is_broken: false,
             });

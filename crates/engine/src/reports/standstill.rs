@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
+use baton_core::phase::Phase;
 use baton_core::task::state::{Provisional, QueueName, ReplacedBy, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::projects::Projects;
-use crate::runs::Runs;
+use crate::runs::loops::Loops;
 use crate::tasks::service::TaskService;
 use crate::tasks::start_at::waits_until;
 
@@ -111,12 +112,21 @@ fn plan_to_approve(task: &Task) -> Option<Standstill> {
 async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
     let filter = TaskFilter { is_kept: true, newest_first: true, ..TaskFilter::default() };
     let page = tasks.store.tasks(&filter, None, TASKS_MAX).await?;
-    let owned = Runs::new(tasks).owned_queues().await?;
-    let is_looped = |task: &Task| owned.queues.iter().any(|queue| queue.session == task.spec().session_id);
-    // One that waits for its time needs nobody.
-    let is_held =
-        |task: &&Task| *task.state() == TaskState::Held && !is_looped(task) && waits_until(task).is_none();
-    Ok(page.items.iter().map(|stored| &stored.value).filter(is_held).map(held_back).collect())
+    let held: Vec<&Task> = page.items.iter().map(|stored| &stored.value).filter(is_held).collect();
+    let mut looped: BTreeSet<&SessionId> = BTreeSet::new();
+    for session in held.iter().map(|task| &task.spec().session_id).collect::<BTreeSet<_>>() {
+        let current = Loops::new(tasks).phase_loop(session).await?;
+        if current.is_some_and(|stored| stored.value.phase() != Phase::Hub) {
+            looped.insert(session);
+        }
+    }
+    let is_theirs = |task: &&&Task| !looped.contains(&task.spec().session_id);
+    Ok(held.iter().filter(is_theirs).map(|task| held_back(task)).collect())
+}
+
+/// One that waits for its time needs nobody.
+fn is_held(task: &&Task) -> bool {
+    *task.state() == TaskState::Held && waits_until(task).is_none()
 }
 
 fn held_back(task: &Task) -> Standstill {

@@ -123,7 +123,7 @@ pub struct Settings {
     /// What happens to tasks that are too large for one attempt.
     pub recycle: RecycleSettings,
     /// Files that nobody but you may accept changes of, as globs from the root of the repository: what the work is judged by.
-    /// Without a list, `.agent/**`.
+    /// `.agent/**` always is.
     pub protect: Vec<String>,
     /// Who accepts finished work: `person`, you; `green`, Baton, once the checks have passed on its branch with it (needs `checks`,
     /// or tasks with commands that verify them); `reviewed`, the same after another agent, of the role `verify`, has agreed to

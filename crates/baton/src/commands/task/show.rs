@@ -70,8 +70,11 @@ pub(crate) fn render(view: &TaskView) -> String {
         let _ = writeln!(text, "\nReady, but not started: {}", reason.message);
     }
     if let Some(problem) = &view.problem {
-        let _ =
-            writeln!(text, "\nIn the way ({}; tried again by itself): {}", problem.service, problem.error);
+        let _ = writeln!(
+            text,
+            "\nIn the way ({}; Baton looks again by itself): {}",
+            problem.service, problem.error
+        );
     }
     if !view.dead_edges.is_empty() {
         let id = summary.task_id;
@@ -96,6 +99,12 @@ pub(crate) fn render(view: &TaskView) -> String {
             verified.turns,
             verified.turns_max
         );
+        if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
+            let _ = writeln!(text, "Measured at {} from {}", short(head.as_str()), short(base.as_str()));
+        }
+        for check in &verified.checks {
+            let _ = writeln!(text, "Check {}: exit code {}", check.name, check.exit_code);
+        }
     }
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note));
@@ -110,6 +119,11 @@ pub(crate) fn render(view: &TaskView) -> String {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
     }
     text
+}
+
+/// As git abbreviates a commit.
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
 }
 
 /// Why the last attempt did not end the task.

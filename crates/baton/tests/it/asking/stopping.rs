@@ -67,3 +67,46 @@ fn i22_no_to_a_question_whether_to_go_on_holds_the_task() {
         up.end();
     }
 }
+
+#[test]
+fn i22_no_to_any_question_of_batons_own_holds_the_task() {
+    let nothing = json!({ "result": { "status": "BLOCKED", "output": "" } });
+    let claims = json!({ "result": { "status": "COMPLETE", "output": "All is well." } });
+    for (result, task_type, no) in [
+        (&nothing, "IMPLEMENTATION", "NO"),
+        (&claims, "IMPLEMENTATION", "no"),
+        (&nothing, "READ_INFO", "no, leave it"),
+    ] {
+        let repo = TestRepo::scripted(&json!({ "scripts": [], "otherwise": [result] }), "");
+        let added = repo.json(&["task", "add", "Edit", "--type", task_type]);
+        let task = added["task_id"].as_str().unwrap();
+        let up = repo.up();
+        repo.until("the question", || !questions(&repo).is_empty());
+        repo.json(&["answer", questions(&repo)[0]["id"].as_str().unwrap(), no]);
+        let held = repo.show(task);
+        assert_eq!(held["held_because"], "stopped by you", "{task_type}: {held:#}");
+        up.end();
+    }
+}
+
+#[test]
+fn a_dangerous_operation_is_not_run_again_after_a_crash() {
+    let repo = TestRepo::scripted(&json!({ "scripts": [], "otherwise": ["hang"] }), "");
+    let added = repo.json(&["task", "add", "Drop it", "--type", "DANGEROUS_OP"]);
+    let task = added["task_id"].as_str().unwrap();
+    let up = repo.up();
+    repo.until("the agent works", || !repo.show(task)["attempts"].as_array().unwrap().is_empty());
+    repo.until("it has started", || {
+        repo.stdout(&["task", "log", task]).contains("agent") || repo.queue(task) == "claimed"
+    });
+    up.kill();
+    let up = repo.up();
+    repo.until("the question", || !questions(&repo).is_empty());
+    let shown = repo.show(task);
+    assert_eq!(
+        (&shown["status"], shown["attempts"].as_array().unwrap().len()),
+        (&json!("BLOCKED"), 1),
+        "{shown:#}"
+    );
+    up.end();
+}

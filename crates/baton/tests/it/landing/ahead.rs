@@ -78,3 +78,17 @@ fn the_check_of_work_that_is_taken_back_ends() {
     up.end();
     assert!(!repo.git(&["ls-tree", "--name-only", "baton/next"]).contains("a.txt"));
 }
+
+#[test]
+fn the_commit_that_lands_is_the_one_that_was_checked() {
+    let repo = adding_agent("true", "exit 1");
+    let heads = repo.home.join("heads");
+    // It takes longer than the resolution of a commit's date.
+    in_lane(&repo, &format!("git rev-parse HEAD >> {}; sleep 1.1", heads.display()));
+    let task = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    repo.stdout(&["accept", &task]);
+    let checked = std::fs::read_to_string(&heads).unwrap();
+    let landed = repo.git(&["rev-parse", "baton/next"]);
+    assert!(checked.lines().any(|head| head == landed.trim()), "{landed} is not among {checked}");
+}

@@ -77,8 +77,12 @@ fn a_change_of_a_protected_file_waits_for_a_person() {
     let plain = add(&repo, "Add a.txt", &[]);
     let deep = add(&repo, "Add tests/one/two.txt", &[]);
     let root = add(&repo, "Add b.lock", &[]);
+    // What the work is judged by is protected without being named.
+    let own = add(&repo, "Add .agent/notes.md", &[]);
     let up = repo.up();
-    for (task, queue) in [(&plain, "done"), (&deep, "provisional"), (&root, "provisional")] {
+    for (task, queue) in
+        [(&plain, "done"), (&deep, "provisional"), (&root, "provisional"), (&own, "provisional")]
+    {
         repo.until_queue(task, queue);
     }
     let reasons = repo.show(&deep)["needs_review"].to_string();
@@ -91,6 +95,11 @@ fn a_change_of_a_protected_file_waits_for_a_person() {
         event(&repo, &deep, "task_landed")["commit"],
         repo.git(&["rev-parse", "baton/next"]),
         "it was checked"
+    );
+    let despite = event(&repo, &deep, "task_landing")["despite"].to_string();
+    assert!(
+        despite.contains("protected files: tests/one/two.txt"),
+        "what was overridden is recorded: {despite}"
     );
     up.end();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::fixture::{LoopFixture, ONE_ROUND, one_round, stderr};
+use super::fixture::{LoopFixture, ONE_ROUND, one_round, script, stderr};
 
 /// Where a loop can be interrupted: the answers before, the pending question, and how the next loop continues.
 const PLACES: [(usize, &str, &[&str], &str); 7] = [
@@ -93,4 +93,23 @@ fn interrupting_the_plan_phase_ends_the_agent_and_keeps_the_task() {
     fixture.repo.json(&["task", "release", &subject]);
     let ready = fixture.repo.json(&["task", "ready"]);
     assert_eq!(ready["tasks"][0]["task_id"], json!(subject), "{ready}");
+}
+
+#[test]
+fn i6_the_loop_leaves_questions_of_other_tasks_alone() {
+    let mut script = script();
+    let asks = json!({ "when": "Colour me", "resumed": false, "steps": [{ "ask": { "question": "Which colour?" } }] });
+    script["scripts"].as_array_mut().unwrap().insert(0, asks);
+    let fixture = LoopFixture::with(&script, "");
+    // In the session of the loop, as the command line's tasks are.
+    let other = fixture.add("Colour me");
+    let up = fixture.repo.up();
+    fixture.repo.until("its question", || fixture.questions().len() == 1);
+    up.end();
+    let answers = one_round("NO");
+    let answers: Vec<&str> = answers.iter().map(AsRef::as_ref).collect();
+    let output = fixture.run_with_answers(&["Build it"], &answers);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let left = fixture.questions();
+    assert_eq!((left.len(), &left[0]["task_id"]), (1, &json!(other)), "{left:?}");
 }

@@ -140,7 +140,7 @@ fn doctor_names_what_agents_do_not_see_and_what_fails_for_them() {
         "HEAD is detached at",
         "work starts from main, not from there",
         "1 file has uncommitted changes, which agents do not see",
-        "git has no user.email, so commits of agents fail",
+        "git has no user.email; your own commits need one",
         "the filter big runs no-such-program, which is not installed",
     ] {
         assert!(report.contains(part), "{part}: {report}");

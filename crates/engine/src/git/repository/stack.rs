@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::time::Timestamp;
 
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
@@ -53,15 +54,19 @@ impl Worktrees {
     }
 
     /// One commit that merges all of these heads on the tip, with this tree. So the branch's own history has no commit that
-    /// was not meant to be its tip.
+    /// was not meant to be its tip. It has the given date: built again, it is the same commit, so the one that lands is the
+    /// one that was checked.
     pub async fn join_all(
         &self,
         message: &str,
+        at: Timestamp,
         tree: &CommitId,
         tip: &CommitId,
         specs: &[&MergeSpec],
     ) -> Result<CommitId, GitError> {
+        let date = format!("@{} +0000", at.ms().div_euclid(1_000));
         let commit = self.repository.call("commit the merge").args(["commit-tree", tree.as_str(), "-F", "-"]);
+        let commit = commit.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
         let mut commit = commit.args(["-p", tip.as_str()]);
         for spec in specs {
             let head = self.head_of(spec).await?;

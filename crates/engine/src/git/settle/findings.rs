@@ -15,6 +15,8 @@ use crate::git::error::GitError;
 use crate::git::settle::bring::Brought;
 use crate::git::settle::leftovers::LEFTOVER_BYTES_MAX;
 
+/// What Baton itself is told by: an agent must not change the checks it is judged by, whatever else is protected.
+const ALWAYS_PROTECTED: &str = ".agent/**";
 /// Files that are named in one finding.
 const FILES_MAX: usize = 20;
 /// Lines that git writes around the two sides of a conflict.
@@ -125,14 +127,15 @@ impl Worktrees {
         head: &CommitId,
         globs: &[String],
     ) -> Result<Option<WorkFinding>, GitError> {
-        if globs.is_empty() || *head == checkout.base || !matches!(checkout.place, Place::Task { .. }) {
+        if *head == checkout.base || !matches!(checkout.place, Place::Task { .. }) {
             return Ok(None);
         }
         let diff = self.repository.call("look for changes of protected files");
         let diff = diff.args(["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames"]);
         let listed = diff.args([checkout.base.as_str(), head.as_str()]).run().await?;
         let names = listed.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned());
-        let is_protected = |name: &String| globs.iter().any(|glob| path_glob::matches(glob, name));
+        let globs = || globs.iter().map(String::as_str).chain([ALWAYS_PROTECTED]);
+        let is_protected = |name: &String| globs().any(|glob| path_glob::matches(glob, name));
         let files: Vec<String> = names.filter(is_protected).take(FILES_MAX).collect();
         Ok((!files.is_empty()).then_some(WorkFinding::ProtectedFiles { files }))
     }

@@ -145,7 +145,10 @@ fn describe_event(body: &EventBody) -> String {
             format!("attempt ended: {}", pluralize(u64::from(end.verified.commits), "commit"))
         }
         EventBody::TaskProvisional { .. } => "ready for acceptance".to_owned(),
-        EventBody::TaskDone { .. } => "done".to_owned(),
+        EventBody::TaskDone { despite: None, .. } => "done".to_owned(),
+        EventBody::TaskDone { despite: Some(despite), .. } => {
+            format!("done, accepted by force despite: {despite}")
+        }
         EventBody::TaskContinues { .. } => "out of turns; goes on from here".to_owned(),
         EventBody::TaskRequeued { reason, .. } => {
             format!("back to the queue: {}", crate::pages::task::overview::requeued(reason))
@@ -154,7 +157,12 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::TaskConflicted { detail, .. } => {
             format!("conflict: {}", short(detail.as_str(), CHARS_MAX))
         }
-        EventBody::TaskLanding { .. } => "accepted; waits in its lane for the checks".to_owned(),
+        EventBody::TaskLanding { despite: None, .. } => {
+            "accepted; waits in its lane for the checks".to_owned()
+        }
+        EventBody::TaskLanding { despite: Some(despite), .. } => {
+            format!("accepted by force despite: {despite}; waits in its lane for the checks")
+        }
         EventBody::TaskLanded { commit, verified, .. } => {
             let mut text = format!("landed with {}", short(commit.as_str(), 12));
             for one in verified {
