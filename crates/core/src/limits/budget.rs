@@ -62,8 +62,6 @@ pub struct BudgetReached {
 pub struct BudgetGrant {
     /// How often the budget was granted again.
     pub times: u64,
-    /// The last answer was NO.
-    pub is_refused: bool,
 }
 
 impl Budget {
@@ -120,26 +118,27 @@ impl BudgetReached {
     pub fn question(&self) -> QuestionDraft {
         let text = format!(
             "{OPENING}{} is used up: {self}. What was done so far is kept. May it go on, with as much again?\n\n\
-             YES: it goes on where it stopped, with as much again. NO: the task ends here, as failed; a retry begins it anew.",
+             YES: it goes on where it stopped, with as much again. NO: the task is held, and no agent works on it until you \
+             release it.",
             self.scope.as_str()
         );
         let fallback = NonBlank::fixed("The budget is used up. May it go on?");
-        QuestionDraft::new(QuestionKind::Confirmation, NonBlank::or(&text, fallback)).with_options(&[YES, NO])
+        QuestionDraft::new(QuestionKind::Confirmation, NonBlank::or(&text, fallback))
+            .with_options(&[YES, NO])
+            .holding_on_no()
     }
 }
 
 impl BudgetGrant {
-    /// Computed from all questions of the task, oldest first.
+    /// Computed from all questions of the task.
     pub fn new(questions: &[QuestionRecord]) -> Self {
-        let mut granted = Self { times: 0, is_refused: false };
-        for record in questions {
-            let is_ours = record.question.text().as_str().starts_with(OPENING);
-            if let (true, QuestionState::Answered { answer, .. }) = (is_ours, &record.state) {
-                granted.is_refused = !answer.as_str().trim().eq_ignore_ascii_case(YES);
-                granted.times += u64::from(!granted.is_refused);
-            }
-        }
-        granted
+        let is_yes = |record: &&QuestionRecord| match &record.state {
+            QuestionState::Answered { answer, .. } => answer.as_str().trim().eq_ignore_ascii_case(YES),
+            _ => false,
+        };
+        let is_ours = |record: &&QuestionRecord| record.question.text().as_str().starts_with(OPENING);
+        let asked = questions.iter().filter(is_ours);
+        Self { times: asked.filter(is_yes).count() as u64 }
     }
 }
 
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn each_yes_grants_the_budget_again_and_a_no_holds_until_the_next_yes() {
+    fn each_yes_grants_the_budget_again() {
         let reached =
             BudgetReached { scope: BudgetScope::Task, measure: BudgetMeasure::Turns, used: 5, allowed: 5 };
         let asked = |answer: Option<&str>| {
@@ -234,8 +233,8 @@ mod tests {
         let granted = |answers: &[Option<&str>]| {
             BudgetGrant::new(&answers.iter().map(|answer| asked(*answer)).collect::<Vec<_>>())
         };
-        assert_eq!(granted(&[Some("YES"), Some("yes"), None]), BudgetGrant { times: 2, is_refused: false });
-        assert_eq!(granted(&[Some("YES"), Some("NO")]), BudgetGrant { times: 1, is_refused: true });
+        assert_eq!(granted(&[Some("YES"), Some("yes"), None]), BudgetGrant { times: 2 });
+        assert_eq!(granted(&[Some("YES"), Some("NO")]), BudgetGrant { times: 1 });
         assert_eq!(Budget { turns: Some(5), ..Budget::default() }.granted(2).turns, Some(15));
     }
 

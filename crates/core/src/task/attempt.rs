@@ -42,6 +42,39 @@ pub struct AgentSession {
     /// Its context is full: it cannot be resumed, and everything has to be said again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_full: bool,
+    /// For agents that count by session, not by run: what it had used when it was last left.
+    #[serde(default, skip_serializing_if = "SessionUse::is_nothing")]
+    pub used: SessionUse,
+}
+
+/// What a session has used since it began, as its agent counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionUse {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Millionths of a dollar.
+    pub cost_micro_usd: u64,
+}
+
+impl SessionUse {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What was used since `before`. A count that is lower than before began anew.
+    pub fn since(self, before: Self) -> Self {
+        let tokens = |of: Self| of.input_tokens.saturating_add(of.output_tokens);
+        let counts_on = tokens(self) >= tokens(before);
+        let before_tokens = if counts_on { before } else { Self::default() };
+        let before_cost =
+            if self.cost_micro_usd >= before.cost_micro_usd { before.cost_micro_usd } else { 0 };
+        Self {
+            input_tokens: self.input_tokens.saturating_sub(before_tokens.input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(before_tokens.output_tokens),
+            cost_micro_usd: self.cost_micro_usd - before_cost,
+        }
+    }
 }
 
 /// The agent's result, normalised on the way in.
@@ -288,6 +321,20 @@ mod tests {
         assert!(evidence(0, 40).is_burned_out());
         assert!(evidence(0, 50).is_burned_out());
         assert!(!evidence(1, 50).is_burned_out());
+    }
+
+    #[test]
+    fn what_a_resumed_session_used_before_counts_once() {
+        let used = |input_tokens, output_tokens, cost_micro_usd| SessionUse {
+            input_tokens,
+            output_tokens,
+            cost_micro_usd,
+        };
+        assert_eq!(used(150, 30, 9).since(used(100, 10, 4)), used(50, 20, 5));
+        assert_eq!(used(150, 30, 9).since(SessionUse::default()), used(150, 30, 9));
+        // Some agents begin to count anew when a session is loaded.
+        assert_eq!(used(20, 5, 9).since(used(100, 10, 4)), used(20, 5, 5));
+        assert_eq!(used(150, 30, 3).since(used(100, 10, 4)), used(50, 20, 3));
     }
 
     #[test]

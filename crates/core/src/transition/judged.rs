@@ -49,7 +49,7 @@ impl TransitionBuilder<'_> {
             Purpose::Breakdown { .. } => judge_breakdown(&end),
         };
         let id = attempt.id;
-        let is_answered = self.was_answered(&end.reported.result);
+        let is_answered = self.was_answered(&attempt, &end.reported.result);
         self.task.ledger.is_ahead = false;
         if !output.trim().is_empty() {
             self.task.ledger.output = Some(output);
@@ -75,13 +75,15 @@ impl TransitionBuilder<'_> {
         }
     }
 
-    /// Whether the human answered the attempt's last question before it ended.
-    fn was_answered(&self, result: &AttemptResult) -> bool {
-        let (AttemptResult::Asked { question }, Some(cycle)) = (result, self.before.ledger.asking.cycle())
-        else {
+    /// Whether the human answered the attempt's last question before it ended. What an earlier attempt asked is another
+    /// question, even in the same words.
+    fn was_answered(&self, attempt: &Attempt, result: &AttemptResult) -> bool {
+        let asking = &self.before.ledger.asking;
+        let (AttemptResult::Asked { question }, Some(cycle)) = (result, asking.cycle()) else {
             return false;
         };
-        cycle.is_undelivered(&question.text)
+        let is_of_attempt = asking.asked_at().is_some_and(|at| at >= attempt.started_at);
+        is_of_attempt && cycle.is_undelivered(&question.text)
     }
 
     fn carry_out(&mut self, id: AttemptId, verdict: AttemptVerdict) {

@@ -7,12 +7,13 @@ use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::base::time::Timestamp;
+use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
 use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::task::attempt::{
     AgentSession, AttemptEnd, AttemptReport, AttemptResult, BlockReason, CheckResult, ErrorCause, Evidence,
-    ResultKind,
+    ResultKind, SessionUse,
 };
 use baton_core::task::not_landed::{MetTask, NotLanded};
 use baton_core::task::revision::Revision;
@@ -154,8 +155,13 @@ pub(crate) fn start(number: u8) -> Command {
 
 pub(crate) fn note_session(number: u32) -> Command {
     let agent = "scripted".parse().unwrap();
-    let session =
-        AgentSession { agent, id: format!("session-{number}"), since: Timestamp::from_ms(1), is_full: false };
+    let session = AgentSession {
+        agent,
+        id: format!("session-{number}"),
+        since: Timestamp::from_ms(1),
+        is_full: false,
+        used: SessionUse::default(),
+    };
     Command::NoteSession { attempt: AttemptId::from_bits(u64::from(number)), session }
 }
 
@@ -216,6 +222,10 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
     ]
 }
 
+fn budget_question() -> QuestionDraft {
+    BudgetReached { scope: BudgetScope::Task, measure: BudgetMeasure::Turns, used: 5, allowed: 5 }.question()
+}
+
 fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
@@ -267,7 +277,12 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
                 .map(|task| drive(task, attempt(1, asked())));
             let words = || ended(ResultKind::Complete, SAYS, evidence(0, 5));
             let claims_success = code_tasks().into_iter().map(|task| drive(task, attempt(1, words())));
-            waiting.chain(escalated).chain(claims_success).collect()
+            let over_budget = code_tasks().into_iter().chain([breakdown_task()]).map(|task| {
+                let mut end = asked();
+                end.reported.result = AttemptResult::Asked { question: budget_question() };
+                drive(task, attempt(1, end))
+            });
+            waiting.chain(escalated).chain(claims_success).chain(over_budget).collect()
         }
         StateName::Blocked => {
             let blocked = ended(ResultKind::Blocked, "", evidence(0, 5));

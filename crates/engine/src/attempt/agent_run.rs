@@ -2,37 +2,30 @@
 
 use crate::attempt::error::AttemptError;
 use crate::base::error::FolderError;
-use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::setup::AgentSetup;
-use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, MessageFeed};
+use baton_agents::driver::{Driver, Launch, MessageFeed};
 use baton_agents::failure::FailureKind;
-use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::protocols;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
-use baton_core::base::text::{AgentName, OutcomeName, Role};
+use baton_core::base::text::{OutcomeName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
-use baton_core::people::actor::Actor;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
-use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
-use baton_core::transition::command::Command;
-use tokio::sync::{mpsc, watch};
-use tracing::Instrument;
+use baton_core::task::attempt::{AttemptResult, ErrorCause, SessionUse};
+use tokio::sync::watch;
 
 use crate::asking::AgentGateway;
 use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::context::AttemptContext;
+use crate::attempt::drive::Watched;
 use crate::attempt::mailbox::Letters;
-use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
 use crate::attempt::steering::Steering;
 use crate::attempt::turns::TurnAllowance;
@@ -41,7 +34,6 @@ use crate::base::error::EngineError;
 use crate::base::redaction::{self, redact_result};
 use crate::cluster::attempt_log::LOG_FILE;
 use crate::git::{Checkout, Worktrees};
-use crate::limits::budgets::Room;
 use crate::runs::loops::Loops;
 use crate::settings::{AgentSettings, TurnLimit};
 
@@ -84,13 +76,6 @@ pub struct Worked {
     pub steered: Vec<Message>,
 }
 
-/// What is kept an eye on while the agent works.
-struct Watched<'a> {
-    room: &'a Room,
-    steering: &'a Steering<'a>,
-    trace: &'a mut AgentTrace,
-}
-
 impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
         let settings = &self.context.settings;
@@ -104,8 +89,7 @@ impl AgentRun<'_> {
         let session = self.session(name, agent, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
-        let room = self.context.limits.room(self.task).await?;
-        let started = Instant::now();
+        let room = self.context.limits.room(self.task, self.attempt, name).await?;
         let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
         let (command, environment) = (self.command(agent), self.environment(agent, &secret));
         let (fenced, refused) = self.build_fence(agent, &environment, &command).await?;
@@ -127,16 +111,17 @@ impl AgentRun<'_> {
         let driver = self.driver(agent, &gateway, &secret, steering.messages());
         let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
         let watched = Watched { room: &room, steering: &steering, trace: &mut trace };
+        // On the heap: it holds the state of everything that is watched while the agent runs.
         let mut ended = Box::pin(self.drive(driver.as_ref(), launch, name, watched, stop)).await?;
         let steered = steering.delivered(ended.messages_delivered);
         steering.end()?;
-        ask_about_budget(&mut ended, &room, started.elapsed());
         trace.end(&ended);
         if let Some(failure) = &ended.failure {
             self.context.limits.note_failure(name, failure).await?;
             if failure.kind == FailureKind::ContextOverflow {
                 // It does not fit any more; the next attempt is told in a new one.
-                self.note_session(name, ended.agent_session.as_deref().unwrap_or_default(), true).await?;
+                let id = ended.agent_session.as_deref().unwrap_or_default();
+                self.note_session(name, id, true, SessionUse::default()).await?;
             }
         }
         let letters = self.context.agents.mailbox.close(self.attempt);
@@ -177,92 +162,6 @@ impl AgentRun<'_> {
         protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
-    /// Runs the agent, writing down who its process is, and which session it is in, before anything else happens.
-    async fn drive(
-        &self,
-        driver: &dyn Driver,
-        launch: Launch,
-        name: &AgentName,
-        watched: Watched<'_>,
-        stop: watch::Receiver<bool>,
-    ) -> Result<RunResult, EngineError> {
-        let Watched { room, steering, trace } = watched;
-        let process_file = self.context.place.attempt_folder(self.attempt).join(PROCESS_FILE);
-        let (sender, mut events) = mpsc::channel(EVENTS_MAX);
-        let mut noted = None;
-        let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
-        let mut idle_since = None;
-        let (quit, quitting) = watch::channel(*stop.borrow());
-        let span = trace.span().clone();
-        let listening = async {
-            let mut heard = Ok(());
-            while let Some(event) = events.recv().await {
-                trace.note(&event);
-                if is_sign_of_work(&event) {
-                    steering.note_prompt().await;
-                }
-                match event {
-                    AgentEvent::Started(identity) => record_process(&process_file, &identity),
-                    AgentEvent::Turn(turn) => {
-                        self.context.running.note_turn(self.attempt, turn);
-                        if idle_since.is_none() && progress.is_missing(turn).await {
-                            idle_since = Some(turn);
-                            let _ = quit.send(true);
-                        }
-                    }
-                    AgentEvent::MessagesDelivered(count) => steering.note_delivered(count).await,
-                    AgentEvent::Session(id) if heard.is_ok() => {
-                        heard = self.note_session(name, &id, false).await;
-                        noted = Some(id);
-                    }
-                    _ => {}
-                }
-            }
-            heard
-        };
-        let stopping = pass_on(stop.clone(), &quit);
-        let running = async {
-            tokio::select! {
-                ended = driver.run(launch, sender, quitting) => ended,
-                never = stopping => match never {},
-                never = steering.feed() => match never {},
-            }
-        };
-        let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
-        if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
-            // Nobody stopped it but its own standstill, and that is for a person to judge.
-            let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);
-            let allowed = room.idle_turns.unwrap_or(turn).into();
-            let question = BudgetReached { scope, measure, used: turn.into(), allowed }.question();
-            ended.reason = EndReason::Finished;
-            ended.reported.result = AttemptResult::Asked { question };
-        }
-        if ended.reason != EndReason::FailedToStart {
-            steering.note_prompt().await;
-            steering.note_delivered(ended.messages_delivered).await;
-        }
-        // Nothing of it runs any more, so nobody has to look for it after a crash.
-        let _ = fs::remove_file(&process_file);
-        heard?;
-        // Events may be dropped on the way; the end has the last word.
-        if let Some(id) = ended.agent_session.as_ref().filter(|id| noted.as_ref() != Some(*id)) {
-            self.note_session(name, id, false).await?;
-        }
-        Ok(ended)
-    }
-
-    async fn note_session(&self, agent: &AgentName, id: &str, is_full: bool) -> Result<(), EngineError> {
-        let since = self.context.tasks.store.now().await?;
-        let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full };
-        let note = Command::NoteSession { attempt: self.attempt, session };
-        match self.context.tasks.apply(self.task.id(), note, Actor::Baton).await {
-            // The task moved on without this attempt, which is being stopped.
-            Ok(_) => Ok(()),
-            Err(error) if error.is_stale() => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
     /// What the agent asked is in the inbox, once, before anything else is done. An attempt that leaves a question
     /// there has not finished, however it ended.
     async fn put_questions(
@@ -298,29 +197,6 @@ impl AgentRun<'_> {
         let task = self.context.tasks.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.cycle().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
-    }
-}
-
-/// Whether the agent has read its prompt, as far as can be seen.
-const fn is_sign_of_work(event: &AgentEvent) -> bool {
-    matches!(event, AgentEvent::Text(_) | AgentEvent::Turn(_) | AgentEvent::Stopped(_))
-}
-
-/// Hands a stop on to an agent that may be stopped for other reasons too. Never comes back.
-async fn pass_on(mut stop: watch::Receiver<bool>, quit: &watch::Sender<bool>) -> Infallible {
-    if stop.wait_for(|is_stopped| *is_stopped).await.is_ok() {
-        let _ = quit.send(true);
-    }
-    std::future::pending().await
-}
-
-/// What ended it was the end of its task's budget, not a limit of its own: a person decides whether it goes on.
-fn ask_about_budget(ended: &mut RunResult, room: &Room, elapsed: Duration) {
-    if !matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
-        return;
-    }
-    if let Some(reached) = room.reached(ended.turns, elapsed) {
-        ended.reported.result = AttemptResult::Asked { question: reached.question() };
     }
 }
 
@@ -383,12 +259,5 @@ async fn put_question(
                 format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
             Ok(())
         }
-    }
-}
-
-/// Best effort: without it an orphan is still found by the attempt's id in its environment.
-fn record_process(path: &Path, identity: &ProcessIdentity) {
-    if let Ok(text) = serde_json::to_string(identity) {
-        let _ = fs::write(path, text);
     }
 }

@@ -16,7 +16,7 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::mailbox::Bench;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
-use crate::limits::budgets::Room;
+use crate::limits::room::Room;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
 
@@ -37,7 +37,7 @@ impl AgentRun<'_> {
         self.context.agents.program.to_string_lossy().into_owned()
     }
 
-    /// The agent's own limits, or what is left of the task's budget where that is less.
+    /// The agent's own limits, or what is left of a budget where that is less.
     pub(crate) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> RunLimits {
         let timeout = Duration::from_secs(agent.timeout);
         RunLimits {
@@ -114,7 +114,10 @@ impl AgentRun<'_> {
 
     /// The session this agent had last, in this attempt or in one it goes on from. None when the step begins a new
     /// one, or when the last one was another agent's.
-    async fn earlier_session(&self, name: &AgentName) -> Result<Option<AgentSession>, EngineError> {
+    pub(crate) async fn earlier_session(
+        &self,
+        name: &AgentName,
+    ) -> Result<Option<AgentSession>, EngineError> {
         let task = self.context.tasks.task(self.task.id()).await?.value;
         let mut attempt = task.state().live_attempt().cloned();
         while let Some(current) = attempt {

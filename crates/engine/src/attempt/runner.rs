@@ -69,6 +69,7 @@ impl Runner {
     }
 
     async fn finish(&self, task: &Task, attempt: AttemptId, executed: Executed) -> Result<(), EngineError> {
+        self.context.limits.live.end(attempt);
         match executed {
             Executed::Settled => Ok(()),
             // Somebody else is at it, or was: what this attempt had is kept, and found by its name.

@@ -1,11 +1,10 @@
 //! `[budgets]`: how much a task, a project or a day may use, and what happens when it is used up.
 //!
-//! Core decides what is used up. A task or a project asks the human; a day holds every agent until it is over. What is
-//! still left bounds the next shift while it runs, so that it is overdrawn by little.
-
-use std::time::Duration;
+//! Core decides what is used up. A task or a project asks the human; a day holds every agent until it is over. `room`
+//! says what is left for a run, and stops it when that is used up.
 
 use baton_core::base::id::AttemptId;
+use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::budget::{Budget, BudgetGrant, BudgetReached, BudgetScope};
 use baton_core::limits::hold::{Hold, HoldReason};
@@ -13,7 +12,7 @@ use baton_core::limits::spending::{Spending, SpendingAccount, SpendingAmount, en
 use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::task::Task;
-use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::attempt_record::AttemptClosing;
 use baton_core::transition::command::Command;
 
@@ -21,41 +20,11 @@ use crate::base::error::EngineError;
 use crate::limits::Limits;
 use crate::settings::budgets::Budgets;
 
-/// What is left for one shift.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Room {
-    pub turns: Option<u32>,
-    pub time: Option<Duration>,
-    pub idle_turns: Option<u32>,
-    /// The whole budget, for the question when it is used up.
-    budget: Budget,
-    used: SpendingAmount,
-}
-
-impl Room {
-    /// What is used up when a shift came to its end in this room.
-    pub fn reached(&self, turns: u32, elapsed: Duration) -> Option<BudgetReached> {
-        let wall_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let now = SpendingAmount { turns: turns.into(), wall_ms, ..SpendingAmount::default() };
-        self.budget.reached(BudgetScope::Task, self.used.plus(now))
-    }
-}
-
 impl Limits {
     /// How the attempt ends that must not begin: what is used up is asked about, once.
     pub async fn over_budget(&self, task: &Task) -> Result<Option<AttemptEnd>, EngineError> {
         let Some(reached) = self.used_up(task).await? else { return Ok(None) };
-        let question = reached.question();
-        let questions = self.tasks.questions_of(task.id()).await?;
-        let was_asked_last = task.ledger().last_end.as_ref().is_some_and(|end| {
-            matches!(&end.reported.result, AttemptResult::Asked { question: asked } if asked.text == question.text)
-        });
-        let result = if was_asked_last && BudgetGrant::new(&questions).is_refused {
-            let message = format!("{reached}: its budget is used up, and you said that it shall not go on");
-            AttemptResult::Error { cause: ErrorCause::Own, message }
-        } else {
-            AttemptResult::Asked { question }
-        };
+        let result = AttemptResult::Asked { question: reached.question() };
         (self.announce)(&format!("{}: the budget is used up: {reached}", task.id()));
         Ok(Some(AttemptEnd { reported: AttemptReport::new(result, ""), verified: Evidence::default() }))
     }
@@ -67,10 +36,9 @@ impl Limits {
         }
         let granted = BudgetGrant::new(&self.tasks.questions_of(task.id()).await?);
         let ends = self.ends_of(task).await?;
-        let used = ends.iter().map(SpendingAmount::new).fold(SpendingAmount::default(), SpendingAmount::plus);
         let of_task = budgets.task.granted(granted.times);
         let reached = of_task
-            .reached(BudgetScope::Task, used)
+            .reached(BudgetScope::Task, total(&ends))
             .or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
         if reached.is_some() {
             return Ok(reached);
@@ -81,29 +49,9 @@ impl Limits {
         Ok(budgets.project.granted(granted.times).reached(BudgetScope::Project, used))
     }
 
-    /// What is left of the task's own budget.
-    pub async fn room(&self, task: &Task) -> Result<Room, EngineError> {
-        let budget = self.settings.budgets.task;
-        if budget == Budget::default() {
-            return Ok(Room::default());
-        }
-        let granted = BudgetGrant::new(&self.tasks.questions_of(task.id()).await?);
-        let budget = budget.granted(granted.times);
-        let used = self
-            .ends_of(task)
-            .await?
-            .iter()
-            .map(SpendingAmount::new)
-            .fold(SpendingAmount::default(), SpendingAmount::plus);
-        let (turns, wall_ms) = budget.left(used);
-        let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        Ok(Room {
-            turns: turns.map(short),
-            time: wall_ms.map(Duration::from_millis),
-            idle_turns: self.settings.budgets.task.idle_turns.map(short),
-            budget,
-            used,
-        })
+    /// What the task's attempts that ended have used.
+    pub(crate) async fn used_by(&self, task: &Task) -> Result<SpendingAmount, EngineError> {
+        Ok(total(&self.ends_of(task).await?))
     }
 
     /// What Baton measured of the task's attempts, oldest first.
@@ -123,6 +71,10 @@ impl Limits {
         verified: &Evidence,
         now: Timestamp,
     ) -> Result<Change, EngineError> {
+        if let Some(live) = task.state().live_attempt() {
+            // Counted twice it would stop others too early.
+            self.live.end(live.id);
+        }
         let budgets = &self.settings.budgets;
         let mut accounts = Vec::new();
         if budgets.day != Budget::default() {
@@ -169,25 +121,49 @@ impl Limits {
         if budget == Budget::default() {
             return Ok(());
         }
-        let now = self.tasks.store.now().await?;
-        let today = SpendingAccount::day_of(now);
+        let today = SpendingAccount::day_of(self.tasks.store.now().await?);
         let used = self.tasks.store.spending(today).await?;
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
-        let Some(reached) = budget.reached(BudgetScope::Day, used) else { return Ok(()) };
+        match budget.reached(BudgetScope::Day, used) {
+            Some(reached) => self.hold_day(&reached).await,
+            None => Ok(()),
+        }
+    }
+
+    pub async fn hold_day(&self, reached: &BudgetReached) -> Result<(), EngineError> {
+        let now = self.tasks.store.now().await?;
+        let today = SpendingAccount::day_of(now);
         for agent in self.settings.agents.keys() {
-            let known = self.holds.find(agent).await?;
-            let is_released = known.is_some_and(|stored| {
-                let hold = stored.value;
-                hold.why == HoldReason::Budget
-                    && hold.released.is_some_and(|released| SpendingAccount::day_of(released.at) == today)
-            });
-            if is_released {
+            if self.is_day_released(agent, today).await? {
                 continue;
             }
-            let said = format!("the budget of this day is used up: {reached}; work goes on tomorrow");
+            let said = format!("{}; work goes on tomorrow", day_is_over(reached));
             let until = Some(end_of_day(now));
             self.hold(&Hold::new(agent.clone(), HoldReason::Budget, &said, now, until)).await?;
         }
         Ok(())
     }
+
+    /// Whether a person has let the agent work on for the rest of this day.
+    pub(crate) async fn is_day_released(
+        &self,
+        agent: &AgentName,
+        today: SpendingAccount,
+    ) -> Result<bool, EngineError> {
+        let known = self.holds.find(agent).await?;
+        Ok(known.is_some_and(|stored| {
+            let hold = stored.value;
+            hold.why == HoldReason::Budget
+                && hold.released.is_some_and(|released| SpendingAccount::day_of(released.at) == today)
+        }))
+    }
+}
+
+/// What an attempt ends with, and what its agent is held for.
+pub fn day_is_over(reached: &BudgetReached) -> String {
+    format!("the budget of this day is used up: {reached}")
+}
+
+fn total(ends: &[Evidence]) -> SpendingAmount {
+    ends.iter().map(SpendingAmount::new).fold(SpendingAmount::default(), SpendingAmount::plus)
 }

@@ -6,6 +6,8 @@ pub mod budgets;
 pub mod holds;
 mod intake;
 pub mod intakes;
+mod live_spending;
+pub mod room;
 mod systemic;
 
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 use crate::base::announce::Announce;
 use crate::limits::holds::Holds;
 use crate::limits::intakes::Intakes;
+use crate::limits::live_spending::LiveSpending;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
@@ -22,6 +25,8 @@ pub struct Limits {
     pub holds: Holds,
     /// Failures in a row, by agent.
     pub intakes: Intakes,
+    /// What runs here and is not written yet.
+    pub live: LiveSpending,
     tasks: TaskService,
     settings: Arc<Settings>,
     announce: Announce,
@@ -29,7 +34,14 @@ pub struct Limits {
 
 impl Limits {
     pub fn new(tasks: TaskService, settings: Arc<Settings>, announce: Announce) -> Self {
-        Self { holds: Holds::new(&tasks), intakes: Intakes::default(), tasks, settings, announce }
+        Self {
+            holds: Holds::new(&tasks),
+            intakes: Intakes::default(),
+            live: LiveSpending::default(),
+            tasks,
+            settings,
+            announce,
+        }
     }
 
     /// The same for the work of a project with these settings.

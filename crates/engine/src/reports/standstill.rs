@@ -112,7 +112,8 @@ fn plan_to_approve(task: &Task) -> Option<Standstill> {
 async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
     let filter = TaskFilter { is_kept: true, newest_first: true, ..TaskFilter::default() };
     let page = tasks.store.tasks(&filter, None, TASKS_MAX).await?;
-    let held: Vec<&Task> = page.items.iter().map(|stored| &stored.value).filter(is_held).collect();
+    let held: Vec<&Task> =
+        page.items.iter().map(|stored| &stored.value).filter(|task| is_held(task)).collect();
     let mut looped: BTreeSet<&SessionId> = BTreeSet::new();
     for session in held.iter().map(|task| &task.spec().session_id).collect::<BTreeSet<_>>() {
         let current = Loops::new(tasks).phase_loop(session).await?;
@@ -125,7 +126,7 @@ async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
 }
 
 /// One that waits for its time needs nobody.
-fn is_held(task: &&Task) -> bool {
+fn is_held(task: &Task) -> bool {
     *task.state() == TaskState::Held && waits_until(task).is_none()
 }
 

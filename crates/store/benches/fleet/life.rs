@@ -13,7 +13,9 @@ use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
 use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
-use baton_core::task::attempt::{AgentSession, AttemptEnd, AttemptReport, AttemptResult, Evidence};
+use baton_core::task::attempt::{
+    AgentSession, AttemptEnd, AttemptReport, AttemptResult, Evidence, SessionUse,
+};
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
@@ -52,7 +54,8 @@ pub fn start(attempt: AttemptId) -> Command {
 
 pub fn note_session(attempt: AttemptId, since: Timestamp) -> Command {
     let id = format!("{:032x}", attempt.bits());
-    let session = AgentSession { agent: "claude".parse().unwrap(), id, since, is_full: false };
+    let agent = "claude".parse().unwrap();
+    let session = AgentSession { agent, id, since, is_full: false, used: SessionUse::default() };
     Command::NoteSession { attempt, session }
 }
 

@@ -25,8 +25,12 @@ use crate::run::protocol::Protocol;
 const INTERRUPT_ID: &str = "baton-interrupt";
 
 pub(super) fn protocol(launch: &Launch) -> Box<dyn Protocol> {
-    let prompt = launch.prompt.clone();
-    Box::new(ClaudeProtocol { prompt, pending: BTreeMap::new(), is_interrupted: false })
+    Box::new(ClaudeProtocol {
+        prompt: launch.prompt.clone(),
+        pending: BTreeMap::new(),
+        is_interrupted: false,
+        tokens: CountedTokens::default(),
+    })
 }
 
 /// Arguments that select the stream, appended to the configured command.
@@ -79,6 +83,44 @@ struct ClaudeProtocol {
     pending: BTreeMap<AskId, PendingToolUse>,
     /// The turn is being cut short for a message.
     is_interrupted: bool,
+    tokens: CountedTokens,
+}
+
+/// Tokens that were counted message by message. The result has them all, but only at the end of the run.
+#[derive(Default)]
+struct CountedTokens {
+    input: u64,
+    output: u64,
+    /// A message comes in several lines, each with what it has used so far.
+    message: String,
+    of_message: (u64, u64),
+}
+
+impl CountedTokens {
+    /// What this line of a message adds.
+    fn add(&mut self, id: &str, (input, output): (u64, u64)) -> (u64, u64) {
+        if self.message != id {
+            id.clone_into(&mut self.message);
+            self.of_message = (0, 0);
+        }
+        let new = (input.saturating_sub(self.of_message.0), output.saturating_sub(self.of_message.1));
+        self.of_message = (self.of_message.0.max(input), self.of_message.1.max(output));
+        self.input = self.input.saturating_add(new.0);
+        self.output = self.output.saturating_add(new.1);
+        new
+    }
+
+    /// What is missing of all that the run has used.
+    fn rest(&self, (input, output): (u64, u64)) -> (u64, u64) {
+        (input.saturating_sub(self.input), output.saturating_sub(self.output))
+    }
+}
+
+/// Input with what came from the cache, and output.
+fn tokens_of(usage: &Value) -> (u64, u64) {
+    let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let cached = count("cache_read_input_tokens").saturating_add(count("cache_creation_input_tokens"));
+    (count("input_tokens").saturating_add(cached), count("output_tokens"))
 }
 
 struct PendingToolUse {
@@ -115,7 +157,11 @@ fn interrupt() -> String {
 }
 
 impl ClaudeProtocol {
-    fn assistant(message: &Value, conversation: &mut Conversation) {
+    fn assistant(&mut self, message: &Value, conversation: &mut Conversation) {
+        let (input, output) = self.tokens.add(text_of(message, "id"), tokens_of(&message["usage"]));
+        if input > 0 || output > 0 {
+            conversation.add_tokens(UsageKind::PerTurn, input, output);
+        }
         for block in message["content"].as_array().into_iter().flatten() {
             match text_of(block, "type") {
                 "text" => {
@@ -172,11 +218,8 @@ impl ClaudeProtocol {
     }
 
     fn result(&mut self, line: &Value, conversation: &mut Conversation) {
-        let usage = &line["usage"];
-        let count = |key: &str| usage[key].as_u64().unwrap_or(0);
-        let input =
-            count("input_tokens") + count("cache_read_input_tokens") + count("cache_creation_input_tokens");
-        conversation.add_tokens(UsageKind::PerTurn, input, count("output_tokens"));
+        let (input, output) = self.tokens.rest(tokens_of(&line["usage"]));
+        conversation.add_tokens(UsageKind::PerTurn, input, output);
         // Tokens cover this run, the cost covers the session.
         if let Some(cost) = line["total_cost_usd"].as_f64().and_then(|usd| micro_usd(usd).ok()) {
             conversation.add_cost(UsageKind::PerSession, cost);
@@ -290,7 +333,7 @@ impl Protocol for ClaudeProtocol {
                 conversation.mark_prompted();
             }
             ("system", "api_retry") => conversation.output.log_note(&format!("the agent retries: {line}")),
-            ("assistant", _) => Self::assistant(&line["message"], conversation),
+            ("assistant", _) => self.assistant(&line["message"], conversation),
             ("user", _) => Self::user(&line["message"], conversation),
             ("control_request", _) => self.control_request(&line, conversation),
             ("result", _) => self.result(&line, conversation),
