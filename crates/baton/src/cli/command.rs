@@ -192,6 +192,9 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  baton landing\n  baton landing --follow              print the output of the checks as it comes\n  baton --json landing"
     )]
     Landing(landing::LandingArgs),
+    /// List the accounts that agents work on: whether they take work, why not and until when, and what was used today
+    #[command(after_help = "Examples:\n  baton accounts\n  baton --json accounts")]
+    Accounts,
     /// List and release holds: agents that get no work because of a limit, an expired login or a budget
     #[command(subcommand, after_help = "Examples:\n  baton hold list\n  baton hold release claude")]
     Hold(holds::HoldCommand),

@@ -62,6 +62,15 @@ pub(crate) enum TaskCommand {
         /// Time zone of --at, such as Europe/Berlin [default: that of this machine]
         #[arg(long, value_name = "ZONE", requires = "at")]
         time_zone: Option<String>,
+        /// Agent for it [default: that of its role]
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+        /// Model for it, for agents that let it be chosen
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+        /// Wait for its agent instead of giving it to a fallback
+        #[arg(long)]
+        no_fallback: bool,
     },
     /// List tasks, oldest first
     #[command(

@@ -3,6 +3,7 @@
 //! Argument definitions are in `cli`; printing is `output`'s job.
 
 mod accept;
+mod accounts;
 mod backup;
 mod breakdown;
 mod chat;
@@ -139,6 +140,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         CliCommand::Answer(arguments) => {
             call_api(options, async |api| question::answer(api, arguments).await)
         }
+        CliCommand::Accounts => call_api(options, async |api| accounts::run(api).await),
         CliCommand::Hold(command) => call_api(options, async |api| hold::run(api, command).await),
         CliCommand::Routine(command) => call_api(options, async |api| routine::run(api, command).await),
         CliCommand::Landing(_) => call_api(options, async |api| lanes::list(api).await),

@@ -9,9 +9,10 @@ use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
 use crate::people::actor::Actor;
 
-/// At most one per agent; the latest one counts.
+/// At most one per agent or account; the latest one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
+    /// The agent, or the account, that gets no work. No account has the name of an agent.
     pub agent: AgentName,
     pub why: HoldReason,
     /// What the agent said, and what to do about it.

@@ -4,4 +4,5 @@
 
 pub mod budget;
 pub mod hold;
+pub mod quiet_hours;
 pub mod spending;

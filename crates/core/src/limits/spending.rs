@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::ProjectId;
+use crate::base::text::AgentName;
 use crate::base::time::Timestamp;
 use crate::task::attempt::Evidence;
 
@@ -40,12 +41,17 @@ impl SpendingAmount {
 }
 
 /// What the spending is booked on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpendingAccount {
     Project(ProjectId),
     /// Days since 1970, in UTC.
     Day(i64),
+    /// What agents used of one account on a day.
+    Account {
+        name: AgentName,
+        day: i64,
+    },
 }
 
 impl SpendingAccount {
@@ -54,11 +60,17 @@ impl SpendingAccount {
         Self::Day(at.ms().div_euclid(DAY_MS))
     }
 
+    /// An account on the day of a timestamp.
+    pub fn of_account(name: AgentName, at: Timestamp) -> Self {
+        Self::Account { name, day: at.ms().div_euclid(DAY_MS) }
+    }
+
     /// The key of its row.
     pub fn key(&self) -> String {
         match self {
             Self::Project(project) => project.to_string(),
             Self::Day(day) => format!("day-{day}"),
+            Self::Account { name, day } => format!("account-{name}-day-{day}"),
         }
     }
 }

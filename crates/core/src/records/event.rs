@@ -18,6 +18,7 @@ use crate::recipe::exit_reason::ExitReason;
 use crate::records::effect::Effect;
 use crate::recycle::RecycleReason;
 use crate::recycle::plan::Plan;
+use crate::schedule::AgentPlace;
 use crate::task::TaskSpec;
 use crate::task::attempt::AttemptEnd;
 use crate::task::fence::FenceReport;
@@ -335,6 +336,14 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
     },
+    /// A limit moved the task to another account or to another agent.
+    AgentMoved {
+        task: TaskId,
+        attempt: AttemptId,
+        from: AgentPlace,
+        to: AgentPlace,
+        reason: NonBlank,
+    },
     IntakePaused {
         agent: AgentName,
         /// `None` if it lasts until a person releases it.
@@ -407,6 +416,7 @@ impl EventBody {
             | Self::PlanApproved { task, .. }
             | Self::PlanRejected { task, .. }
             | Self::RoutineRan { task, .. }
+            | Self::AgentMoved { task, .. }
             | Self::RunBound { task, .. } => Some(*task),
             Self::MessagePosted { task, .. }
             | Self::QuestionAsked { task, .. }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::id::ProjectId;
 use crate::base::text::Label;
 use crate::schedule::owned_queue::OwnedQueues;
+use crate::schedule::route::AgentRoutes;
 
 /// What a worker offers. The default runs whatever has no special needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct WorkerFit {
     pub has_home: bool,
     /// What runs work through themselves.
     pub owned: OwnedQueues,
+    /// Who takes what here. Without agents, whoever serves the role.
+    pub routes: AgentRoutes,
 }
 
 impl Default for WorkerFit {
@@ -25,6 +28,7 @@ impl Default for WorkerFit {
             elsewhere: BTreeSet::new(),
             has_home: true,
             owned: OwnedQueues::default(),
+            routes: AgentRoutes::default(),
         }
     }
 }
@@ -38,8 +42,8 @@ impl WorkerFit {
         }
     }
 
-    /// The widest fit by labels and projects: reaches whatever any of these reaches. What runs own differs from one
-    /// request to the next by moments only, and is checked for each task.
+    /// The widest fit by labels and projects: reaches whatever any of these reaches. What runs own and
+    /// who takes what is checked for each task.
     pub fn union<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut all = all.into_iter().cloned();
         let Some(mut union) = all.next() else { return Self::default() };
@@ -71,12 +75,14 @@ mod tests {
             elsewhere: [project(1), project(2)].into(),
             has_home: false,
             owned: OwnedQueues::default(),
+            routes: AgentRoutes::default(),
         };
         let mac = WorkerFit {
             labels: labels(&["mac"]),
             elsewhere: [project(2)].into(),
             has_home: true,
             owned: OwnedQueues::default(),
+            routes: AgentRoutes::default(),
         };
         let union = WorkerFit::union([&gpu, &mac]);
         assert_eq!(union.labels, labels(&["gpu", "mac"]));

@@ -10,6 +10,7 @@ mod fit;
 mod intake;
 mod owned_queue;
 mod rank;
+mod route;
 mod share;
 pub mod worker;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ pub use fit::WorkerFit;
 pub use intake::{AgentIntake, FAILURES_BEFORE_PAUSE, PAUSE_MS_BASE, PAUSE_MS_MAX};
 pub use owned_queue::{OwnedQueue, OwnedQueues, ProjectScope};
 pub use rank::{AGEING_MS, ClaimOrder, ClaimRank, InvalidClaimRank, Urgency};
+pub use route::{AgentPlace, AgentRoute, AgentRoutes, RouteRefusal, RouteWish};
 pub use share::Share;
 
 /// A task that could be claimed: its dependencies are met and its state allows it.

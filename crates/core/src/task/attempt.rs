@@ -37,6 +37,9 @@ pub struct Attempt {
 pub struct AgentSession {
     /// Its agent. Another agent cannot load it.
     pub agent: AgentName,
+    /// The account it was on, if there was a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AgentName>,
     pub id: String,
     pub since: Timestamp,
     /// Its context is full: it cannot be resumed, and everything has to be said again.

@@ -7,6 +7,7 @@ use crate::ask::question::Question;
 use crate::base::id::{AttemptId, TaskId};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
+use crate::schedule::AgentPlace;
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
 use crate::task::messages::TaskMessages;
@@ -26,6 +27,8 @@ pub struct Ledger {
     pub is_ahead: bool,
     /// The attempt the next one continues.
     pub resumes: Option<AttemptId>,
+    /// Where its last agent session is, if there was a choice. It goes on there while it can.
+    pub session_place: Option<AgentPlace>,
     /// Why nobody may claim it, while it is held.
     pub held_because: Option<NonBlank>,
     /// The tasks on whose accepted work it was started before that had landed. It lands after them.

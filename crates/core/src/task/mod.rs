@@ -27,11 +27,11 @@ use crate::base::accept_policy::AcceptPolicy;
 use crate::base::id::{ProjectId, SessionId, TaskId};
 use crate::base::priority::Priority;
 use crate::base::task_type::TaskType;
-use crate::base::text::{Label, NonBlank, RecipeId, Role};
+use crate::base::text::{AgentName, Label, NonBlank, RecipeId, Role};
 use crate::base::time::Timestamp;
 use crate::graph::Standing;
 use crate::recycle::{Depth, RecycleReason};
-use crate::schedule::{ClaimRank, Share, Urgency, WorkerFit};
+use crate::schedule::{ClaimRank, RouteWish, Share, Urgency, WorkerFit};
 use crate::task::ledger::Ledger;
 use crate::task::state::{ReplacedBy, TaskState};
 use crate::task::stored::StoredTask;
@@ -72,6 +72,18 @@ pub struct TaskSpec {
     /// It does not start before this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Timestamp>,
+    /// The agent a person chose for it; without one, that of its role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// The model a person chose for it; without one, what its step or its agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<NonBlank>,
+    /// It waits for its agent, however long that gets no work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_fallback: bool,
+    /// An account it must not use: the one its author worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_on: Option<AgentName>,
     pub created_at: Timestamp,
 }
 
@@ -101,6 +113,10 @@ impl TaskSpec {
             accept_when: None,
             verify: Vec::new(),
             start_at: None,
+            agent: None,
+            model: None,
+            no_fallback: false,
+            not_on: None,
             created_at,
         }
     }
@@ -113,6 +129,26 @@ impl WorkerFit {
         self.reaches(spec.project_id)
             && spec.needs.is_subset(&self.labels)
             && self.owned.owner_of(task).is_none()
+            && (self.routes.agents.is_empty() || self.agent_for(task).is_some())
+    }
+
+    /// The agent that takes the task now, if the worker chooses among agents.
+    pub fn agent_for(&self, task: &Task) -> Option<AgentName> {
+        self.routes.choose(&task.route_wish(&task.spec.role)).ok().map(|place| place.agent)
+    }
+}
+
+impl Task {
+    /// What it asks of whoever works on it in this role.
+    pub fn route_wish<'a>(&'a self, role: &'a Role) -> RouteWish<'a> {
+        let is_own = *role == self.spec.role;
+        RouteWish {
+            role,
+            agent: self.spec.agent.as_ref().filter(|_| is_own),
+            no_fallback: self.spec.no_fallback && is_own,
+            session: self.ledger.session_place.as_ref(),
+            not_on: self.spec.not_on.as_ref(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::base::id::{AttemptId, TaskId};
 use crate::base::task_type::TaskType;
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
+use crate::schedule::AgentPlace;
 use crate::task::attempt::AttemptEnd;
 use crate::task::ledger::{Asking, Ledger, TaskNote};
 use crate::task::messages::TaskMessages;
@@ -38,6 +39,8 @@ struct StoredLedger {
     is_ahead: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     resumes: Option<AttemptId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_place: Option<AgentPlace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held_because: Option<NonBlank>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -166,6 +169,7 @@ impl StoredLedger {
             is_ahead: ledger.is_ahead,
             resumes: ledger.resumes,
             held_because: ledger.held_because,
+            session_place: ledger.session_place,
             rests_on: ledger.rests_on,
             output: ledger.output,
             last_end: ledger.last_end,
@@ -188,6 +192,7 @@ impl From<StoredLedger> for Ledger {
             is_ahead: stored.is_ahead,
             resumes: stored.resumes,
             held_because: stored.held_because,
+            session_place: stored.session_place,
             rests_on: stored.rests_on,
             output: stored.output,
             last_end: stored.last_end,

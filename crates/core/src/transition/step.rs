@@ -10,6 +10,7 @@ use crate::people::actor::Actor;
 use crate::records::effect::{Effect, Notification, Timer};
 use crate::records::event::{Event, EventBody};
 use crate::records::transition::Transition;
+use crate::schedule::AgentPlace;
 use crate::task::attempt::{AgentSession, Attempt};
 use crate::task::attempt_record::{AttemptClosing, AttemptRecord};
 use crate::task::state::{AwaitedAnswer, StateName, TaskState};
@@ -251,6 +252,10 @@ impl<'a> TransitionBuilder<'a> {
 
     /// Written immediately, not with the end: an attempt that dies has no end, and its session still exists.
     pub(super) fn note_session(&mut self, mut attempt: Attempt, session: AgentSession) {
+        // A step of another role may be another agent's; the task goes on with its own.
+        if let Some(account) = session.account.clone().filter(|_| session.agent == attempt.agent) {
+            self.task.ledger.session_place = Some(AgentPlace { agent: session.agent.clone(), account });
+        }
         attempt.agent_session = Some(session);
         self.attempts.push(AttemptRecord {
             task_id: self.task.id(),

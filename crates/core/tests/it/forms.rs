@@ -14,6 +14,7 @@ use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::effect::{Effect, Notification, Timer};
 use baton_core::records::event::{Event, EventBody, RoutineChange};
 use baton_core::recycle::plan::{Plan, PlanDraft};
+use baton_core::schedule::AgentPlace;
 use baton_core::task::Task;
 use baton_core::task::attempt::ResultKind;
 use baton_core::task::fence::{FenceAspect, FenceGap, FenceLayer, FenceMode, FenceReport, NetworkMode};
@@ -154,6 +155,13 @@ pub(crate) fn other_events() -> Vec<EventBody> {
             task: Some(task),
             session: None,
         },
+        EventBody::AgentMoved {
+            task,
+            attempt: AttemptId::from_bits(7),
+            from: AgentPlace { agent: "claude".parse().unwrap(), account: "work".parse().unwrap() },
+            to: AgentPlace { agent: "codex".parse().unwrap(), account: "codex".parse().unwrap() },
+            reason: text("work gets no work until 2026-11-17T23:00:00.000Z"),
+        },
         EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
         EventBody::IntakePaused {
             agent: "claude".parse().unwrap(),
@@ -245,6 +253,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::RoutineChanged { .. } => 54,
         EventBody::RoutineRan { .. } => 55,
         EventBody::RoutineSkipped { .. } => 56,
+        EventBody::AgentMoved { .. } => 57,
     }
 }
 
@@ -262,8 +271,9 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..57).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..58).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"agent_moved","from":{"account":"work","agent":"claude"},"reason":"work gets no work until 2026-11-17T23:00:00.000Z","task":"TASK-0000000a","to":{"account":"codex","agent":"codex"}}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"attempt_fenced","fence":{"gaps":[{"aspect":"processes","reason":"bubblewrap is not installed"}],"layers":["landlock"],"mode":"auto","network":"allow"},"task":"TASK-0000000a"}

@@ -125,6 +125,9 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::AttemptRefused { .. } => {
             ("Tasks", "A process of the attempt tried what only a person may do, or acted without its token.")
         }
+        EventBody::AgentMoved { .. } => {
+            ("Tasks", "A limit of one account moved the task to another account, or to a fallback agent.")
+        }
         EventBody::NetworkRefused { .. } => {
             ("Tasks", "The proxy of the attempt's fence did not let a connection through.")
         }

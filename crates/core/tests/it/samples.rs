@@ -157,6 +157,7 @@ pub(crate) fn note_session(number: u32) -> Command {
     let agent = "scripted".parse().unwrap();
     let session = AgentSession {
         agent,
+        account: None,
         id: format!("session-{number}"),
         since: Timestamp::from_ms(1),
         is_full: false,

@@ -1,6 +1,5 @@
 //! A shift: one agent put to work once, in a worktree that stands already.
 
-use crate::attempt::error::AttemptError;
 use crate::base::error::FolderError;
 use std::fs;
 use std::path::Path;
@@ -78,20 +77,19 @@ pub struct Worked {
 
 impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
-        let settings = &self.context.settings;
-        let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
-        let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
+        let who = self.assign().await?;
+        let (name, agent) = (who.name, who.agent);
         let turns_max = self.turns.left;
         let folder = self.context.place.attempt_folder(self.attempt);
         let gateway = self.context.agents.gateway();
         let secret = gateway.admit(self.task.id(), self.attempt).await?;
         let bench = self.bench(agent).await?;
-        let session = self.session(name, agent, &secret).await?;
+        let session = self.session(&who, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
         let room = self.context.limits.room(self.task, self.attempt, name).await?;
         let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
-        let (command, environment) = (self.command(agent), self.environment(agent, &secret));
+        let (command, environment) = (self.command(agent), self.environment(&who, &secret)?);
         let (fenced, refused) = self.build_fence(agent, &environment, &command).await?;
         let launch = Launch {
             attempt: self.attempt,
@@ -112,16 +110,16 @@ impl AgentRun<'_> {
         let mut trace = AgentTrace::start(name, agent.kind, launch.session.model.as_deref());
         let watched = Watched { room: &room, steering: &steering, trace: &mut trace };
         // On the heap: it holds the state of everything that is watched while the agent runs.
-        let mut ended = Box::pin(self.drive(driver.as_ref(), launch, name, watched, stop)).await?;
+        let mut ended = Box::pin(self.drive(driver.as_ref(), launch, &who, watched, stop)).await?;
         let steered = steering.delivered(ended.messages_delivered);
         steering.end()?;
         trace.end(&ended);
         if let Some(failure) = &ended.failure {
-            self.context.limits.note_failure(name, failure).await?;
+            self.context.limits.note_failure(self.task, name, who.account.as_ref(), failure).await?;
             if failure.kind == FailureKind::ContextOverflow {
                 // It does not fit any more; the next attempt is told in a new one.
                 let id = ended.agent_session.as_deref().unwrap_or_default();
-                self.note_session(name, id, true, SessionUse::default()).await?;
+                self.note_session(&who, id, true, SessionUse::default()).await?;
             }
         }
         let letters = self.context.agents.mailbox.close(self.attempt);

@@ -7,7 +7,6 @@ use std::path::Path;
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
 use baton_agents::process::identity::ProcessIdentity;
-use baton_core::base::text::AgentName;
 use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause, SessionUse};
@@ -17,6 +16,7 @@ use tracing::Instrument;
 
 use crate::attempt::agent_run::{AgentRun, PROCESS_FILE};
 use crate::attempt::agent_trace::AgentTrace;
+use crate::attempt::assignment::Assignment;
 use crate::attempt::progress::Progress;
 use crate::attempt::run_usage::RunUsage;
 use crate::attempt::steering::Steering;
@@ -37,7 +37,7 @@ impl AgentRun<'_> {
         &self,
         driver: &dyn Driver,
         launch: Launch,
-        name: &AgentName,
+        who: &Assignment<'_>,
         watched: Watched<'_>,
         stop: watch::Receiver<bool>,
     ) -> Result<RunResult, EngineError> {
@@ -46,7 +46,7 @@ impl AgentRun<'_> {
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let (quit, quitting) = watch::channel(*stop.borrow());
         let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
-        let mut usage = RunUsage::new(self.session_use(name, &launch).await?);
+        let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
@@ -78,7 +78,7 @@ impl AgentRun<'_> {
                         if resumed.as_ref() != Some(&id) {
                             usage.begin_session();
                         }
-                        heard = self.note_session(name, &id, false, usage.before()).await;
+                        heard = self.note_session(who, &id, false, usage.before()).await;
                         noted = Some(id);
                     }
                     _ => {}
@@ -106,9 +106,11 @@ impl AgentRun<'_> {
         let _ = fs::remove_file(&process_file);
         heard?;
         let in_all = usage.finish(&mut ended);
+        let account = who.account.as_ref().unwrap_or(who.name);
+        self.context.limits.charge_account(account, usage.amount()).await?;
         let is_new = |id: &&String| in_all.is_some() || noted.as_ref() != Some(*id);
         if let Some(id) = ended.agent_session.as_ref().filter(is_new) {
-            self.note_session(name, id, false, in_all.unwrap_or(usage.before())).await?;
+            self.note_session(who, id, false, in_all.unwrap_or(usage.before())).await?;
         }
         if matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
             reached = self.context.limits.reached(room, self.attempt, usage.amount()).await?;
@@ -143,22 +145,23 @@ impl AgentRun<'_> {
     }
 
     /// What the session that is resumed had used before.
-    async fn session_use(&self, name: &AgentName, launch: &Launch) -> Result<SessionUse, EngineError> {
+    async fn session_use(&self, who: &Assignment<'_>, launch: &Launch) -> Result<SessionUse, EngineError> {
         if launch.session.resume.is_none() {
             return Ok(SessionUse::default());
         }
-        Ok(self.earlier_session(name).await?.map(|session| session.used).unwrap_or_default())
+        Ok(self.earlier_session(who).await?.map(|session| session.used).unwrap_or_default())
     }
 
     pub(crate) async fn note_session(
         &self,
-        agent: &AgentName,
+        who: &Assignment<'_>,
         id: &str,
         is_full: bool,
         used: SessionUse,
     ) -> Result<(), EngineError> {
         let since = self.context.tasks.store.now().await?;
-        let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full, used };
+        let (agent, account) = (who.name.clone(), who.account.clone());
+        let session = AgentSession { agent, account, id: id.to_owned(), since, is_full, used };
         let note = Command::NoteSession { attempt: self.attempt, session };
         match self.context.tasks.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.

@@ -1,7 +1,8 @@
 //! Why an attempt could not run. None of these is the task's fault.
 
 use baton_core::base::explanation::Explanation;
-use baton_core::base::text::Role;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::explained;
 
 use crate::base::error::ErrorKind;
@@ -15,6 +16,10 @@ pub enum AttemptError {
     Panicked { detail: String },
     #[error("cannot set up the worktree. {output}")]
     SetupFailed { output: String },
+    #[error("{account} gets no work until {until}")]
+    AccountClosed { account: AgentName, until: Timestamp },
+    #[error("the account {account} needs the variable {variable}, which is not set where Baton runs")]
+    NoVariable { account: AgentName, variable: String },
     #[error("cannot put the file {name} into the worktree: {detail}")]
     NotAttached { name: String, detail: String },
 }
@@ -22,9 +27,12 @@ pub enum AttemptError {
 failure! {
     AttemptError { |it|
         kind: match it {
-            Self::NoAgent { .. } | Self::Panicked { .. } | Self::SetupFailed { .. } | Self::NotAttached { .. } => {
-                ErrorKind::Internal
-            }
+            Self::NoAgent { .. }
+            | Self::Panicked { .. }
+            | Self::SetupFailed { .. }
+            | Self::AccountClosed { .. }
+            | Self::NoVariable { .. }
+            | Self::NotAttached { .. } => ErrorKind::Internal
         },
         hint: match it {
             Self::NoAgent { role } => format!(
@@ -33,6 +41,10 @@ failure! {
             Self::Panicked { .. } => "its task goes back to the queue; the log has more".to_owned(),
             Self::SetupFailed { .. } => {
                 "fix the task that [worktree] setup names; it runs in a fresh worktree, before the agent".to_owned()
+            }
+            Self::AccountClosed { .. } => "its task goes back to the queue and starts when it opens".to_owned(),
+            Self::NoVariable { variable, .. } => {
+                format!("set {variable} and start Baton again, or correct env of the account in the settings")
             }
             Self::NotAttached { .. } => "check the disk of the machine that runs the agent".to_owned(),
         },
@@ -59,6 +71,18 @@ explained! { AttemptError {
         cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. \
                 Neither the task nor the agent is blamed; no task of the project starts until you have answered.",
         next: "Run it by hand in a fresh clone (`baton do NAME`), fix it, and answer the question in the inbox.",
+    },
+    Self::AccountClosed { .. } => Explanation {
+        code: "account_closed",
+        means: "Between the claim of a task and the start of its agent, the account was put on hold.",
+        cause: "Another agent on the same account met a limit just then, or its quiet hours began.",
+        next: "Nothing: the task goes back to the queue without blame. `baton accounts` shows when the account opens.",
+    },
+    Self::NoVariable { .. } => Explanation {
+        code: "no_variable",
+        means: "An account takes a variable of its agent from one that is not set.",
+        cause: "`[accounts.NAME] env` names a variable that the process of Baton does not have.",
+        next: "Set it in the environment of `baton up` or `baton worker`, or correct its name in the settings.",
     },
     Self::NotAttached { .. } => Explanation {
         code: "not_attached",

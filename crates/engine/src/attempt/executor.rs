@@ -201,7 +201,8 @@ impl Executor<'_> {
             ("BATON_STEP", self.step_name(step)),
             ("BATON_STEP_VISIT", run.visits(step.name()).to_string()),
         ];
-        variables.extend(step.model().map(|model| ("BATON_MODEL", model.to_owned())));
+        let of_task = self.task.spec().model.as_ref().map(NonBlank::as_str);
+        variables.extend(step.model().or(of_task).map(|model| ("BATON_MODEL", model.to_owned())));
         // With an answer to go on from, the prompt holds the conversation; a lost attempt alone is begun anew.
         let has_answer =
             questions.iter().any(|record| matches!(record.state, QuestionState::Answered { .. }));

@@ -26,6 +26,7 @@ use crate::base::error::EngineError;
 use crate::base::run_fence::RunFence;
 use crate::projects::fence::object_folders;
 use crate::settings::AgentSettings;
+use crate::settings::accounts::HOME_VARIABLES;
 use crate::tasks::service::TaskService;
 
 /// Different hosts whose refusal is told, for one run. An agent that tries them all fills no history.
@@ -104,6 +105,8 @@ impl AgentRun<'_> {
         {
             let _ = fs::create_dir_all(folder);
         }
+        let moved = HOME_VARIABLES.iter().filter_map(|variable| environment.get(variable));
+        agent_write.extend(moved.map(PathBuf::from).filter(|path| path.is_dir()));
         let is_outside = |path: &PathBuf| !path.starts_with(&self.checkout.folder);
         agent_write.extend(self.worktrees.git_folders(self.checkout).into_iter().filter(is_outside));
         let program = command.first().and_then(|word| resolve(word, &search_path));

@@ -8,11 +8,12 @@ use std::time::Duration;
 use baton_agents::driver::tool_server::ToolServer;
 use baton_agents::driver::{RunLimits, SessionResume, SessionSetup};
 use baton_agents::process::environment::AgentEnvironment;
-use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::AgentSession;
 
 use crate::attempt::agent_run::AgentRun;
+use crate::attempt::assignment::Assignment;
+use crate::attempt::error::AttemptError;
 use crate::attempt::mailbox::Bench;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
@@ -57,8 +58,16 @@ impl AgentRun<'_> {
         AgentEnvironment::allowed(std::env::vars_os(), &names)
     }
 
-    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &AttemptSecret) -> AgentEnvironment {
-        let mut environment = Self::allowed(agent);
+    pub(crate) fn environment(
+        &self,
+        who: &Assignment<'_>,
+        secret: &AttemptSecret,
+    ) -> Result<AgentEnvironment, AttemptError> {
+        let mut environment = Self::allowed(who.agent);
+        if let (Some(name), Some(account)) = (&who.account, who.account_settings) {
+            let unset = |variable| AttemptError::NoVariable { account: name.clone(), variable };
+            account.apply(&who.agent.preset(), &mut environment).map_err(unset)?;
+        }
         if let Some(url) = &self.context.agents.mcp_url {
             environment.set("BATON_MCP_URL", url);
         }
@@ -73,7 +82,7 @@ impl AgentRun<'_> {
         for (name, value) in &self.variables {
             environment.set(name, value);
         }
-        environment
+        Ok(environment)
     }
 
     /// What the agent's tools need to know of where it works.
@@ -88,14 +97,14 @@ impl AgentRun<'_> {
     /// Where it reaches the tools, the session it goes on in, and what else a session is opened with.
     pub(crate) async fn session(
         &self,
-        name: &AgentName,
-        agent: &AgentSettings,
+        who: &Assignment<'_>,
         secret: &AttemptSecret,
     ) -> Result<SessionSetup, EngineError> {
-        if !agent.has_sessions() {
+        if !who.agent.has_sessions() {
             return Ok(SessionSetup::default());
         }
-        let earlier = self.earlier_session(name).await?;
+        let earlier = self.earlier_session(who).await?;
+        let of_task = || self.task.spec().model.as_ref().map(ToString::to_string);
         Ok(SessionSetup {
             tools: Some(ToolServer {
                 name: SERVER_NAME.to_owned(),
@@ -108,7 +117,7 @@ impl AgentRun<'_> {
                 prompt_without: self.prompt.clone(),
             }),
             git_folders: self.worktrees.git_folders(self.checkout),
-            model: self.model.clone().or_else(|| agent.model.clone()),
+            model: self.model.clone().or_else(of_task).or_else(|| who.agent.model.clone()),
         })
     }
 
@@ -116,14 +125,14 @@ impl AgentRun<'_> {
     /// one, or when the last one was another agent's.
     pub(crate) async fn earlier_session(
         &self,
-        name: &AgentName,
+        who: &Assignment<'_>,
     ) -> Result<Option<AgentSession>, EngineError> {
         let task = self.context.tasks.task(self.task.id()).await?.value;
         let mut attempt = task.state().live_attempt().cloned();
         while let Some(current) = attempt {
             if let Some(session) = current.agent_session {
                 let is_of_now = self.session_since.is_none_or(|since: Timestamp| session.since >= since);
-                let is_usable = session.agent == *name && is_of_now && !session.is_full;
+                let is_usable = self.finds(who, &session) && is_of_now && !session.is_full;
                 return Ok(is_usable.then_some(session));
             }
             attempt = match current.resumes {
@@ -134,5 +143,12 @@ impl AgentRun<'_> {
             };
         }
         Ok(None)
+    }
+
+    /// Whether the agent finds this session on the account it works on.
+    fn finds(&self, who: &Assignment<'_>, session: &AgentSession) -> bool {
+        let accounts = who.account.as_ref().zip(session.account.as_ref());
+        let is_there = accounts.is_none_or(|(now, then)| self.context.settings.shares_sessions(now, then));
+        session.agent == *who.name && is_there
     }
 }

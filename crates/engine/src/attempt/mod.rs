@@ -4,6 +4,7 @@
 
 pub mod agent_run;
 pub(crate) mod agent_trace;
+pub(crate) mod assignment;
 pub(crate) mod attachments;
 pub mod breakdown_prompt;
 pub mod context;

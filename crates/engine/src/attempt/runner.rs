@@ -52,6 +52,7 @@ impl Runner {
     pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
+        self.context.limits.intakes.begin(task.id());
         let runner = match self.context.projects.settings_for(&task).await {
             Ok(settings) => Self { context: self.context.with_settings(settings) },
             Err(error) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
-use baton_core::schedule::WorkerFit;
+use baton_core::schedule::{AgentRoutes, WorkerFit};
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -79,7 +79,12 @@ impl Dispatcher {
         let takes_cold = self.head_start.is_over(Instant::now());
         let reach = self.context.projects.reach(takes_cold).await?;
         let owned = Runs::new(&self.context.tasks).owned_queues().await?;
-        let fit = WorkerFit { owned, ..reach.fit };
+        let routes = self.routes(&agents).await?;
+        if !routes.is_plain() && routes.agents.keys().all(|agent| routes.is_closed(agent)) {
+            debug!("nothing is claimed: every agent and account is closed");
+            return Ok((Vec::new(), SWEEP));
+        }
+        let fit = WorkerFit { owned, routes, ..reach.fit };
         let request = ClaimRequest {
             agents,
             worker: self.node.name.clone(),
@@ -112,6 +117,22 @@ impl Dispatcher {
             debug!(task = %task.id(), role = %task.spec().role, reason, "ready, but not claimed");
         }
         Ok(())
+    }
+
+    /// Who takes what here. Where there is nothing to choose, holds are judged with the other limits.
+    async fn routes(&self, roles: &BTreeMap<Role, AgentName>) -> Result<AgentRoutes, EngineError> {
+        let mut routes = self.context.limits.routes().await?;
+        routes.roles.clone_from(roles);
+        if self.node.is_shared {
+            let settings = &self.context.settings;
+            routes
+                .agents
+                .retain(|agent, _| settings.agents.get(agent).is_some_and(AgentSettings::is_installed));
+        }
+        if routes.is_plain() {
+            routes.closed.clear();
+        }
+        Ok(routes)
     }
 
     /// Who may be started here, and how many at most.

@@ -7,7 +7,8 @@ use baton_core::base::id::{ProjectId, QuestionId};
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::schedule::{
-    AgentIntake, Candidate, Capacity, LimitsByKey, Load, OwnedQueue, OwnedQueues, StartRefusal, may_start,
+    AgentIntake, AgentRoutes, Candidate, Capacity, LimitsByKey, Load, OwnedQueue, OwnedQueues, RouteRefusal,
+    StartRefusal, may_start,
 };
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
@@ -36,6 +37,7 @@ pub struct Queueing {
     intakes: BTreeMap<AgentName, AgentIntake>,
     owned: OwnedQueues,
     held: HeldProjects,
+    routes: AgentRoutes,
     now: Timestamp,
 }
 
@@ -86,7 +88,8 @@ impl Scheduling {
         let agents = self.settings.served_roles();
         let owned = Runs::new(&self.tasks).owned_queues().await?;
         let held = self.held.clone();
-        Ok(Queueing { agents, capacity, load, intakes, owned, held, now: store.now().await? })
+        let routes = self.limits.routes().await?;
+        Ok(Queueing { agents, capacity, load, intakes, owned, held, routes, now: store.now().await? })
     }
 }
 
@@ -106,7 +109,17 @@ impl Queueing {
         if let Some(question) = self.held.question(spec.project_id) {
             return Some(NotStarted::project_held(question));
         }
-        let agent = self.agents.get(&spec.role)?.clone();
+        let agent = match self.routes.choose(&task.route_wish(&spec.role)) {
+            Ok(place) => place.agent,
+            Err(RouteRefusal::NoAgent) => match &spec.agent {
+                Some(wanted) => return Some(NotStarted::without_agent(wanted)),
+                None => return None,
+            },
+            Err(RouteRefusal::Closed { place, until }) => {
+                let paused = StartRefusal::IntakePaused { agent: place.account, until };
+                return Some(NotStarted::from(&paused));
+            }
+        };
         let candidate = Candidate {
             task: spec.id,
             rank: task.claim_rank(),
@@ -138,6 +151,12 @@ impl NotStarted {
             format!("the set-up of its project fails; see to it, then answer: baton answer {question} TEXT");
         Self { code: "project_held".to_owned(), message }
     }
+
+    fn without_agent(agent: &AgentName) -> Self {
+        let message =
+            format!("agent {agent}, which it is for, is not set up here; see [agents] in the settings");
+        Self { code: "no_agent".to_owned(), message }
+    }
 }
 
 impl From<&OwnedQueue> for NotStarted {
@@ -155,7 +174,7 @@ impl From<&StartRefusal> for NotStarted {
     fn from(held: &StartRefusal) -> Self {
         let message = match held {
             // Held until a person has seen to it.
-            StartRefusal::IntakePaused { agent, until } if until.ms() == i64::MAX => {
+            StartRefusal::IntakePaused { agent, until } if *until >= Timestamp::from_ms(i64::MAX) => {
                 format!("agent {agent} is held; see to it, then: baton hold release {agent}")
             }
             StartRefusal::ProjectFull { project, .. } => {

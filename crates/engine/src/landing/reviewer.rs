@@ -8,9 +8,10 @@ use std::fmt::Write;
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::text::{AgentName, NonBlank, Role};
 use baton_core::landing::review::{ReviewOpinion, opinion_in, review_session, subject_line};
 use baton_core::people::actor::Actor;
+use baton_core::task::attempt::Attempt;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
@@ -93,11 +94,12 @@ async fn start(
     task: &Task,
     head: &CommitId,
 ) -> Result<(), EngineError> {
-    let reviewer = settings.agent_for(&Role::verify()).map(|(name, _)| name);
-    let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt.agent);
-    if reviewer.is_none() || reviewer == author.as_ref() {
-        return Err(LandingError::NoReviewer { task: task.id() }.into());
-    }
+    let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt);
+    let not_on = match Independence::of_reviewer(settings, author.as_ref()) {
+        Independence::OtherAgent => None,
+        Independence::OtherAccount { not_on } => Some(not_on),
+        Independence::Nobody => return Err(LandingError::NoReviewer { task: task.id() }.into()),
+    };
     let Some(session) = review_session(task.id()) else { return Ok(()) };
     let diff = projects.diff(task).await?;
     if diff.len() > DIFF_BYTES_MAX {
@@ -111,10 +113,34 @@ async fn start(
         description: text.clone(),
         priority: task.spec().priority,
         role: Role::verify(),
+        not_on: not_on.clone(),
         ..TaskSpec::new(id, session.clone(), TaskType::Report, title.clone(), created_at)
     };
     projects.tasks.add_task(&[], Actor::policy("accept_when = reviewed"), spec).await?;
     Ok(())
+}
+
+/// Who can review instead of the author.
+#[derive(Debug, PartialEq, Eq)]
+enum Independence {
+    OtherAgent,
+    /// The same agent, on any account but this one.
+    OtherAccount {
+        not_on: AgentName,
+    },
+    Nobody,
+}
+
+impl Independence {
+    fn of_reviewer(settings: &Settings, author: Option<&Attempt>) -> Self {
+        let Some((reviewer, agent)) = settings.agent_for(&Role::verify()) else { return Self::Nobody };
+        let Some(author) = author.filter(|author| author.agent == *reviewer) else { return Self::OtherAgent };
+        let of_author = author.agent_session.as_ref().and_then(|session| session.account.as_ref());
+        match of_author.filter(|used| agent.accounts.iter().any(|account| account != *used)) {
+            Some(used) => Self::OtherAccount { not_on: used.clone() },
+            None => Self::Nobody,
+        }
+    }
 }
 
 /// What the review is about: what was asked for, and what was done. Nothing that the author said about it, and no
@@ -135,10 +161,51 @@ fn review_text(spec: &TaskSpec, head: &CommitId, diff: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_core::base::id::SessionId;
+    use std::path::Path;
+
+    use baton_core::base::id::{AttemptId, SessionId};
     use baton_core::base::time::Timestamp;
+    use baton_core::task::attempt::{AgentSession, SessionUse};
 
     use super::*;
+
+    #[test]
+    fn the_author_reviews_its_own_work_on_no_account() {
+        let settings = |accounts: &str| {
+            let text = format!(
+                "default_agent = \"claude\"\n[agents.claude]\naccounts = {accounts}\n[agents.codex]\n[accounts.a]\n[accounts.b]\n"
+            );
+            Settings::parse(&text, Path::new("baton.toml")).unwrap()
+        };
+        let author = |agent: &str, account: Option<&str>| Attempt {
+            id: AttemptId::from_bits(1),
+            number: 1,
+            agent: agent.parse().unwrap(),
+            started_at: Timestamp::from_ms(0),
+            worker: None,
+            resumes: None,
+            agent_session: account.map(|account| AgentSession {
+                agent: agent.parse().unwrap(),
+                account: Some(account.parse().unwrap()),
+                id: "1".to_owned(),
+                since: Timestamp::from_ms(0),
+                is_full: false,
+                used: SessionUse::default(),
+            }),
+        };
+        let (one, two) = (settings("[\"a\"]"), settings("[\"a\", \"b\"]"));
+        let not_a = Independence::OtherAccount { not_on: "a".parse().unwrap() };
+        for (settings, author, expected) in [
+            (&two, Some(author("codex", None)), Independence::OtherAgent),
+            (&two, Some(author("claude", Some("a"))), not_a),
+            (&one, Some(author("claude", Some("a"))), Independence::Nobody),
+            // Nobody knows on which account it was.
+            (&two, Some(author("claude", None)), Independence::Nobody),
+            (&one, None, Independence::OtherAgent),
+        ] {
+            assert_eq!(Independence::of_reviewer(settings, author.as_ref()), expected);
+        }
+    }
 
     #[test]
     fn a_diff_cannot_leave_its_fence() {

@@ -85,7 +85,7 @@ impl Limits {
         }
         let mut change = Change::new();
         for account in accounts {
-            let known = self.tasks.store.spending(account).await?;
+            let known = self.tasks.store.spending(account.clone()).await?;
             let guard = known.as_ref().map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
             let before = known.map(|stored| stored.value.amount).unwrap_or_default();
             let amount = before.plus(SpendingAmount::new(verified));
@@ -134,7 +134,7 @@ impl Limits {
         let now = self.tasks.store.now().await?;
         let today = SpendingAccount::day_of(now);
         for agent in self.settings.agents.keys() {
-            if self.is_day_released(agent, today).await? {
+            if self.is_day_released(agent, &today).await? {
                 continue;
             }
             let said = format!("{}; work goes on tomorrow", day_is_over(reached));
@@ -148,13 +148,13 @@ impl Limits {
     pub(crate) async fn is_day_released(
         &self,
         agent: &AgentName,
-        today: SpendingAccount,
+        today: &SpendingAccount,
     ) -> Result<bool, EngineError> {
         let known = self.holds.find(agent).await?;
         Ok(known.is_some_and(|stored| {
             let hold = stored.value;
             hold.why == HoldReason::Budget
-                && hold.released.is_some_and(|released| SpendingAccount::day_of(released.at) == today)
+                && hold.released.is_some_and(|released| SpendingAccount::day_of(released.at) == *today)
         }))
     }
 }

@@ -97,13 +97,21 @@ impl Holds {
 }
 
 /// The hold that a failure calls for; none where it is about one conversation, or where one failure says nothing yet.
-pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Option<Hold> {
-    let why = match failure.kind {
-        FailureKind::RateLimit => HoldReason::RateLimit,
-        FailureKind::Quota => HoldReason::Quota,
-        FailureKind::Authentication => HoldReason::Authentication,
-        FailureKind::Overload => HoldReason::Overload,
-        FailureKind::Network => HoldReason::Network,
+///
+/// A limit or a login is the account's; what keeps the provider from answering is the same on every account of the agent.
+pub fn hold_for(
+    agent: &AgentName,
+    account: Option<&AgentName>,
+    failure: &AgentFailure,
+    now: Timestamp,
+) -> Option<Hold> {
+    let account = account.unwrap_or(agent);
+    let (held, why) = match failure.kind {
+        FailureKind::RateLimit => (account, HoldReason::RateLimit),
+        FailureKind::Quota => (account, HoldReason::Quota),
+        FailureKind::Authentication => (account, HoldReason::Authentication),
+        FailureKind::Overload => (agent, HoldReason::Overload),
+        FailureKind::Network => (agent, HoldReason::Network),
         // A program may fail to start by chance; it is held when that happens twice in a row.
         FailureKind::CrashAtStart | FailureKind::ContextOverflow => return None,
     };
@@ -113,5 +121,5 @@ pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Op
         Remedy::NewSession => return None,
     };
     let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.message));
-    Some(Hold::new(agent.clone(), why, &said, now, until))
+    Some(Hold::new(held.clone(), why, &said, now, until))
 }

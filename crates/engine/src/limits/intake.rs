@@ -17,9 +17,8 @@ impl Limits {
         match result {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
                 let now = self.tasks.store.now().await?;
-                let known = self.holds.find(&live.agent).await?;
                 // What is known already needs no counting.
-                if known.is_some_and(|stored| stored.value.is_active(now)) {
+                if self.intakes.is_excused(task.id()) || self.is_closed(&live.agent).await? {
                     return Ok(());
                 }
                 if let Some(until) = self.intakes.systemic_failure(&live.agent, task.id(), now) {
@@ -40,14 +39,24 @@ impl Limits {
         Ok(())
     }
 
-    /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
-    pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
+    /// A failure that any other task would have met too holds the agent or its account, before the task goes back to the
+    /// queue.
+    pub async fn note_failure(
+        &self,
+        task: &Task,
+        agent: &AgentName,
+        account: Option<&AgentName>,
+        failure: &AgentFailure,
+    ) -> Result<(), EngineError> {
         if failure.kind == FailureKind::CrashAtStart {
             self.intakes.crash_at_start(agent);
         }
         let now = self.tasks.store.now().await?;
-        match hold_for(agent, failure, now) {
-            Some(hold) => self.hold(&hold).await,
+        match hold_for(agent, account, failure, now) {
+            Some(hold) => {
+                self.intakes.excuse(task.id());
+                self.hold(&hold).await
+            }
             None => Ok(()),
         }
     }
@@ -58,7 +67,8 @@ impl Limits {
                 Some(until) => format!("rests until {until}"),
                 None => format!("is held until you release it (baton hold release {})", hold.agent),
             };
-            (self.announce)(&format!("agent {} {until}: {}", hold.agent, hold.reason));
+            let what = if self.settings.accounts.contains_key(&hold.agent) { "account" } else { "agent" };
+            (self.announce)(&format!("{what} {} {until}: {}", hold.agent, hold.reason));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! count once, because the task may be what is wrong, unless the agent did not even start. The pause itself is a hold, in
 //! the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::base::id::TaskId;
@@ -12,7 +12,11 @@ use baton_core::schedule::AgentIntake;
 
 /// Shared by the runners, who learn how agents fare, and the dispatcher, who asks before it claims.
 #[derive(Clone, Default)]
-pub struct Intakes(Arc<Mutex<BTreeMap<AgentName, FailureStreak>>>);
+pub struct Intakes {
+    streaks: Arc<Mutex<BTreeMap<AgentName, FailureStreak>>>,
+    /// Tasks whose last failure has put somebody on hold, which is consequence enough.
+    excused: Arc<Mutex<BTreeSet<TaskId>>>,
+}
 
 #[derive(Clone, Copy)]
 struct FailureStreak {
@@ -54,8 +58,21 @@ impl Intakes {
         }
     }
 
+    pub fn excuse(&self, task: TaskId) {
+        self.excused.lock().unwrap_or_else(PoisonError::into_inner).insert(task);
+    }
+
+    pub fn is_excused(&self, task: TaskId) -> bool {
+        self.excused.lock().unwrap_or_else(PoisonError::into_inner).contains(&task)
+    }
+
+    /// Its next attempt begins.
+    pub fn begin(&self, task: TaskId) {
+        self.excused.lock().unwrap_or_else(PoisonError::into_inner).remove(&task);
+    }
+
     fn map(&self) -> MutexGuard<'_, BTreeMap<AgentName, FailureStreak>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.streaks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,6 +8,7 @@ mod intake;
 pub mod intakes;
 mod live_spending;
 pub mod room;
+mod routes;
 mod systemic;
 
 use std::sync::Arc;

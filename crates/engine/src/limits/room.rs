@@ -21,7 +21,7 @@ pub struct Room {
 }
 
 /// One budget that the run counts against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct ScopeRoom {
     scope: BudgetScope,
     budget: Budget,
@@ -29,7 +29,7 @@ struct ScopeRoom {
     booked: Booked,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Booked {
     Amount(SpendingAmount),
     Account(SpendingAccount),
@@ -69,7 +69,7 @@ impl Limits {
         }
         if is_set(budgets.day) {
             let today = SpendingAccount::day_of(self.tasks.store.now().await?);
-            if !self.is_day_released(agent, today).await? {
+            if !self.is_day_released(agent, &today).await? {
                 let booked = Booked::Account(today);
                 room.scopes.push(ScopeRoom { scope: BudgetScope::Day, budget: budgets.day, booked });
             }
@@ -100,15 +100,17 @@ impl Limits {
     }
 
     async fn used_in(&self, scope: &ScopeRoom, attempt: AttemptId) -> Result<SpendingAmount, EngineError> {
-        let account = match scope.booked {
+        let account = match &scope.booked {
             Booked::Amount(used) => return Ok(used.plus(self.live.of_attempt(attempt))),
             Booked::Account(account) => account,
         };
-        let booked = self.tasks.store.spending(account).await?;
+        let booked = self.tasks.store.spending(account.clone()).await?;
         let booked = booked.map(|stored| stored.value.amount).unwrap_or_default();
         Ok(booked.plus(match account {
-            SpendingAccount::Project(project) => self.live.of_project(project),
+            SpendingAccount::Project(project) => self.live.of_project(*project),
             SpendingAccount::Day(_) => self.live.in_total(),
+            // No budget counts by account.
+            SpendingAccount::Account { .. } => SpendingAmount::default(),
         }))
     }
 }

@@ -26,8 +26,7 @@ impl Limits {
             return Ok(reported);
         };
         let Some(live) = task.state().live_attempt() else { return Ok(reported) };
-        let now = self.tasks.store.now().await?;
-        let is_held = self.holds.find(&live.agent).await?.is_some_and(|hold| hold.value.is_active(now));
+        let is_held = self.intakes.is_excused(task.id()) || self.is_closed(&live.agent).await?;
         let attempts = self.tasks.store.attempts(task.id()).await?;
         if is_held || failures_in_a_row(&attempts) + 1 < SYSTEMIC_MAX {
             return Ok(reported);

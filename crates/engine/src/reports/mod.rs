@@ -2,6 +2,7 @@
 //!
 //! Nothing here writes to the store.
 
+pub mod accounts;
 pub mod checkout;
 pub mod doctor;
 pub mod forecast;

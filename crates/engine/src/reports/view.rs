@@ -5,7 +5,7 @@ use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::{NonBlank, RecipeId, Role};
+use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::recipe::run::Run;
 use baton_core::records::change::Versioned;
@@ -113,6 +113,14 @@ pub struct TaskView {
     /// The commands that must pass before it lands.
     #[serde(default)]
     pub verify: Vec<NonBlank>,
+    /// The agent and the model a person chose for it.
+    #[serde(default)]
+    pub agent: Option<AgentName>,
+    #[serde(default)]
+    pub model: Option<NonBlank>,
+    /// It waits for its agent instead of going to a fallback.
+    #[serde(default)]
+    pub no_fallback: bool,
     /// The last run of a recipe or loop that worked on it, or works on it.
     #[serde(default)]
     pub run: Option<RunView>,
@@ -207,6 +215,9 @@ impl TaskView {
             not_started: None,
             recipe_id: task.spec().recipe.clone().or_else(|| run.as_ref().map(|run| run.recipe().clone())),
             accept_when: task.spec().accept_when,
+            agent: task.spec().agent.clone(),
+            model: task.spec().model.clone(),
+            no_fallback: task.spec().no_fallback,
             verify: task.spec().verify.clone(),
             run: match &run {
                 Some(run) => Some(RunView::load(tasks, run).await?),

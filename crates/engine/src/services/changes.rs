@@ -52,6 +52,7 @@ impl Topics {
             | EventBody::RoutineSkipped { .. }
             | EventBody::ProjectLimited { .. }
             | EventBody::EffectGivenUp { .. }
+            | EventBody::AgentMoved { .. }
             | EventBody::AttemptFenced { .. }
             | EventBody::MessagesDelivered { .. }
             | EventBody::AttemptRefused { .. }

@@ -29,6 +29,8 @@ pub struct AgentSettings {
     /// Never empty.
     pub command: Vec<String>,
     pub model: Option<String>,
+    pub accounts: Vec<AgentName>,
+    pub fallback: Vec<AgentName>,
     pub max_turns: u32,
     pub env: Vec<String>,
     pub timeout: u64,
@@ -52,6 +54,12 @@ pub(super) struct AgentTable {
     command: Option<Vec<String>>,
     /// The model, for agents that let it be chosen.
     model: Option<String>,
+    /// The accounts it works on, in this order; each is a table `[accounts.NAME]`. A limit of one moves its work to the next.
+    #[schemars(with = "Vec<String>")]
+    accounts: Vec<AgentName>,
+    /// Agents that take its work while none of its accounts does. They do not pass it on to their own.
+    #[schemars(with = "Vec<String>")]
+    fallback: Vec<AgentName>,
     /// How many tool calls one attempt may make. The next one ends it.
     max_turns: u32,
     /// Names of environment variables the agent may see, in addition to the usual ones and those it is known to need.
@@ -76,6 +84,8 @@ impl Default for AgentTable {
             kind: None,
             command: None,
             model: None,
+            accounts: Vec::new(),
+            fallback: Vec::new(),
             max_turns: TURNS_MAX,
             env: Vec::new(),
             timeout: TIMEOUT_SECONDS,
@@ -105,6 +115,8 @@ impl AgentTable {
             kind,
             command,
             model: self.model,
+            accounts: self.accounts,
+            fallback: self.fallback,
             max_turns: self.max_turns,
             env: self.env,
             timeout: self.timeout,

@@ -20,6 +20,10 @@ pub enum SettingsError {
     UnknownKey { path: PathBuf, table: String, key: String, hint: Option<String> },
     #[error("{path}: {what} names the agent \"{agent}\", which is neither in [agents] nor a known agent{}", did_you_mean(*hint))]
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
+    #[error("{path}: [agents.{agent}] names the account \"{account}\", which is not in [accounts]")]
+    UnknownAccount { path: PathBuf, agent: AgentName, account: AgentName },
+    #[error("{path}: \"{name}\" is both an account and an agent; rename one of them")]
+    AccountNamedLikeAgent { path: PathBuf, name: AgentName },
 }
 
 pub(super) fn did_you_mean(name: Option<&str>) -> String {
@@ -58,5 +62,17 @@ explained! { SettingsError {
         means: "The settings name an agent that is neither defined nor known.",
         cause: "default_agent or a role names it, and there is no [agents.NAME] table for it.",
         next: "Correct the name, or add [agents.NAME] with kind and command. `baton doctor` lists the known agents.",
+    },
+    Self::UnknownAccount { .. } => Explanation {
+        code: "unknown_account",
+        means: "An agent is to work on an account that the settings do not have.",
+        cause: "A typo, or a missing [accounts.NAME] table.",
+        next: "Add [accounts.NAME] with env or home, or correct the name. docs/agents.md has an example.",
+    },
+    Self::AccountNamedLikeAgent { .. } => Explanation {
+        code: "account_named_like_agent",
+        means: "An account and an agent have the same name. Holds are released by name, so it must be clear which is meant.",
+        cause: "[accounts.NAME] and [agents.NAME], or an account with the name of a known agent that is used.",
+        next: "Rename the account.",
     },
 } }

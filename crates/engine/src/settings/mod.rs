@@ -3,6 +3,7 @@
 //! The doc comment of a field is its description in the JSON Schema and in `docs/reference/configuration.md`. An unknown
 //! key is an error that suggests the nearest known one.
 
+pub mod accounts;
 pub mod agents;
 mod asking;
 pub mod budgets;
@@ -42,6 +43,7 @@ use baton_core::task::fence::{FenceMode, NetworkMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::settings::accounts::AccountSettings;
 use crate::settings::agents::AgentTable;
 use crate::settings::budgets::Budgets;
 use crate::settings::fence::FenceSettings;
@@ -75,6 +77,9 @@ pub struct Settings {
     #[serde(deserialize_with = "agents::resolve_all")]
     #[schemars(with = "BTreeMap<String, AgentTable>")]
     pub agents: BTreeMap<AgentName, AgentSettings>,
+    /// Logins that agents work on, one table each. An agent names them in `accounts`.
+    #[schemars(with = "BTreeMap<String, AccountSettings>")]
+    pub accounts: BTreeMap<AgentName, AccountSettings>,
     /// Which agent does which kind of work.
     #[schemars(with = "BTreeMap<String, RoleSettings>")]
     pub roles: BTreeMap<Role, RoleSettings>,
@@ -172,6 +177,7 @@ impl Default for Settings {
         Self {
             default_agent: built_in_agent(),
             agents: BTreeMap::new(),
+            accounts: BTreeMap::new(),
             roles: BTreeMap::new(),
             checks: Checks::default(),
             max_agents: 4,
@@ -239,7 +245,10 @@ impl Settings {
             .filter_map(|(role, settings)| Some((format!("[roles.{role}]"), settings.agent.clone()?)));
         let is_default_needed = has_default || !self.agents.is_empty();
         let default = is_default_needed.then(|| ("default_agent".to_owned(), self.default_agent.clone()));
-        let named: Vec<(String, AgentName)> = for_roles.chain(default).collect();
+        let fallbacks = self.agents.iter().flat_map(|(name, agent)| {
+            agent.fallback.iter().map(move |other| (format!("[agents.{name}]"), other.clone()))
+        });
+        let named: Vec<(String, AgentName)> = for_roles.chain(default).chain(fallbacks).collect();
         for (what, agent) in named {
             if self.agents.contains_key(&agent) {
                 continue;
@@ -250,7 +259,24 @@ impl Settings {
             };
             self.agents.insert(agent, known);
         }
-        Ok(())
+        self.check_accounts(path)
+    }
+
+    /// Holds are on agents and on accounts, by name; so a name is one or the other.
+    fn check_accounts(&self, path: &Path) -> Result<(), SettingsError> {
+        for (name, agent) in &self.agents {
+            if let Some(unknown) = agent.accounts.iter().find(|account| !self.accounts.contains_key(*account))
+            {
+                let (agent, account) = (name.clone(), unknown.clone());
+                return Err(SettingsError::UnknownAccount { path: path.to_owned(), agent, account });
+            }
+        }
+        match self.accounts.keys().find(|account| self.agents.contains_key(*account)) {
+            Some(name) => {
+                Err(SettingsError::AccountNamedLikeAgent { path: path.to_owned(), name: name.clone() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The agent of a role, if it is defined.

@@ -24,6 +24,7 @@ const OTHER_VARIABLES: &str = "\n## Other variables\n\n| variable | meaning |\n|
 const SECTIONS: [(&str, &str, &str); 13] = [
     ("", "", "Keys at the top of the file."),
     ("agents", "agents.NAME", "See [agents](../agents.md)."),
+    ("accounts", "accounts.NAME", "See [agents](../agents.md#accounts)."),
     ("roles", "roles.NAME", ""),
     ("asking", "asking", "See [asking](../asking.md)."),
     ("notify", "notify", "See [notifications](../guides/notifications.md)."),

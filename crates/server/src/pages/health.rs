@@ -6,8 +6,11 @@ use axum::extract::State;
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
+use baton_core::limits::spending::SpendingAmount;
+use baton_engine::base::error::EngineError;
 use baton_engine::base::supervisor::{ServiceState, ServiceStatus};
 use baton_engine::limits::holds::Holds;
+use baton_engine::reports::accounts::{AccountState, AccountView};
 use maud::{Markup, html};
 
 use crate::api::views::health::{HealthView, load_health};
@@ -46,6 +49,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
                 div { dt { "Ready for review" } dd { a href="/board#review" { (health.counts.unaccepted) } " of " (settings.max_unaccepted) } }
             }
         }
+        (accounts(&accounts_of(&app).await?, frame.now))
         (holds(&health, frame.now, settings.max_unaccepted))
         (services(&health))
         p { a href="/workers" { "Workers" } span.muted { ": machines that run agents on this store" } }
@@ -92,6 +96,55 @@ fn rests(hold: &Hold, now: Timestamp) -> Markup {
     html! {
         span.tone-asking {
             @if let Some(until) = hold.until { "▲ on hold for " (time_left(until, now)) } @else { "▲ on hold until released" }
+        }
+    }
+}
+
+async fn accounts_of(app: &App) -> Result<Vec<AccountView>, EngineError> {
+    baton_engine::reports::accounts::accounts(&app.workspace).await
+}
+
+/// What agents work on. Shown where there is a choice: otherwise it is the table of agents once more.
+fn accounts(accounts: &[AccountView], now: Timestamp) -> Markup {
+    let has_choice = accounts.iter().any(|account| !account.agents.contains(&account.name));
+    html! {
+        @if has_choice {
+            section #accounts {
+                h2 { "Accounts" }
+                div.scroll tabindex="0" role="region" aria-label="Accounts" {
+                    table {
+                        thead { tr { th { "Account" } th { "Agents" } th { "Used today" } th { "Available" } } }
+                        tbody {
+                            @for account in accounts {
+                                tr {
+                                    td { strong { (account.name) } @if let Some(provider) = &account.provider { span.muted { " " (provider) } } }
+                                    td { (account.agents.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")) }
+                                    td { (used(&account.used_today)) }
+                                    td { (availability(account, now)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn used(amount: &SpendingAmount) -> String {
+    let cents = amount.cost_micro_usd / 10_000;
+    let (turns, tokens) = (pluralize(amount.turns, "turn"), grouped(amount.tokens));
+    format!("{turns}, {tokens} tokens, ${}.{:02}", cents / 100, cents % 100)
+}
+
+fn availability(account: &AccountView, now: Timestamp) -> Markup {
+    html! {
+        @match (account.state, account.until) {
+            (AccountState::Open, _) => span.tone-done { "✓ yes" },
+            (AccountState::Quiet, Some(until)) => span.tone-asking { "▲ quiet for " (time_left(until, now)) },
+            (AccountState::Quiet, None) => span.tone-asking { "▲ quiet" },
+            (AccountState::Held, Some(until)) => span.tone-asking { "▲ on hold for " (time_left(until, now)) },
+            (AccountState::Held, None) => span.tone-asking { "▲ on hold until released" },
         }
     }
 }

@@ -193,6 +193,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     stage.tasks.write(hold.place(None).unwrap()).await.unwrap();
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("show_landing", "get", "/api/landing", None), examples).await;
+    made(call("list_accounts", "get", "/api/accounts", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
     routines(stage, document, examples).await;

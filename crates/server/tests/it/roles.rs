@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 72] = [
+const CALLS: [(&str, &str, PersonRole); 73] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -77,6 +77,7 @@ const CALLS: [(&str, &str, PersonRole); 72] = [
     // Depends on the tool; see below.
     ("POST", "/api/tools/{name}", Viewer),
     ("GET", "/api/events", Viewer),
+    ("GET", "/api/accounts", Viewer),
     ("GET", "/api/holds", Viewer),
     ("GET", "/api/landing", Viewer),
     ("POST", "/api/holds/{agent}/release", Operator),

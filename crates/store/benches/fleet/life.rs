@@ -55,7 +55,8 @@ pub fn start(attempt: AttemptId) -> Command {
 pub fn note_session(attempt: AttemptId, since: Timestamp) -> Command {
     let id = format!("{:032x}", attempt.bits());
     let agent = "claude".parse().unwrap();
-    let session = AgentSession { agent, id, since, is_full: false, used: SessionUse::default() };
+    let session =
+        AgentSession { agent, account: None, id, since, is_full: false, used: SessionUse::default() };
     Command::NoteSession { attempt, session }
 }
 

@@ -42,6 +42,9 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             at,
             within,
             time_zone,
+            agent,
+            model,
+            no_fallback,
         } => {
             let start_at = start_time::parse(at.as_deref(), within.as_deref(), time_zone.as_deref())?;
             let title = CliContext::non_blank(&title, "the title")?;
@@ -69,6 +72,9 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
                 "verify": verify,
                 "accept_when": accept_when,
                 "start_at": start_at,
+                "agent": agent,
+                "model": model,
+                "no_fallback": no_fallback,
                 "project_id": project,
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;

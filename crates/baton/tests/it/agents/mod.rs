@@ -1,5 +1,6 @@
 //! Agents of every kind under `baton up`: settings, questions, sessions, holds, budgets and results.
 
+mod accounts;
 mod asking;
 mod budgets;
 mod doctor;

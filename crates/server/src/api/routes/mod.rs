@@ -1,5 +1,6 @@
 //! The handlers of the API, one file per resource.
 
+pub(crate) mod accounts;
 pub(crate) mod attempts;
 pub(crate) mod breakdowns;
 pub(crate) mod chat;
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Route> {
         tools::routes(),
         attempts::routes(),
         events::routes(),
+        accounts::routes(),
         holds::routes(),
         landing::routes(),
         workers::routes(),

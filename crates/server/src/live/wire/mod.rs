@@ -247,6 +247,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::AnswerQueued { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::ItemFailed { .. }
+        | EventBody::AgentMoved { .. }
         | EventBody::AttemptFenced { .. }
         | EventBody::AttemptRefused { .. }
         | EventBody::NetworkRefused { .. }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
 use baton_core::records::event::EventBody;
+use baton_core::schedule::AgentPlace;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_core::task::state::StateName;
 use baton_engine::StoredEvent;
@@ -211,6 +212,16 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::RunBound { .. } => "assigned to a run".to_owned(),
         EventBody::ItemFailed { service, error, .. } => {
             format!("{service} failed and retries: {}", short(error.as_str(), CHARS_MAX))
+        }
+        EventBody::AgentMoved { from, to, reason, .. } => {
+            let place = |place: &AgentPlace| {
+                if place.agent == place.account {
+                    place.agent.to_string()
+                } else {
+                    format!("{} on {}", place.agent, place.account)
+                }
+            };
+            format!("moved from {} to {}: {reason}", place(from), place(to))
         }
         EventBody::AttemptFenced { fence, .. } => fence.to_string(),
         EventBody::AttemptRefused { action, reason, .. } => {

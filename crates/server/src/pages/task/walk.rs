@@ -119,6 +119,7 @@ impl WalkBuilder {
             | EventBody::PhaseHandedOff { .. }
             | EventBody::EffectGivenUp { .. }
             | EventBody::ItemFailed { .. }
+            | EventBody::AgentMoved { .. }
             | EventBody::AttemptFenced { .. }
             | EventBody::AttemptRefused { .. }
             | EventBody::NetworkRefused { .. }

@@ -243,13 +243,15 @@ fn pick_for(seen: &ClaimView, request: &ClaimRequest) -> Vec<Candidate> {
         .filter(|found| request.fit.admits(&found.task.value))
         .filter_map(|found| {
             let task = &found.task.value;
-            let (role, agent) = request.agents.get_key_value(&task.spec().role)?;
+            let (role, of_role) = request.agents.get_key_value(&task.spec().role)?;
+            let routes = &request.fit.routes;
+            let agent = if routes.is_plain() { of_role.clone() } else { request.fit.agent_for(task)? };
             Some(Candidate {
                 task: task.id(),
                 rank: task.claim_rank(),
                 created_at: task.spec().created_at,
                 role: role.clone(),
-                agent: agent.clone(),
+                agent,
                 share: task.share(),
             })
         })

@@ -1,4 +1,5 @@
-//! Ready tasks that a claim passes over, because none of its requests may have them: runs work through them.
+//! Ready tasks that a claim passes over, because none of its requests may have them: runs work through them, or their
+//! agents are on hold.
 //!
 //! SQL cannot tell them from others. So a look that finds one is repeated without it, until every task it finds is of
 //! use or no more are left. However many there are, a free task behind them is found.

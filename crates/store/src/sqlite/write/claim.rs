@@ -21,6 +21,32 @@ use crate::sqlite::write::task::TaskRow;
 
 /// How much the search widens when the first candidates do not fit this worker.
 const FURTHER: usize = 4;
+/// How far ahead it looks for work that another agent takes while the first ones wait for theirs.
+const LOOK_MAX: usize = 2_000;
+
+/// Ready tasks that this request cannot have.
+#[derive(Default)]
+struct SkippedTasks {
+    /// This worker cannot run them, or runs keep them.
+    unfit: BTreeSet<TaskId>,
+    /// Their agents get no work now.
+    waiting: BTreeSet<TaskId>,
+}
+
+impl SkippedTasks {
+    fn is_empty(&self) -> bool {
+        self.unfit.is_empty() && self.waiting.is_empty()
+    }
+
+    fn contains(&self, task: TaskId) -> bool {
+        self.unfit.contains(&task) || self.waiting.contains(&task)
+    }
+
+    /// Whether there may be something behind them, after a look this long.
+    fn looks_on(&self, limit: usize) -> bool {
+        !self.unfit.is_empty() || (!self.waiting.is_empty() && limit <= LOOK_MAX)
+    }
+}
 
 pub(crate) fn claim(
     tx: &mut Transaction<'_>,
@@ -28,15 +54,15 @@ pub(crate) fn claim(
 ) -> Result<Vec<ClaimedTask>, SqliteFault> {
     let shared = shares::capacity(tx, request)?;
     let mut claimed = Vec::new();
-    let mut unfit = BTreeSet::new();
+    let mut passed = SkippedTasks::default();
     let mut limit = request.attempt_ids.len();
     loop {
         let was_cut = match &shared {
-            None => claim_in_order(tx, request, limit, &mut claimed, &mut unfit)?,
-            Some(capacity) => claim_by_share(tx, request, capacity, limit, &mut claimed, &mut unfit)?,
+            None => claim_in_order(tx, request, limit, &mut claimed, &mut passed)?,
+            Some(capacity) => claim_by_share(tx, request, capacity, limit, &mut claimed, &mut passed)?,
         };
         // Nearly always everything fits and one round is enough.
-        if unfit.is_empty() || !was_cut || claimed.len() >= request.attempt_ids.len() {
+        if !passed.looks_on(limit) || !was_cut || claimed.len() >= request.attempt_ids.len() {
             return Ok(claimed);
         }
         limit = limit.saturating_mul(FURTHER);
@@ -49,12 +75,12 @@ fn claim_in_order(
     request: &ClaimRequest,
     limit: usize,
     claimed: &mut Vec<ClaimedTask>,
-    unfit: &mut BTreeSet<TaskId>,
+    passed: &mut SkippedTasks,
 ) -> Result<bool, SqliteFault> {
     let candidates = candidates(tx, request, limit)?;
     if !candidates.is_empty() {
         let load = load(tx)?.clone();
-        assign(tx, request, &request.capacity, load, &candidates, claimed, unfit)?;
+        assign(tx, request, &request.capacity, load, &candidates, claimed, passed)?;
     }
     Ok(candidates.len() >= limit)
 }
@@ -66,14 +92,14 @@ fn claim_by_share(
     capacity: &Capacity,
     limit: usize,
     claimed: &mut Vec<ClaimedTask>,
-    unfit: &mut BTreeSet<TaskId>,
+    passed: &mut SkippedTasks,
 ) -> Result<bool, SqliteFault> {
     let mut load = load(tx)?.clone();
     shares::count(tx, &mut load)?;
     // If some did not fit, the room of a share no longer bounds how many candidates it takes to fill it.
-    let is_by_room = unfit.is_empty();
+    let is_by_room = passed.is_empty();
     let (candidates, was_cut) = shares::candidates(tx, request, capacity, &load, limit, is_by_room)?;
-    assign(tx, request, capacity, load, &candidates, claimed, unfit)?;
+    assign(tx, request, capacity, load, &candidates, claimed, passed)?;
     Ok(was_cut)
 }
 
@@ -89,21 +115,47 @@ fn assign(
     load: Load,
     candidates: &[Candidate],
     claimed: &mut Vec<ClaimedTask>,
-    unfit: &mut BTreeSet<TaskId>,
+    passed: &mut SkippedTasks,
 ) -> Result<(), SqliteFault> {
     let now = tx.now;
+    let candidates = &route(tx, request, candidates, passed)?;
     pick_each(candidates, capacity, load, &request.intakes, now, |candidate| {
         let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(PickOutcome::Last) };
-        if unfit.contains(&candidate.task) {
+        if passed.unfit.contains(&candidate.task) {
             return Ok(PickOutcome::Nothing);
         }
         let Some(taken) = claim_task(tx, request, candidate, *attempt)? else {
-            unfit.insert(candidate.task);
+            passed.unfit.insert(candidate.task);
             return Ok(PickOutcome::Nothing);
         };
         claimed.push(taken);
         Ok(PickOutcome::Place)
     })
+}
+
+/// The candidates with the agent that each is given to; those that nobody takes now do not fit.
+fn route(
+    tx: &mut Transaction<'_>,
+    request: &ClaimRequest,
+    candidates: &[Candidate],
+    passed: &mut SkippedTasks,
+) -> Result<Vec<Candidate>, SqliteFault> {
+    // Where there is nothing to choose, no task has to be read for it.
+    if request.fit.routes.is_plain() {
+        return Ok(candidates.to_vec());
+    }
+    let mut routed = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        if passed.contains(candidate.task) {
+            continue;
+        }
+        let stored = tx.task(task_key(candidate.task))?;
+        match stored.and_then(|stored| request.fit.agent_for(&stored.value)) {
+            Some(agent) => routed.push(Candidate { agent, ..candidate.clone() }),
+            None => drop(passed.waiting.insert(candidate.task)),
+        }
+    }
+    Ok(routed)
 }
 
 /// The first tasks of each role. As many as requested are enough if all fit: the tasks of one role share its limits,

@@ -1,8 +1,9 @@
-//! Holds, routines and workers.
+//! Holds, accounts, routines and workers.
 
 use baton_core::limits::hold::HoldReason;
+use baton_engine::reports::accounts::AccountState;
 
-use crate::api::openapi::shapes::{Shapes, count, list, object, one_of, said, text, time};
+use crate::api::openapi::shapes::{Shapes, count, list, object, one_of, or_null, said, text, time};
 use crate::schema::refer;
 
 pub(super) fn shapes() -> Shapes {
@@ -20,6 +21,28 @@ pub(super) fn shapes() -> Shapes {
             ]),
         ),
         ("RoutineList", object(&[("routines", list(&refer("Routine")))])),
+        ("AccountList", object(&[("accounts", list(&refer("Account")))])),
+        (
+            "Account",
+            object(&[
+                ("name", refer("Name")),
+                ("provider", or_null(&text())),
+                ("agents", list(&refer("Name"))),
+                ("state", one_of(&AccountState::ALL.map(AccountState::as_str))),
+                ("until", or_null(&time())),
+                ("why", or_null(&one_of(&HoldReason::ALL.map(HoldReason::as_str)))),
+                ("reason", or_null(&text())),
+                (
+                    "used_today",
+                    object(&[
+                        ("turns", count()),
+                        ("tokens", count()),
+                        ("cost_micro_usd", count()),
+                        ("wall_ms", count()),
+                    ]),
+                ),
+            ]),
+        ),
         ("WorkerList", object(&[("workers", list(&refer("Worker")))])),
         (
             "Worker",

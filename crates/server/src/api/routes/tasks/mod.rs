@@ -14,8 +14,7 @@ use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
-use baton_core::base::text::NonBlank;
-use baton_core::base::text::{Label, RecipeId};
+use baton_core::base::text::{AgentName, Label, NonBlank, RecipeId};
 use baton_core::base::time::Timestamp;
 use baton_core::task::TaskSpec;
 use baton_engine::query::TaskFilter;
@@ -103,6 +102,15 @@ struct NewTask {
     /// It does not start before this moment.
     #[schemars(with = "Option<words::Timestamp>")]
     start_at: Option<Timestamp>,
+    /// The agent for it, over that of its role.
+    #[schemars(with = "Option<words::Name>")]
+    agent: Option<AgentName>,
+    /// The model for it, for agents that let it be chosen.
+    #[schemars(with = "Option<words::NonBlank>")]
+    model: Option<NonBlank>,
+    /// Wait for its agent instead of giving it to a fallback.
+    #[serde(default)]
+    no_fallback: bool,
 }
 
 async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
@@ -166,6 +174,24 @@ async fn create(
             "leave out accept_when and verify",
         ));
     }
+    if !app.actor().is_human() && (new.agent.is_some() || new.model.is_some() || new.no_fallback) {
+        return Err(ApiError::new(
+            Code::Forbidden,
+            "only a person chooses the agent and the model of a task",
+            "leave out agent, model and no_fallback",
+        ));
+    }
+    if let Some(agent) = new.agent.as_ref().filter(|_| !app.workspace.node.is_shared) {
+        // On a shared store another machine may have it.
+        let known = &app.workspace.settings.agents;
+        if !known.contains_key(agent) {
+            let names: Vec<&str> = known.keys().map(AgentName::as_str).collect();
+            return Err(ApiError::invalid(
+                format!("there is no agent {agent} in the settings"),
+                format!("choose one of: {}", names.join(", ")),
+            ));
+        }
+    }
     if new.verify.len() > VERIFY_MAX {
         return Err(ApiError::invalid(
             format!("a task can have at most {VERIFY_MAX} commands that verify it"),
@@ -184,6 +210,9 @@ async fn create(
         accept_when: new.accept_when,
         verify: new.verify.clone(),
         start_at: new.start_at,
+        agent: new.agent.clone(),
+        model: new.model.clone(),
+        no_fallback: new.no_fallback,
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.tasks().add_task(&new.depends_on, app.actor(), spec).await?;
