@@ -3,3 +3,4 @@
 pub mod kind;
 pub mod known;
 pub mod preset;
+pub mod terminal;

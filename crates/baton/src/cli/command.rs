@@ -9,7 +9,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 use crate::cli::{
     breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, routines, shell,
-    status, store, tasks, tokens, transfer, up, verdicts, workers,
+    status, steering, store, tasks, tokens, transfer, up, verdicts, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -55,6 +55,19 @@ pub(crate) enum CliCommand {
         /// The message; - reads it from standard input [default: list the messages]
         text: Option<String>,
     },
+    /// Take a task over from its agent and work in its folder
+    #[command(
+        after_help = "The agent ends when no tool of it runs, and no other one starts until you hand the task back. Nothing is lost if \
+                      you close the terminal.\n\nExamples:\n  baton take TASK-9a69e916\n  baton take TASK-9a69e916 --agent        the agent's own \
+                      terminal, on its session\n  cd \"$(baton take TASK-9a69e916 --print)\""
+    )]
+    Take(steering::TakeArgs),
+    /// Hand a task back that you took over
+    #[command(
+        after_help = "Examples:\n  baton give TASK-9a69e916                its agent goes on where you stopped\n  baton give TASK-9a69e916 \
+                      --done         it is finished: check it and have it reviewed"
+    )]
+    Give(steering::GiveArgs),
     /// Stop the agent of a task; the task is held until you release it
     #[command(after_help = "Examples:\n  baton stop TASK-9a69e916\n  baton stop --all")]
     Stop(status::StopArgs),

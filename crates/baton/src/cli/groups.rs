@@ -11,7 +11,19 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("See what happens", &["status", "watch", "questions", "landing", "cost", "open"]),
     (
         "Decide and steer",
-        &["answer", "review", "accept", "reject", "recycle", "breakdown", "say", "stop", "hold"],
+        &[
+            "answer",
+            "review",
+            "accept",
+            "reject",
+            "recycle",
+            "breakdown",
+            "say",
+            "take",
+            "give",
+            "stop",
+            "hold",
+        ],
     ),
     ("User tasks", &["tasks", "do"]),
     (

@@ -19,6 +19,7 @@ pub(crate) mod recipes;
 pub(crate) mod routines;
 pub(crate) mod shell;
 pub(crate) mod status;
+pub(crate) mod steering;
 pub(crate) mod store;
 pub(crate) mod tasks;
 pub(crate) mod tokens;

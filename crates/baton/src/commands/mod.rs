@@ -32,6 +32,7 @@ pub(crate) mod shell;
 mod status;
 mod stop;
 mod store;
+mod take;
 mod task;
 mod token;
 mod trust;
@@ -129,6 +130,8 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         CliCommand::Open(arguments) => call_api(options, async |api| open::run(api, &arguments).await),
         CliCommand::Stop(arguments) => call_api(options, async |api| stop::run(api, &arguments).await),
         CliCommand::Review(arguments) => call_api(options, async |api| review::run(api, arguments).await),
+        CliCommand::Take(arguments) => call_api(options, async |api| take::take(api, &arguments).await),
+        CliCommand::Give(arguments) => call_api(options, async |api| take::give(api, &arguments).await),
         CliCommand::Accept(arguments) => call_api(options, async |api| accept::run(api, arguments).await),
         CliCommand::Reject { task, reason } => {
             call_api(options, async |api| verdict::reject(api, &task, &reason).await)

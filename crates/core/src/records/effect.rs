@@ -20,6 +20,10 @@ pub enum Effect {
     StopAgent {
         attempt: AttemptId,
     },
+    /// End the attempt's process tree as soon as no tool of the agent runs.
+    EndTurn {
+        attempt: AttemptId,
+    },
     /// Hand the messages that wait for the task's agent to the attempt, if it runs.
     DeliverMessages {
         attempt: AttemptId,

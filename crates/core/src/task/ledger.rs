@@ -7,6 +7,7 @@ use crate::ask::question::Question;
 use crate::base::id::{AttemptId, TaskId};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
 use crate::schedule::AgentPlace;
 use crate::task::attempt::AttemptEnd;
 use crate::task::guard::RequeueReason;
@@ -38,7 +39,18 @@ pub struct Ledger {
     pub notes: Vec<TaskNote>,
     /// What people said to its agent.
     pub messages: Option<TaskMessages>,
+    /// The person who works on it, while it is held for them.
+    pub taken: Option<TakenOver>,
+    /// The person who says that it is done: no agent starts in the next attempt, which judges the work as it is.
+    pub submitted_by: Option<Actor>,
     pub asking: Asking,
+}
+
+/// A person works on the task in the place of its agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOver {
+    pub by: Actor,
+    pub since: Timestamp,
 }
 
 /// Who may ask about the task (I6).

@@ -32,7 +32,7 @@ use crate::base::time::Timestamp;
 use crate::graph::Standing;
 use crate::recycle::{Depth, RecycleReason};
 use crate::schedule::{ClaimRank, RouteWish, Share, Urgency, WorkerFit};
-use crate::task::ledger::Ledger;
+use crate::task::ledger::{Ledger, TakenOver};
 use crate::task::state::{ReplacedBy, TaskState};
 use crate::task::stored::StoredTask;
 
@@ -225,6 +225,11 @@ impl Task {
 
     pub const fn state(&self) -> &TaskState {
         &self.state
+    }
+
+    /// The person who works on it in the place of an agent.
+    pub fn taken(&self) -> Option<&TakenOver> {
+        self.ledger.taken.as_ref().filter(|_| self.state == TaskState::Held)
     }
 
     pub const fn ledger(&self) -> &Ledger {

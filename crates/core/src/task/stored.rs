@@ -8,9 +8,10 @@ use crate::base::id::{AttemptId, TaskId};
 use crate::base::task_type::TaskType;
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
 use crate::schedule::AgentPlace;
 use crate::task::attempt::AttemptEnd;
-use crate::task::ledger::{Asking, Ledger, TaskNote};
+use crate::task::ledger::{Asking, Ledger, TakenOver, TaskNote};
 use crate::task::messages::TaskMessages;
 use crate::task::state::{ReplacedBy, ReviewMark, StateName, TaskState};
 use crate::task::{Purpose, Task, TaskSpec};
@@ -53,6 +54,10 @@ struct StoredLedger {
     notes: Vec<TaskNote>,
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<TaskMessages>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<TakenOver>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submitted_by: Option<Actor>,
     /// [`Asking`] is these three.
     #[serde(skip_serializing_if = "Option::is_none")]
     asking: Option<AskCycle>,
@@ -175,6 +180,8 @@ impl StoredLedger {
             last_end: ledger.last_end,
             notes: ledger.notes,
             messages: ledger.messages,
+            taken: ledger.taken,
+            submitted_by: ledger.submitted_by,
             asking,
             asked_at,
             automatic_in_a_row,
@@ -198,6 +205,8 @@ impl From<StoredLedger> for Ledger {
             last_end: stored.last_end,
             notes: stored.notes,
             messages: stored.messages,
+            taken: stored.taken,
+            submitted_by: stored.submitted_by,
             asking: match stored.asking {
                 Some(cycle) => Asking::Cycle { cycle: Box::new(cycle), asked_at: stored.asked_at },
                 None => Asking::NotStarted { automatic_in_a_row: stored.automatic_in_a_row },

@@ -125,6 +125,14 @@ pub enum Command {
         number: u32,
         text: NonBlank,
     },
+    /// A person works on the task in the place of its agent, which is ended: at once, or when no tool of it runs.
+    TakeOver {
+        at_once: bool,
+    },
+    /// The person who took it over hands it back, to be continued or, if it is done, to be judged.
+    HandBack {
+        is_done: bool,
+    },
     /// The attempt's agent got the messages up to this number.
     NoteDelivery {
         attempt: AttemptId,
@@ -163,10 +171,12 @@ pub enum CommandName {
     Revise,
     AddMessage,
     NoteDelivery,
+    TakeOver,
+    HandBack,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -194,6 +204,8 @@ impl CommandName {
         Self::Revise,
         Self::AddMessage,
         Self::NoteDelivery,
+        Self::TakeOver,
+        Self::HandBack,
     ];
 
     /// As a person would say it; used in refusals and diagrams.
@@ -226,6 +238,8 @@ impl CommandName {
             Self::Revise => "revise",
             Self::AddMessage => "add message",
             Self::NoteDelivery => "note delivery",
+            Self::TakeOver => "take over",
+            Self::HandBack => "hand back",
         }
     }
 }
@@ -266,6 +280,8 @@ impl Command {
             Self::Revise { .. } => CommandName::Revise,
             Self::AddMessage { .. } => CommandName::AddMessage,
             Self::NoteDelivery { .. } => CommandName::NoteDelivery,
+            Self::TakeOver { .. } => CommandName::TakeOver,
+            Self::HandBack { .. } => CommandName::HandBack,
         }
     }
 }

@@ -51,6 +51,7 @@ impl TransitionBuilder<'_> {
         let id = attempt.id;
         let is_answered = self.was_answered(&attempt, &end.reported.result);
         self.task.ledger.is_ahead = false;
+        self.task.ledger.submitted_by = None;
         if !output.trim().is_empty() {
             self.task.ledger.output = Some(output);
         }

@@ -19,6 +19,7 @@ pub mod refusal;
 mod reply;
 mod step;
 pub mod table;
+mod takeover;
 mod verdicts;
 use crate::records::transition::Transition;
 #[cfg(test)]
@@ -58,6 +59,17 @@ impl Task {
                 | State::Blocked { .. },
                 Command::Hold { reason },
             ) => step.hold_back(reason)?,
+            (
+                State::Incoming
+                | State::Held
+                | State::Claimed { .. }
+                | State::NeedsContinuation { .. }
+                | State::AwaitingResponse { .. }
+                | State::Blocked { .. }
+                | State::Provisional(_),
+                Command::TakeOver { at_once },
+            ) => step.take_over(at_once)?,
+            (State::Held, Command::HandBack { is_done }) => step.hand_back(is_done)?,
             (State::Incoming | State::Held | State::Provisional(_), Command::MarkFailed { reason }) => {
                 step.mark_failed(reason)?;
             }

@@ -14,7 +14,17 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             S::Incoming | S::Held | S::Claimed | S::NeedsContinuation | S::AwaitingResponse | S::Blocked,
             C::Hold,
         ) => &[S::Held],
-        (S::Held, C::Release) => &[S::Incoming],
+        (S::Held, C::Release | C::HandBack) => &[S::Incoming],
+        (
+            S::Incoming
+            | S::Held
+            | S::Claimed
+            | S::NeedsContinuation
+            | S::AwaitingResponse
+            | S::Blocked
+            | S::Provisional,
+            C::TakeOver,
+        ) => &[S::Held],
         (S::Incoming | S::Held | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 

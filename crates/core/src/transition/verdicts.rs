@@ -237,6 +237,7 @@ impl TransitionBuilder<'_> {
         self.require_human_or_policy()?;
         self.task.state = TaskState::Incoming;
         self.task.ledger.held_because = None;
+        self.task.ledger.taken = None;
         self.task.ledger.is_ahead = true;
         self.say(EventBody::TaskLetGo { task: self.task.id() });
         Ok(())
@@ -278,6 +279,8 @@ impl TransitionBuilder<'_> {
     pub(super) fn hold_for(&mut self, reason: NonBlank) {
         self.task.state = TaskState::Held;
         self.task.ledger.held_because = Some(reason.clone());
+        self.task.ledger.taken = None;
+        self.task.ledger.submitted_by = None;
         self.say(EventBody::TaskHeldBack { task: self.task.id(), reason: Some(reason) });
     }
 

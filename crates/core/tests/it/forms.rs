@@ -370,6 +370,7 @@ fn the_forms_of_events_are_stable() {
 fn the_forms_of_effects_are_stable() {
     insta::assert_snapshot!(lines(examples().1), @r#"
     {"attempt":"ATT-0000000000000001","effect":"deliver_messages"}
+    {"attempt":"ATT-0000000000000001","effect":"end_turn"}
     {"about":{"failed":"TASK-0000000a"},"effect":"notify"}
     {"attempt":"ATT-0000000000000001","effect":"retire_worktree"}
     {"attempt":"ATT-0000000000000007","effect":"start_agent","task":"TASK-0000000a"}

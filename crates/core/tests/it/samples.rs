@@ -256,7 +256,9 @@ pub(crate) fn in_state(state: StateName) -> Vec<Task> {
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
     let tasks: Vec<Task> = match state {
         StateName::Incoming => work_tasks(),
-        StateName::Held => vec![held_task()],
+        StateName::Held => {
+            vec![held_task(), drive(held_task(), [Command::TakeOver { at_once: false }])]
+        }
         StateName::Breakdown => {
             vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
         }
@@ -391,6 +393,8 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         }
         CommandName::Start => vec![start(1), start(2)],
         CommandName::NoteSession => vec![note_session(1), note_session(2)],
+        CommandName::TakeOver => [true, false].map(|at_once| Command::TakeOver { at_once }).to_vec(),
+        CommandName::HandBack => [true, false].map(|is_done| Command::HandBack { is_done }).to_vec(),
         CommandName::AddMessage => vec![Command::AddMessage { number: 2, text: text("Use port 80.") }],
         CommandName::NoteDelivery => {
             [live, stranger].map(|attempt| Command::NoteDelivery { attempt, number: 2 }).to_vec()

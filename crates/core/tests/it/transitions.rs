@@ -98,6 +98,8 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Revise => 24,
             CommandName::AddMessage => 25,
             CommandName::NoteDelivery => 26,
+            CommandName::TakeOver => 27,
+            CommandName::HandBack => 28,
         };
         assert_eq!(place, expected);
     }

@@ -1,5 +1,6 @@
 //! Drives one run: passes events on, and ends the run when a budget is used up or nothing moves any more.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -50,10 +51,12 @@ impl AgentRun<'_> {
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
+        let (calls, open_calls) = watch::channel(BTreeSet::new());
         let listening = async {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
                 trace.note(&event);
+                note_call(&calls, &event);
                 if is_sign_of_work(&event) {
                     steering.note_prompt().await;
                 }
@@ -90,11 +93,13 @@ impl AgentRun<'_> {
             heard
         };
         let stopping = pass_on(stop.clone(), &quit);
+        let ending = end_at_boundary(self.context.running.turn_ends(self.attempt), open_calls, &quit);
         let running = async {
             tokio::select! {
                 ended = driver.run(launch, sender, quitting) => ended,
                 never = stopping => match never {},
                 never = steering.feed() => match never {},
+                never = ending => match never {},
             }
         };
         let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
@@ -181,6 +186,35 @@ fn is_over_now(reached: &BudgetReached) -> bool {
             true
         }
     }
+}
+
+/// Keeps the ids of the tool calls that run.
+fn note_call(calls: &watch::Sender<BTreeSet<String>>, event: &AgentEvent) {
+    match event {
+        AgentEvent::ToolStarted(call) => calls.send_modify(|open| {
+            open.insert(call.id.clone());
+        }),
+        AgentEvent::ToolEnded(id, _) => calls.send_modify(|open| {
+            open.remove(id);
+        }),
+        // An end may be among what was dropped.
+        AgentEvent::Skipped(_) => calls.send_modify(BTreeSet::clear),
+        _ => {}
+    }
+}
+
+/// Stops the agent when it is to end and no tool of it runs. Never comes back.
+async fn end_at_boundary(
+    mut is_ending: watch::Receiver<bool>,
+    mut open_calls: watch::Receiver<BTreeSet<String>>,
+    quit: &watch::Sender<bool>,
+) -> Infallible {
+    if is_ending.wait_for(|is_ending| *is_ending).await.is_ok()
+        && open_calls.wait_for(BTreeSet::is_empty).await.is_ok()
+    {
+        let _ = quit.send(true);
+    }
+    std::future::pending().await
 }
 
 /// Whether the agent has read its prompt, as far as can be seen.

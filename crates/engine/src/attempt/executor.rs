@@ -10,6 +10,7 @@ use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::{NonBlank, Role};
+use baton_core::people::actor::Actor;
 use baton_core::recipe::RecipeStep;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::{Run, RunRefusal, RunResume};
@@ -75,6 +76,9 @@ impl Executor<'_> {
             }
             Err(error) => return Err(error),
         };
+        if let Some(by) = &self.task.ledger().submitted_by {
+            return self.submit(&mut book, &spent, by).await;
+        }
         let mut is_first = true;
         loop {
             let then = match book.run.resume() {
@@ -96,6 +100,22 @@ impl Executor<'_> {
                 Then::GoOn | Then::Listen => is_first = false,
                 Then::End(executed) => return Ok(executed),
             }
+        }
+    }
+
+    /// A person says that the work is done: it is measured and judged as it is.
+    async fn submit(
+        &self,
+        book: &mut RunJournal,
+        spent: &Spent,
+        by: &Actor,
+    ) -> Result<Executed, EngineError> {
+        let reported = AttemptReport::new(AttemptResult::Complete, format!("Handed in by {by}."));
+        let ending = Ending::Pauses { reported, run: book.run.clone() };
+        match self.end(book, spent, ending, Listening::No).await? {
+            Then::End(executed) => Ok(executed),
+            // Somebody moved the run meanwhile; the next attempt submits it again.
+            Then::GoOn | Then::Listen => Ok(Executed::Stopped),
         }
     }
 

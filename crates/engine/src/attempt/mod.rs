@@ -30,5 +30,6 @@ pub mod runner;
 pub(crate) mod settlement;
 pub(crate) mod steering;
 pub(crate) mod steps;
+pub mod takeover;
 pub(crate) mod turns;
 pub(crate) mod unusable;

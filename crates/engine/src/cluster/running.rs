@@ -21,9 +21,17 @@ struct Inner {
 
 struct Seat {
     stop: watch::Sender<bool>,
+    /// The agent is to be ended when no tool of it runs.
+    end_turn: watch::Sender<bool>,
     /// Counts up whenever a person said something to the attempt's agent.
     messages: watch::Sender<u64>,
     at_work: Option<AtWork>,
+}
+
+impl Seat {
+    fn new(stop: watch::Sender<bool>) -> Self {
+        Self { stop, end_turn: watch::Sender::new(false), messages: watch::Sender::default(), at_work: None }
+    }
 }
 
 /// How far a live attempt is. Nothing of it is kept: what counts is measured when the attempt ends.
@@ -46,8 +54,7 @@ pub struct Place {
 impl Running {
     pub fn enter(&self, attempt: AttemptId) -> Place {
         let (sender, stop) = watch::channel(false);
-        self.attempts()
-            .insert(attempt, Seat { stop: sender, messages: watch::Sender::default(), at_work: None });
+        self.attempts().insert(attempt, Seat::new(sender));
         Place { attempt, running: self.clone(), stop }
     }
 
@@ -62,6 +69,19 @@ impl Running {
     /// Asks the attempt to stop. One that does not run here is somebody else's, or over.
     pub fn stop(&self, attempt: AttemptId) -> bool {
         self.attempts().get(&attempt).is_some_and(|seat| seat.stop.send(true).is_ok())
+    }
+
+    /// Asks the attempt to stop when no tool of its agent runs. One that does not run here is somebody else's, or over.
+    pub fn end_turn(&self, attempt: AttemptId) {
+        if let Some(seat) = self.attempts().get(&attempt) {
+            seat.end_turn.send_replace(true);
+        }
+    }
+
+    /// Turns true when the attempt is to stop at a boundary of its agent.
+    pub fn turn_ends(&self, attempt: AttemptId) -> watch::Receiver<bool> {
+        let seat = self.attempts().get(&attempt).map(|seat| seat.end_turn.subscribe());
+        seat.unwrap_or_else(|| watch::channel(false).1)
     }
 
     /// A message waits for the attempt's agent. One that does not run here is somebody else's, or over.

@@ -138,6 +138,7 @@ impl OutboxWorker {
                     }
                     Effect::StartAgent { .. }
                     | Effect::StopAgent { .. }
+                    | Effect::EndTurn { .. }
                     | Effect::DeliverMessages { .. }
                     | Effect::RetireWorktree { .. } => {
                         self.waiting.push_back((id, effect));
@@ -165,6 +166,7 @@ impl OutboxWorker {
                 self.is_leader == Some(true) || self.workspace.running.ids().contains(attempt)
             }
             Effect::StopAgent { attempt }
+            | Effect::EndTurn { attempt }
             | Effect::DeliverMessages { attempt }
             | Effect::RetireWorktree { attempt } => {
                 match owners.of.get(attempt) {
@@ -231,6 +233,7 @@ impl OutboxWorker {
             Effect::StopAgent { attempt } => {
                 self.workspace.running.stop(*attempt);
             }
+            Effect::EndTurn { attempt } => self.workspace.running.end_turn(*attempt),
             Effect::DeliverMessages { attempt } => self.workspace.running.wake_for_messages(*attempt),
             // A stopped attempt may still be ending; its worktree is retired afterwards.
             Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
@@ -285,6 +288,7 @@ impl OutboxWorker {
 fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
         Effect::StopAgent { attempt }
+        | Effect::EndTurn { attempt }
         | Effect::DeliverMessages { attempt }
         | Effect::RetireWorktree { attempt } => Some(*attempt),
         Effect::StartAgent { .. }
@@ -299,6 +303,7 @@ fn describe(id: EffectId, effect: &Effect) -> String {
     let kind = match effect {
         Effect::StartAgent { .. } => "start_agent",
         Effect::StopAgent { .. } => "stop_agent",
+        Effect::EndTurn { .. } => "end_turn",
         Effect::DeliverMessages { .. } => "deliver_messages",
         Effect::RetireWorktree { .. } => "retire_worktree",
         Effect::Notify { .. } => "notify",

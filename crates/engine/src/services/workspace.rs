@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::attempt::context::AttemptContext;
 use crate::attempt::host::AgentHost;
+use crate::attempt::takeover::Takeovers;
 use crate::base::announce::Announce;
 use crate::base::supervisor::{Items, ServiceName, Services};
 use crate::cluster::node::Node;
@@ -104,6 +105,10 @@ impl Workspace {
             running: self.running.clone(),
             announce: self.announce.clone(),
         }
+    }
+
+    pub fn takeovers(&self) -> Takeovers {
+        Takeovers::new(self.attempt_context())
     }
 
     pub fn scheduling(&self) -> Scheduling {

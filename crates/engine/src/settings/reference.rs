@@ -21,7 +21,7 @@ const OTHER_VARIABLES: &str = "\n## Other variables\n\n| variable | meaning |\n|
 | `BATON_USER` | the name your decisions are recorded under; else `USER` |\n";
 
 /// The sections of the page in reading order: the table, the path of its keys, and what to add to its description.
-const SECTIONS: [(&str, &str, &str); 13] = [
+const SECTIONS: [(&str, &str, &str); 14] = [
     ("", "", "Keys at the top of the file."),
     ("agents", "agents.NAME", "See [agents](../agents.md)."),
     ("accounts", "accounts.NAME", "See [agents](../agents.md#accounts)."),

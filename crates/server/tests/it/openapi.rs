@@ -181,6 +181,12 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let said = json!({ "content": "The mobile login, please." });
     made(call("say_to_task", "post", format!("/api/tasks/{failing}/messages"), Some(said)), examples).await;
     made(call("list_task_messages", "get", format!("/api/tasks/{failing}/messages"), None), examples).await;
+    let takeover = format!("/api/tasks/{failing}/takeover");
+    made(call("take_over_task", "post", &takeover, Some(json!({ "now": true }))), examples).await;
+    made(call("get_takeover", "get", &takeover, None), examples).await;
+    let back = json!({ "message": "I fixed the form." });
+    made(call("hand_back_task", "post", format!("/api/tasks/{failing}/handback"), Some(back)), examples)
+        .await;
     made(call("list_standstills", "get", "/api/standstills", None), examples).await;
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 73] = [
+const CALLS: [(&str, &str, PersonRole); 76] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -39,6 +39,9 @@ const CALLS: [(&str, &str, PersonRole); 73] = [
     ("POST", "/api/tasks/{id}/retry", Operator),
     ("POST", "/api/tasks/{id}/messages", Responder),
     ("GET", "/api/tasks/{id}/messages", Viewer),
+    ("POST", "/api/tasks/{id}/takeover", Operator),
+    ("GET", "/api/tasks/{id}/takeover", Viewer),
+    ("POST", "/api/tasks/{id}/handback", Operator),
     ("GET", "/api/tasks/{id}/events", Viewer),
     ("GET", "/api/tasks/{id}/log", Viewer),
     ("GET", "/api/tasks/{id}/diff", Viewer),

@@ -304,6 +304,7 @@ impl Machine {
         match effect {
             Effect::StartAgent { attempt, .. } => self.running.lock().unwrap().contains(attempt),
             Effect::StopAgent { attempt }
+            | Effect::EndTurn { attempt }
             | Effect::DeliverMessages { attempt }
             | Effect::RetireWorktree { attempt } => {
                 owners.get(attempt).is_some_and(|worker| *worker == self.name)
@@ -354,6 +355,7 @@ impl Machine {
 pub fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
         Effect::StopAgent { attempt }
+        | Effect::EndTurn { attempt }
         | Effect::DeliverMessages { attempt }
         | Effect::RetireWorktree { attempt } => Some(*attempt),
         Effect::StartAgent { .. }

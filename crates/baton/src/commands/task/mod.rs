@@ -77,17 +77,8 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
                 "no_fallback": no_fallback,
                 "project_id": project,
             });
-            let added: TaskView = api.post("/api/tasks", &new).await?;
-            let id = added.summary.task_id;
-            if api.is_json {
-                return output::json(&added);
-            }
             let starts = start_at.map(|at| format!(" It starts at {at}.")).unwrap_or_default();
-            output::line(&format!("Added {id}.{starts}"));
-            if !api.is_served() {
-                output::next("No agents are running. Start them: baton up");
-            }
-            Ok(String::new())
+            add(api, &new, &starts).await
         }
         TaskCommand::List { queue, limit, cursor } => {
             list(api, queue.as_deref(), limit, cursor.as_deref()).await
@@ -130,6 +121,18 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
         }
         TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
     }
+}
+
+async fn add(api: &Api, new: &Value, starts: &str) -> Result<String, CliError> {
+    let added: TaskView = api.post("/api/tasks", new).await?;
+    if api.is_json {
+        return output::json(&added);
+    }
+    output::line(&format!("Added {}.{starts}", added.summary.task_id));
+    if !api.is_served() {
+        output::next("No agents are running. Start them: baton up");
+    }
+    Ok(String::new())
 }
 
 pub(crate) fn recipe_id(text: &str) -> Result<RecipeId, CliError> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use baton_core::base::words::pluralize;
-use baton_core::task::attempt::AttemptResult;
+use baton_core::task::attempt::{AttemptResult, Evidence};
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReplacedBy, TaskState};
@@ -92,19 +92,7 @@ pub(crate) fn render(view: &TaskView) -> String {
         if let AttemptResult::Error { message, .. } = &reported.result {
             let _ = writeln!(text, "{}", message.trim_end());
         }
-        let _ = writeln!(
-            text,
-            "Verified: {}, {} of {} turns",
-            pluralize(u64::from(verified.commits), "commit"),
-            verified.turns,
-            verified.turns_max
-        );
-        if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
-            let _ = writeln!(text, "Measured at {} from {}", short(head.as_str()), short(base.as_str()));
-        }
-        for check in &verified.checks {
-            let _ = writeln!(text, "Check {}: exit code {}", check.name, check.exit_code);
-        }
+        text.push_str(&render_verified(verified));
     }
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note));
@@ -117,6 +105,19 @@ pub(crate) fn render(view: &TaskView) -> String {
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}
+
+/// What Baton measured, where, and how the checks ended.
+fn render_verified(verified: &Evidence) -> String {
+    let commits = pluralize(u64::from(verified.commits), "commit");
+    let mut text = format!("Verified: {commits}, {} of {} turns\n", verified.turns, verified.turns_max);
+    if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
+        let _ = writeln!(text, "Measured at {} from {}", short(head.as_str()), short(base.as_str()));
+    }
+    for check in &verified.checks {
+        let _ = writeln!(text, "Check {}: exit code {}", check.name, check.exit_code);
     }
     text
 }

@@ -3,3 +3,4 @@
 mod at_work;
 mod chat;
 mod messages;
+mod takeover;

@@ -1,6 +1,6 @@
-//! Events, recipes and messages.
+//! Events, recipes, messages and take-overs.
 
-use crate::api::openapi::shapes::{Shapes, count, list, object, open, or_null, page, text, time};
+use crate::api::openapi::shapes::{Shapes, count, flag, list, object, open, or_null, page, text, time};
 use crate::schema::refer;
 
 pub(super) fn shapes() -> Shapes {
@@ -11,7 +11,19 @@ pub(super) fn shapes() -> Shapes {
         // The errors of recipe files that are not in use.
         ("faults", list(&text())),
     ]);
+    let takeover = object(&[
+        ("task_id", refer("TaskId")),
+        ("taken_by", or_null(&text())),
+        ("since", or_null(&time())),
+        ("attempt_id", or_null(&text())),
+        ("is_free", flag()),
+        ("worktree", or_null(&text())),
+        ("agent", or_null(&refer("Name"))),
+        ("agent_session", or_null(&text())),
+        ("agent_command", or_null(&list(&text()))),
+    ]);
     vec![
+        ("Takeover", takeover),
         ("RecipePage", recipes),
         ("Event", event),
         ("EventPage", page("events", "Event")),

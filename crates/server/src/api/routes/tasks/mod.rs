@@ -2,6 +2,7 @@
 
 pub(crate) mod messages;
 pub(crate) mod records;
+pub(crate) mod takeover;
 pub(crate) mod verdicts;
 
 use baton_engine::tasks::error::TaskError;
@@ -65,7 +66,12 @@ pub(crate) fn routes() -> Vec<Route> {
             .may_be_missing(),
         Route::get("/api/tasks/{id}", "get_task", show).returns_named("Everything about one task", "Task"),
     ];
-    own.into_iter().chain(verdicts::routes()).chain(records::routes()).chain(messages::routes()).collect()
+    own.into_iter()
+        .chain(verdicts::routes())
+        .chain(records::routes())
+        .chain(messages::routes())
+        .chain(takeover::routes())
+        .collect()
 }
 
 #[derive(Deserialize, JsonSchema)]
