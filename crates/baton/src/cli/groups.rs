@@ -7,7 +7,7 @@ use clap::Command;
 /// Every command that is not hidden is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["demo", "init", "up", "doctor", "explain"]),
-    ("Give work", &["chat", "task", "plan", "recipe", "loop", "project", "import"]),
+    ("Give work", &["chat", "task", "plan", "recipe", "loop", "routine", "project", "import"]),
     ("See what happens", &["status", "watch", "questions", "landing", "cost", "open"]),
     (
         "Decide and steer",
@@ -31,6 +31,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "config",
             "trust",
+            "accounts",
             "worker",
             "workers",
             "store",

@@ -243,6 +243,9 @@ fn claimed_tasks() -> Vec<Task> {
         let answered = drive(asking.clone(), [Command::Reply { question, answer: text("80"), answered_by }]);
         tasks.extend([at_work, asking, answered]);
     }
+    // One that must not be run again by itself.
+    let danger = Task::create(spec(TaskType::DangerousOp, Depth::Original));
+    tasks.push(drive(danger, [claim(1), start(1)]));
     // One made for a run.
     let for_run = TaskSpec { purpose: Purpose::Run, ..spec(TaskType::Implementation, Depth::Original) };
     tasks.push(drive(Task::create(for_run), [claim(1)]));

@@ -23,6 +23,7 @@ impl Runner {
         error: &EngineError,
     ) -> Result<Executed, EngineError> {
         let AttemptContext { projects, limits, announce, .. } = &self.context;
+        let _one = projects.held.one_at_a_time().await;
         projects.held.note_asked();
         if projects.held_now().await?.contains(&task.spec().project_id) {
             return Ok(Executed::Stopped);

@@ -13,6 +13,7 @@ use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
 use baton_core::task::Task;
 use baton_store::model::query::QuestionFilter;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard};
 
 use crate::base::error::EngineError;
 use crate::projects::Projects;
@@ -24,7 +25,11 @@ const PAGE: u32 = 200;
 
 /// The pending questions, each with the project it holds; None for work without a project. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct HeldProjects(Arc<Mutex<Held>>);
+pub struct HeldProjects {
+    known: Arc<Mutex<Held>>,
+    /// Held while somebody finds out whether to ask: two attempts that fail together ask once.
+    asking: Arc<AsyncMutex<()>>,
+}
 
 #[derive(Default)]
 struct Held {
@@ -43,8 +48,13 @@ impl HeldProjects {
         self.known().is_known = false;
     }
 
+    /// One at a time may ask about a project.
+    pub(crate) async fn one_at_a_time(&self) -> AsyncMutexGuard<'_, ()> {
+        self.asking.lock().await
+    }
+
     fn known(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -24,6 +24,9 @@ impl<'a> CommandLog<'a> {
         let mut command = self.server.command();
         let output = command.args(words).output().unwrap();
         let [printed, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        // Two repositories have different commits.
+        let is_same = |line: &&str| !line.starts_with("Measured at ");
+        let printed: String = printed.split_inclusive('\n').filter(is_same).collect();
         let shown = format!("$ {}\nexit {:?}\n{printed}--\n{stderr}", words.join(" "), output.status.code());
         self.mask.over(&shown).replace(self.server.folder.parent().unwrap().to_str().unwrap(), "HOME")
     }

@@ -11,7 +11,8 @@ fn hooks(repo_home: &std::path::Path, names: &[&str]) -> String {
     let log = repo_home.join("hooks").display().to_string();
     let mut text = "[hooks]\nrun_as = \"person\"\n".to_owned();
     for name in names {
-        writeln!(text, "{name} = [\"sh\", \"-c\", \"cat >> {log}; echo >> {log}\"]").unwrap();
+        // At once: two hooks may run at the same time.
+        writeln!(text, "{name} = [\"sh\", \"-c\", '''printf \"%s\\n\" \"$(cat)\" >> {log}''']").unwrap();
     }
     text
 }

@@ -30,7 +30,7 @@ async fn each_recipe_has_a_diagram_and_its_exits() {
             "✗ error The agent did not report a usable outcome",
         ],
     );
-    for tone in ["tone-done", "tone-asking", "tone-failed"] {
+    for tone in ["tone-review", "tone-asking", "tone-failed"] {
         assert!(all.contains(tone), "{tone}: {all}");
     }
 }
@@ -72,7 +72,7 @@ async fn a_conversation_shows_entries_questions_and_progress() {
     let page = scene.page(&format!("/chat/sess_{project}")).await;
     reads(
         part(&page, "aria-label=\"Conversations\"", "role=\"log\""),
-        &["Add a French greeting", "? Waiting for you", "2 tasks"],
+        &["Add a French greeting", "? Waiting for you", "1 task"],
     );
     let thread = part(&page, "id=\"thread\"", "<form class=\"composer\"");
     reads(
