@@ -84,7 +84,6 @@ async fn a_conversation_shows_entries_questions_and_progress() {
             "1 formal",
             "mia, just now",
             "And a German one",
-            "○ Queued And a German one",
         ],
     );
     assert!(thread.contains("<textarea"), "the question is answered where it stands: {thread}");
