@@ -147,6 +147,7 @@ fn an_account_in_its_quiet_hours_gets_no_work() {
     std::fs::write(&settings, text).unwrap();
     let task = repo.add("Something", &[]);
     let up = repo.up();
+    up.wait_for_line("Listening on http://");
     repo.until("it is said why it waits", || repo.show(&task)["not_started"]["code"] == "intake_paused");
     let accounts = repo.json(&["accounts"]);
     let third = accounts["accounts"].as_array().unwrap().iter().find(|one| one["name"] == "third").unwrap();
