@@ -41,7 +41,9 @@ pub fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
     files.sort_by_key(|path| path.metadata().unwrap().created().unwrap_or(SystemTime::UNIX_EPOCH));
     let lines = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        // The last one may still be written.
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     files.iter().map(lines).collect()
 }
