@@ -1,6 +1,5 @@
 //! What the tools work on, and which tools a caller gets.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::people::role::PersonRole;
@@ -14,7 +13,6 @@ use baton_engine::landing::acceptor::Acceptor;
 use baton_engine::landing::board::LandingBoard;
 use baton_engine::projects::Projects;
 use baton_engine::services::workspace::Workspace;
-use baton_engine::settings::Settings;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
 
@@ -37,7 +35,6 @@ pub struct Toolbox {
     pub person: String,
     /// How long `ask_user` waits for an answer.
     pub patience: Duration,
-    pub settings: Arc<Settings>,
     pub node: Node,
 }
 
@@ -53,7 +50,6 @@ impl Toolbox {
             site: Site::of_person(&workspace.place.root),
             person: person.to_owned(),
             patience: workspace.settings.asking.patience(),
-            settings: workspace.settings.clone(),
             node: workspace.node.clone(),
         }
     }

@@ -53,7 +53,7 @@ fn question(task: &Task) -> Option<Guide> {
          session. Other tasks continue meanwhile."
             .to_owned(),
     ];
-    Some(part("question", "An agent has a question", &text, "Answer it in the inbox", "/".to_owned()))
+    Some(part("question", "An agent has a question", &text, "Answer it under For you", "/".to_owned()))
 }
 
 fn plan(task: &Task) -> Option<Guide> {

@@ -80,7 +80,6 @@ async fn serve_store(context: &CliContext, client: McpClient) -> Result<String, 
         site: Site::of_person(&context.place.root),
         person: context.person().to_owned(),
         patience: settings.asking.patience(),
-        settings: workspace.settings,
         node: workspace.node,
     };
     let caller = match client.token {
