@@ -23,6 +23,7 @@ use baton_engine::import::ImportError;
 use baton_engine::landing::error::LandingError;
 use baton_engine::projects::error::ProjectError;
 use baton_engine::projects::hooks::HookFailed;
+use baton_engine::projects::leased_values::LeasedValueError;
 use baton_engine::query::BadCursor;
 use baton_engine::runs::error::RunError;
 use baton_engine::runs::routines::RoutineError;
@@ -92,7 +93,14 @@ pub(crate) fn families() -> Vec<CodeFamily> {
             "Settings",
             &[SettingsError::EXPLAINED, &[InvalidNamespace::EXPLAINED, FolderError::EXPLAINED]],
         ),
-        family("Projects", &[ProjectError::EXPLAINED, &[HookFailed::EXPLAINED, NoFence::EXPLAINED]]),
+        family(
+            "Projects",
+            &[
+                ProjectError::EXPLAINED,
+                LeasedValueError::EXPLAINED,
+                &[HookFailed::EXPLAINED, NoFence::EXPLAINED],
+            ],
+        ),
         family("Routines", &[RoutineError::EXPLAINED]),
         family(
             "Attempts and landing",

@@ -21,6 +21,7 @@ use crate::recycle::plan::Plan;
 use crate::schedule::AgentPlace;
 use crate::task::TaskSpec;
 use crate::task::attempt::AttemptEnd;
+use crate::task::environment::EnvironmentChange;
 use crate::task::fence::FenceReport;
 use crate::task::guard::RequeueReason;
 use crate::task::not_landed::NotLanded;
@@ -86,6 +87,12 @@ pub enum EventBody {
         task: TaskId,
         attempt: AttemptId,
         fence: FenceReport,
+    },
+    /// What the attempt works with beside its code has changed.
+    EnvironmentChanged {
+        task: TaskId,
+        attempt: AttemptId,
+        change: EnvironmentChange,
     },
     /// A process of the attempt tried what only a person may do, or acted without its token (I19).
     AttemptRefused {
@@ -390,6 +397,7 @@ impl EventBody {
             | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
             | Self::AttemptFenced { task, .. }
+            | Self::EnvironmentChanged { task, .. }
             | Self::MessagesDelivered { task, .. }
             | Self::AttemptRefused { task, .. }
             | Self::NetworkRefused { task, .. }

@@ -6,6 +6,7 @@
 
 pub mod attempt;
 pub mod attempt_record;
+pub mod environment;
 pub mod fence;
 pub mod finding;
 mod follow_up;

@@ -17,6 +17,7 @@ use baton_core::recycle::plan::{Plan, PlanDraft};
 use baton_core::schedule::AgentPlace;
 use baton_core::task::Task;
 use baton_core::task::attempt::ResultKind;
+use baton_core::task::environment::{EnvironmentChange, ReuseWay, ReusedFolder};
 use baton_core::task::fence::{FenceAspect, FenceGap, FenceLayer, FenceMode, FenceReport, NetworkMode};
 use baton_core::task::state::StateName;
 use baton_core::transition::command::{Command, CommandName};
@@ -132,6 +133,19 @@ pub(crate) fn other_events() -> Vec<EventBody> {
                 gaps: vec![FenceGap {
                     aspect: FenceAspect::Processes,
                     reason: "bubblewrap is not installed".to_owned(),
+                }],
+            },
+        },
+        EventBody::EnvironmentChanged {
+            task,
+            attempt: AttemptId::from_bits(7),
+            change: EnvironmentChange::FoldersReused {
+                folders: vec![ReusedFolder {
+                    path: "node_modules".to_owned(),
+                    way: ReuseWay::Reflink,
+                    files: 12_000,
+                    bytes: 500_000_000,
+                    duration_ms: 300,
                 }],
             },
         },
@@ -254,6 +268,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::RoutineRan { .. } => 55,
         EventBody::RoutineSkipped { .. } => 56,
         EventBody::AgentMoved { .. } => 57,
+        EventBody::EnvironmentChanged { .. } => 58,
     }
 }
 
@@ -271,7 +286,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..58).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..59).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"agent_moved","from":{"account":"work","agent":"claude"},"reason":"work gets no work until 2026-11-17T23:00:00.000Z","task":"TASK-0000000a","to":{"account":"codex","agent":"codex"}}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
@@ -280,6 +295,7 @@ fn the_forms_of_the_other_events_are_stable() {
     {"action":"POST /api/tasks/TASK-0000000a/accept","at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"attempt_refused","reason":"only a person may do this","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"dependents_rewired","from":"TASK-0000000a","to":["TASK-0000000b"]}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"effect":{"about":{"failed":"TASK-0000000a"},"effect":"notify"},"error":"nobody listens","event":"effect_given_up","tries":8}
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"change":{"change":"folders_reused","folders":[{"bytes":500000000,"duration_ms":300,"files":12000,"path":"node_modules","way":"reflink"}]},"event":"environment_changed","task":"TASK-0000000a"}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_resumed"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"the branch baton/next is checked out","event":"item_failed","item":"landing TASK-0000000a","service":"loops","task":"TASK-0000000a","tries":1}

@@ -122,6 +122,10 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::AttemptFenced { .. } => {
             ("Tasks", "What confines the attempt's processes, and what does not.")
         }
+        EventBody::EnvironmentChanged { .. } => (
+            "Tasks",
+            "What the attempt works with beside its code: folders brought in, leased values, services, pauses.",
+        ),
         EventBody::AttemptRefused { .. } => {
             ("Tasks", "A process of the attempt tried what only a person may do, or acted without its token.")
         }

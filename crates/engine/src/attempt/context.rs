@@ -7,6 +7,7 @@ use crate::base::announce::Announce;
 use crate::cluster::running::Running;
 use crate::limits::Limits;
 use crate::projects::Projects;
+use crate::projects::leased_values::Values;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
@@ -25,6 +26,12 @@ pub struct AttemptContext {
 }
 
 impl AttemptContext {
+    /// The same for a task that has these values.
+    #[must_use]
+    pub(crate) fn with_values(&self, values: Values) -> Self {
+        Self { agents: self.agents.with_values(values), ..self.clone() }
+    }
+
     /// The same for the work of a project with these settings.
     #[must_use]
     pub(crate) fn with_settings(&self, settings: Arc<Settings>) -> Self {

@@ -16,6 +16,8 @@ pub enum AttemptError {
     Panicked { detail: String },
     #[error("cannot set up the worktree. {output}")]
     SetupFailed { output: String },
+    #[error("cannot clean up the worktree, so it stays. {output}")]
+    CleanupFailed { output: String },
     #[error("{account} gets no work until {until}")]
     AccountClosed { account: AgentName, until: Timestamp },
     #[error("the account {account} needs the variable {variable}, which is not set where Baton runs")]
@@ -30,6 +32,7 @@ failure! {
             Self::NoAgent { .. }
             | Self::Panicked { .. }
             | Self::SetupFailed { .. }
+            | Self::CleanupFailed { .. }
             | Self::AccountClosed { .. }
             | Self::NoVariable { .. }
             | Self::NotAttached { .. } => ErrorKind::Internal
@@ -41,6 +44,9 @@ failure! {
             Self::Panicked { .. } => "its task goes back to the queue; the log has more".to_owned(),
             Self::SetupFailed { .. } => {
                 "fix the task that [worktree] setup names; it runs in a fresh worktree, before the agent".to_owned()
+            }
+            Self::CleanupFailed { .. } => {
+                "fix the task that [worktree] cleanup names; it runs in the worktree, before that is removed".to_owned()
             }
             Self::AccountClosed { .. } => "its task goes back to the queue and starts when it opens".to_owned(),
             Self::NoVariable { variable, .. } => {
@@ -71,6 +77,12 @@ explained! { AttemptError {
         cause: "`[worktree] setup` names a task of .agent/Taskfile.yml that failed; its output is in the message. \
                 Neither the task nor the agent is blamed; no task of the project starts until you have answered.",
         next: "Run it by hand in a fresh clone (`baton do NAME`), fix it, and answer the question in the inbox.",
+    },
+    Self::CleanupFailed { .. } => Explanation {
+        code: "clean_up",
+        means: "The command that runs before a worktree is removed failed, so the worktree was not removed.",
+        cause: "`[worktree] cleanup` names a task of .agent/Taskfile.yml that failed; its output is in the message.",
+        next: "Fix it; it is tried again by itself.",
     },
     Self::AccountClosed { .. } => Explanation {
         code: "account_closed",

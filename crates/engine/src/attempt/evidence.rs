@@ -15,7 +15,7 @@ use crate::attempt::context::AttemptContext;
 use crate::attempt::error::AttemptError;
 use crate::attempt::turns::{TurnAllowance, TurnCount};
 use crate::base::error::EngineError;
-use crate::git::{Checkout, Place, Setup, Worktrees};
+use crate::git::{Checkout, Place, Worktrees};
 use crate::settings::Settings;
 use crate::user_tasks::checks::{CheckGround, Checks};
 
@@ -162,12 +162,17 @@ impl BaseTrial<'_> {
         stop: &watch::Receiver<bool>,
     ) -> Result<Option<Vec<CheckResult>>, EngineError> {
         let wanted = &context.settings.worktree;
-        let setup =
-            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let setup = wanted.for_clone();
         let clone = worktrees.scratch_clone(&BranchName::integration(), self.commit, &setup).await?;
         let root = context.projects.people_folder(worktrees);
         let fence = context.projects.check_fence(worktrees, clone.folder())?;
-        let mut site = context.projects.check_site(&root, clone.folder(), self.attempt, &clone.memory());
+        let mut site = context.projects.check_site(
+            &root,
+            clone.folder(),
+            self.attempt,
+            &clone.memory(),
+            &context.agents.values,
+        );
         site.fence = context.projects.check_task_fence(worktrees, clone.folder());
         let user_tasks = &context.agents.user_tasks;
         if let Some(name) = &wanted.setup {

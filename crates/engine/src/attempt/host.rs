@@ -7,6 +7,7 @@ use baton_core::base::id::AttemptId;
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
 use crate::projects::check_site::attempt_site;
+use crate::projects::leased_values::Values;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
@@ -23,6 +24,8 @@ pub struct AgentHost {
     pub mailbox: Mailbox,
     /// The commands of the project's people.
     pub user_tasks: UserTasks,
+    /// What the task at hand has alone on this machine.
+    pub(crate) values: Values,
     gateway: AgentGateway,
     place: StateLocation,
 }
@@ -34,6 +37,7 @@ impl AgentHost {
             mcp_url: None,
             mailbox: Mailbox::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
+            values: Values::new(),
             gateway: AgentGateway::new(tasks.clone(), settings.asking.expires_after()),
             place,
         }
@@ -46,6 +50,12 @@ impl AgentHost {
         Self { gateway, ..self.clone() }
     }
 
+    /// The same for a task that has these values.
+    #[must_use]
+    pub(crate) fn with_values(&self, values: Values) -> Self {
+        Self { values, ..self.clone() }
+    }
+
     /// Where agents ask their questions.
     pub fn gateway(&self) -> AgentGateway {
         self.gateway.clone()
@@ -54,6 +64,6 @@ impl AgentHost {
     /// Where an attempt's user tasks come from and run.
     pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
         let memory = self.place.attempt_folder(attempt).join("user-tasks");
-        attempt_site(&self.place, root, worktree, attempt, &memory, variables)
+        attempt_site(&self.place, root, worktree, attempt, &memory, variables, &self.values)
     }
 }

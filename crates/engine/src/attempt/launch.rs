@@ -74,6 +74,9 @@ impl AgentRun<'_> {
         for (name, value) in self.context.place.variables() {
             environment.set(name, value);
         }
+        for (name, value) in &self.context.agents.values {
+            environment.set(name, value);
+        }
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.context.agents.program.as_os_str());

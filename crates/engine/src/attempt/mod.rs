@@ -10,6 +10,7 @@ pub mod breakdown_prompt;
 pub mod context;
 pub(crate) mod drive;
 pub(crate) mod ending;
+pub(crate) mod environment;
 pub mod error;
 pub(crate) mod evidence;
 pub mod executor;

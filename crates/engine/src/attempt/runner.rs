@@ -31,7 +31,7 @@ use crate::attempt::project_hold::is_of_project;
 use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
-use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
+use crate::git::{Checkout, CheckoutSpec, Worktrees};
 use crate::user_tasks::{TASKFILE, UserTaskError};
 
 pub use crate::attempt::agent_run::PROCESS_FILE;
@@ -53,8 +53,12 @@ impl Runner {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         self.context.limits.intakes.begin(task.id());
-        let runner = match self.context.projects.settings_for(&task).await {
-            Ok(settings) => Self { context: self.context.with_settings(settings) },
+        let prepared = match self.context.projects.settings_for(&task).await {
+            Ok(settings) => self.with_environment(settings, &task, attempt).await,
+            Err(error) => Err(error),
+        };
+        let runner = match prepared {
+            Ok(runner) => runner,
             Err(error) => {
                 let executed = self.hold_project(&task, attempt, &error).await?;
                 return self.finish(&task, attempt, executed).await;
@@ -139,10 +143,10 @@ impl Runner {
         let place = self.context.projects.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
         let wanted = &self.context.settings.worktree;
-        let setup =
-            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let setup = wanted.for_clone();
         let spec = CheckoutSpec { attempt, place, resumes, setup };
         let checkout = worktrees.create(&spec).await?;
+        self.tell_reused(task, &worktrees, &checkout).await?;
         match self.prepare(task, &worktrees, &checkout, stop.clone()).await? {
             Prepared::Ready => {}
             Prepared::Stopped => return Ok(Executed::Stopped),

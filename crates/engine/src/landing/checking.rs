@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tracing::{Instrument, info_span};
 
 use crate::base::error::EngineError;
-use crate::git::{Setup, Worktrees};
+use crate::git::Worktrees;
 use crate::landing::board::WatchedRun;
 use crate::landing::error::LandingError;
 use crate::landing::lander::Lander;
@@ -124,14 +124,15 @@ impl Lander {
 
     async fn run_checks(&self, worktrees: &Worktrees, order: &CheckOrder) -> Result<CheckRun, EngineError> {
         let wanted = &self.settings.worktree;
-        let setup =
-            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let setup = wanted.for_clone();
         let started_at = self.tasks.store.now().await?;
         let started = Instant::now();
         let live = &order.watched.output;
         let clone = worktrees.scratch_clone(&order.into, &order.commit, &setup).await?;
         let root = self.projects.people_folder(worktrees);
-        let mut site = self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory());
+        let values = self.projects.lease_for_checks(&wanted.values)?;
+        let mut site =
+            self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory(), &values.values);
         site.fence = self.projects.check_task_fence(worktrees, clone.folder());
         // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);

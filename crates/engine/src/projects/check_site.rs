@@ -7,6 +7,7 @@ use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use baton_core::base::id::AttemptId;
 
 use crate::projects::Projects;
+use crate::projects::leased_values::Values;
 use crate::settings::location::StateLocation;
 use crate::user_tasks::Site;
 
@@ -20,8 +21,12 @@ pub(crate) fn attempt_site(
     attempt: AttemptId,
     memory: &Path,
     variables: &[String],
+    values: &Values,
 ) -> Site {
     let mut environment = AgentEnvironment::allowed(std::env::vars_os(), variables);
+    for (name, value) in values {
+        environment.set(name, value);
+    }
     environment.set(ATTEMPT_ID, attempt.to_string());
     environment.set("TASK_TEMP_DIR", memory);
     for (name, value) in place.variables() {
@@ -29,12 +34,25 @@ pub(crate) fn attempt_site(
     }
     let plain = |text: &OsStr| text.to_string_lossy().into_owned();
     let environment = environment.iter().map(|(name, value)| (plain(name), plain(value))).collect();
-    Site { root: root.to_owned(), folder: folder.to_owned(), environment: Some(environment), fence: None }
+    Site {
+        root: root.to_owned(),
+        folder: folder.to_owned(),
+        environment: Some(environment),
+        values: values.clone(),
+        fence: None,
+    }
 }
 
 impl Projects {
     /// For checks of accepted work, which need no variables of an agent.
-    pub(crate) fn check_site(&self, root: &Path, folder: &Path, attempt: AttemptId, memory: &Path) -> Site {
-        attempt_site(&self.place, root, folder, attempt, memory, &[])
+    pub(crate) fn check_site(
+        &self,
+        root: &Path,
+        folder: &Path,
+        attempt: AttemptId,
+        memory: &Path,
+        values: &Values,
+    ) -> Site {
+        attempt_site(&self.place, root, folder, attempt, memory, &[], values)
     }
 }

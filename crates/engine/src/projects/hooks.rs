@@ -87,6 +87,9 @@ impl Projects {
         let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
         environment.set("BATON_HOOK", call.name.as_str());
         environment.set("BATON_TASK_ID", call.task.id().to_string());
+        for (name, value) in self.values.held(call.task.id())? {
+            environment.set(&name, value);
+        }
         let errand = OneShot {
             // Identifies its process tree; no attempt has this id.
             attempt: AttemptId::from_bits(random_bits()),

@@ -10,11 +10,13 @@ pub(crate) mod fence;
 mod ground;
 pub mod hold;
 pub mod hooks;
+pub mod leased_values;
 pub mod new_project;
 mod own_settings;
 pub mod push;
 pub mod repositories;
 pub mod source;
+mod task_values;
 mod work;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use crate::cluster::running::Running;
 use crate::git::Git;
 use crate::projects::availability::ProjectsHere;
 use crate::projects::hold::HeldProjects;
+use crate::projects::leased_values::LeasedValues;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
@@ -41,6 +44,8 @@ pub struct Projects {
     pub here: ProjectsHere,
     /// Which projects wait for a person to see to them.
     pub held: HeldProjects,
+    /// What tasks have alone on this machine.
+    pub(crate) values: LeasedValues,
     /// Of this Baton.
     serving: Arc<Settings>,
     /// Of the project at hand.
@@ -67,6 +72,7 @@ impl Projects {
             repositories: Repositories::default(),
             here: ProjectsHere::default(),
             held: HeldProjects::default(),
+            values: LeasedValues::new(&place),
             serving: settings.clone(),
             settings,
             place,

@@ -14,11 +14,13 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptReport, Evidence};
 use baton_core::task::attempt_record::AttemptRecord;
+use baton_core::task::environment::AttemptEnvironment;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{Provisional, QueueName, ReviewMark, TaskState, TaskStatus};
 use baton_store::model::event::StoredEvent;
 use serde::{Deserialize, Serialize};
 
+use crate::attempt::environment::environment_of;
 use crate::base::error::EngineError;
 use crate::dispatch::not_started::{NotStarted, Scheduling};
 use crate::reports::graph_view::{DeadEdge, dead_edges};
@@ -124,6 +126,9 @@ pub struct TaskView {
     /// The last run of a recipe or loop that worked on it, or works on it.
     #[serde(default)]
     pub run: Option<RunView>,
+    /// What its attempts work with beside the code, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<AttemptEnvironment>,
     /// The failure of a background service, if it is the last event of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<TaskProblem>,
@@ -197,6 +202,7 @@ impl TaskView {
         let last_end = task.ledger().last_end.as_ref();
         let events = tasks.store.task_events(id, 0, EVENTS_MAX).await?;
         let run = find_run(tasks, task, &events).await?;
+        let environment = environment_of(&events, task.state().live_attempt().map(|live| live.id));
         Ok(Self {
             summary: TaskSummary::of(&stored),
             description: task.spec().description.clone(),
@@ -223,6 +229,7 @@ impl TaskView {
                 Some(run) => Some(RunView::load(tasks, run).await?),
                 None => None,
             },
+            environment: Some(environment).filter(|environment| !environment.is_empty()),
             problem: events.last().and_then(find_problem),
         })
     }

@@ -54,6 +54,7 @@ impl Topics {
             | EventBody::EffectGivenUp { .. }
             | EventBody::AgentMoved { .. }
             | EventBody::AttemptFenced { .. }
+            | EventBody::EnvironmentChanged { .. }
             | EventBody::MessagesDelivered { .. }
             | EventBody::AttemptRefused { .. }
             | EventBody::NetworkRefused { .. }

@@ -18,6 +18,7 @@ mod push;
 mod queues;
 mod recovery;
 pub mod recycler;
+mod removal;
 mod routines;
 mod runs;
 pub mod timers;

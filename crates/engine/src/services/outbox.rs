@@ -14,18 +14,14 @@ use baton_core::records::change::Change;
 use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::{Event, EventBody};
 use baton_store::model::outbox::PendingEffect;
-use serde_json::json;
 use tokio::time::Instant;
 use tracing::{Instrument, debug_span};
 
 use crate::base::error::EngineError;
 use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service, ServiceError, ServiceName};
 use crate::cluster::leader::Leadership;
-use crate::git::Worktrees;
-use crate::projects::hooks::HookCall;
 use crate::services::queues::Queues;
 use crate::services::workspace::Workspace;
-use crate::settings::hooks::HookName;
 
 /// Effects read at once.
 const BATCH: u32 = 100;
@@ -246,25 +242,6 @@ impl OutboxWorker {
         Ok(CarriedOut::Done)
     }
 
-    /// People may still want to take something out of it.
-    async fn run_hook(
-        &self,
-        worktrees: &Worktrees,
-        task: TaskId,
-        attempt: AttemptId,
-    ) -> Result<(), EngineError> {
-        let Some(folder) = worktrees.standing_folder(attempt) else { return Ok(()) };
-        let task = self.workspace.tasks.task(task).await?.value;
-        let call = HookCall {
-            name: HookName::BeforeRemove,
-            task: &task,
-            attempt: Some(attempt),
-            folder: Some(&folder),
-            more: json!({}),
-        };
-        self.workspace.projects.run_hook(call).await
-    }
-
     /// I17: a snapshot is saved before anything is removed.
     async fn retire(&self, attempt: AttemptId) -> Result<(), EngineError> {
         let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
@@ -274,8 +251,9 @@ impl OutboxWorker {
             return Ok(());
         }
         let worktrees = self.workspace.projects.worktrees_of(record.task_id).await?;
-        self.run_hook(&worktrees, record.task_id, attempt).await?;
+        self.workspace.prepare_removal(&worktrees, record.task_id, attempt).await?;
         worktrees.retire(attempt).await?;
+        self.workspace.projects.release_values(record.task_id).await?;
         // Retried if the remote is unavailable.
         if let Err(error) = self.workspace.projects.push_vault(&worktrees, record.task_id, attempt).await {
             (self.workspace.announce)(&format!("{attempt}: cannot push its snapshot yet: {error}"));

@@ -149,7 +149,13 @@ impl Pruner {
         }
         let overdue = self.workspace.settings.retention.worktrees().select(kept, now);
         let bytes: BTreeMap<AttemptId, u64> = overdue.iter().map(|one| (one.key, one.bytes)).collect();
-        let due: BTreeSet<AttemptId> = bytes.keys().copied().collect();
+        let mut due = BTreeSet::new();
+        for attempt in bytes.keys().copied() {
+            match self.prepare(worktrees, attempt).await {
+                Ok(()) => drop(due.insert(attempt)),
+                Err(error) => report.kept.push(format!("{attempt}: {error}")),
+            }
+        }
         let pruned = worktrees.prune(&due, Duration::ZERO, now).await?;
         report.worktree_bytes += pruned.removed.iter().filter_map(|one| bytes.get(one)).sum::<u64>();
         report.worktrees.extend(pruned.removed);
@@ -161,6 +167,12 @@ impl Pruner {
             }
         }
         Ok(worktrees.forget(&finished).await?)
+    }
+
+    async fn prepare(&self, worktrees: &Worktrees, attempt: AttemptId) -> Result<(), EngineError> {
+        let Some(record) = self.workspace.tasks.store.attempt(attempt).await? else { return Ok(()) };
+        self.workspace.prepare_removal(worktrees, record.task_id, attempt).await?;
+        self.workspace.projects.release_values(record.task_id).await
     }
 
     /// Whether the task may still continue in it; none if it belongs to no task of this repository.

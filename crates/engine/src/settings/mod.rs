@@ -61,7 +61,7 @@ pub use crate::settings::error::SettingsError;
 pub use crate::settings::namespace::InvalidNamespace;
 pub use crate::settings::tables::{
     NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings, StartOn,
-    TelemetrySettings, WorktreeSettings,
+    TelemetrySettings, ValueWish, WorktreeSettings,
 };
 pub use baton_agents::presets::kind::AgentKind;
 

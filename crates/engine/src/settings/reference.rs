@@ -75,7 +75,7 @@ fn row(key: &str, setting: &Value, path: &str) -> String {
         Value::String(text) => format!("`{text}`"),
         value => format!("`{value}`"),
     };
-    let has_variable = !full.contains(".NAME.") && full != "checks";
+    let has_variable = !full.contains(".NAME.") && full != "checks" && setting["type"] != "object";
     let variable = if has_variable {
         format!("`BATON_{}`", full.replace('.', "_").to_uppercase())
     } else {

@@ -1,11 +1,13 @@
 //! The small tables of the settings file.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use baton_core::base::text::AgentName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::git::Setup;
 use crate::settings::fence::FenceSettings;
 use crate::settings::permissions::PermissionSettings;
 use crate::settings::webhook::Webhook;
@@ -52,8 +54,22 @@ fn webhook<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>
 pub struct WorktreeSettings {
     /// Paths of untracked files in your checkout, such as `.env`, to copy into each worktree.
     pub copy: Vec<String>,
+    /// Folders of your checkout, such as `node_modules`, `target` or `.venv`, to bring into each worktree, so that agents need
+    /// not make them again: by reflink where the file system can, else by copy.
+    pub reuse: Vec<String>,
+    /// Whether files of `reuse` may be hard links where there are no reflinks. Fast, but a program that writes into such a
+    /// file in place changes yours, too; package folders that are only read are safe.
+    pub reuse_links: bool,
     /// A user task to run in each new worktree before the agent starts.
     pub setup: Option<String>,
+    /// A user task to run in a worktree before it is removed, with its `values`: to drop a database, for example. If it fails,
+    /// the worktree stays, and is tried again.
+    pub cleanup: Option<String>,
+    /// Values that every task has alone on this machine, by the name of the variable its agent, set-up, checks, user tasks
+    /// and hooks get: `PORT = { port = 3000 }`, the first free port from there; `DB = { name = "app" }`, `app_1`, `app_2` and so
+    /// on. A task keeps them until it ends.
+    #[serde(deserialize_with = "values")]
+    pub values: BTreeMap<String, ValueWish>,
     /// Whether to fetch submodules too, which may need the network.
     pub submodules: bool,
     /// How many worktrees of each repository to prepare in advance, so that agents start at once. Each takes as much
@@ -63,8 +79,58 @@ pub struct WorktreeSettings {
 
 impl Default for WorktreeSettings {
     fn default() -> Self {
-        Self { copy: Vec::new(), setup: None, submodules: false, spares: 1 }
+        Self {
+            copy: Vec::new(),
+            reuse: Vec::new(),
+            reuse_links: false,
+            setup: None,
+            cleanup: None,
+            values: BTreeMap::new(),
+            submodules: false,
+            spares: 1,
+        }
     }
+}
+
+impl WorktreeSettings {
+    /// What a fresh clone gets.
+    pub(crate) fn for_clone(&self) -> Setup {
+        Setup {
+            copy: self.copy.iter().map(Into::into).collect(),
+            reuse: self.reuse.iter().map(Into::into).collect(),
+            reuse_links: self.reuse_links,
+            submodules: self.submodules,
+        }
+    }
+}
+
+/// What kind of value a task needs for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueWish {
+    /// the first free port from this one on
+    Port(u16),
+    /// this and a number
+    Name(String),
+}
+
+fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, ValueWish>, D::Error> {
+    let values = BTreeMap::<String, ValueWish>::deserialize(deserializer)?;
+    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    for (variable, wish) in &values {
+        if variable.is_empty() || !is_word(variable) || variable.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(serde::de::Error::custom(format!("\"{variable}\" is not the name of a variable")));
+        }
+        if variable.starts_with("BATON_") || variable == "PATH" || variable == "HOME" {
+            return Err(serde::de::Error::custom(format!("{variable} is set by Baton")));
+        }
+        if matches!(wish, ValueWish::Name(stem) if stem.is_empty() || !is_word(stem)) {
+            return Err(serde::de::Error::custom(format!(
+                "the name for {variable} may have letters, digits and _ only"
+            )));
+        }
+    }
+    Ok(values)
 }
 
 /// `[recycle]`, or `recycle = "MODE"` for its mode alone

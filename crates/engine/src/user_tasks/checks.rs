@@ -155,11 +155,15 @@ async fn run_command(
     command: &[String],
     stop: &mut watch::Receiver<bool>,
 ) -> Ended {
+    let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
+    for (name, value) in &ground.site.values {
+        environment.set(name, value);
+    }
     let errand = OneShot {
         attempt: ground.attempt,
         command: command.to_vec(),
         folder: ground.site.folder.clone(),
-        environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+        environment,
         fence: ground.fence.cloned(),
         input: String::new(),
         timeout: CHECK_TIMEOUT,

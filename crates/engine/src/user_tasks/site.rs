@@ -1,5 +1,6 @@
 //! Whose Taskfile it is, and where its commands run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use baton_agents::fence::FenceRequest;
@@ -15,6 +16,8 @@ pub struct Site {
     pub folder: PathBuf,
     /// All that commands get as their environment; without it, that of this process.
     pub environment: Option<Vec<(String, String)>>,
+    /// What its task has alone on this machine, by variable; part of the environment.
+    pub values: BTreeMap<String, String>,
     /// What commands run in; none for a person's own.
     pub fence: Option<FenceRequest>,
 }
@@ -22,7 +25,13 @@ pub struct Site {
 impl Site {
     /// For a person: in the project's root, with their own environment.
     pub fn of_person(root: &Path) -> Self {
-        Self { root: root.to_owned(), folder: root.to_owned(), environment: None, fence: None }
+        Self {
+            root: root.to_owned(),
+            folder: root.to_owned(),
+            environment: None,
+            values: BTreeMap::new(),
+            fence: None,
+        }
     }
 
     pub fn taskfile(&self) -> PathBuf {

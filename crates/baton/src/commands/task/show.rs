@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use baton_core::base::words::pluralize;
 use baton_core::task::attempt::{AttemptResult, Evidence};
+use baton_core::task::environment::AttemptEnvironment;
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReplacedBy, TaskState};
@@ -69,6 +70,9 @@ pub(crate) fn render(view: &TaskView) -> String {
     if let Some(reason) = &view.not_started {
         let _ = writeln!(text, "\nReady, but not started: {}", reason.message);
     }
+    if let Some(environment) = &view.environment {
+        text.push_str(&render_environment(environment));
+    }
     if let Some(problem) = &view.problem {
         let _ = writeln!(
             text,
@@ -105,6 +109,30 @@ pub(crate) fn render(view: &TaskView) -> String {
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}
+
+/// What attempts work with beside the code.
+fn render_environment(environment: &AttemptEnvironment) -> String {
+    let mut text = "\n".to_owned();
+    if let Some(reason) = &environment.paused {
+        let _ = writeln!(text, "Paused: {reason}");
+    }
+    for folder in &environment.reused {
+        let _ = writeln!(text, "Reused: {folder}");
+    }
+    for (name, value) in &environment.values {
+        let _ = writeln!(text, "Value: {name}={value}");
+    }
+    for service in &environment.services {
+        let state = match (&service.ended, service.is_running) {
+            (Some(reason), _) => format!("ended: {reason}"),
+            (None, true) => "running".to_owned(),
+            (None, false) => "ended with its attempt".to_owned(),
+        };
+        let url = service.url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
+        let _ = writeln!(text, "Service {}{url}: {state}", service.name);
     }
     text
 }

@@ -3,6 +3,7 @@
 mod accepting;
 mod breaking_down;
 mod checks;
+mod environments;
 mod hooks;
 mod isolation;
 mod killed;

@@ -9,6 +9,7 @@ pub(crate) mod make;
 pub(crate) mod private_clone;
 pub(crate) mod record;
 pub(crate) mod refs;
+mod reuse;
 pub(crate) mod scratch;
 pub(crate) mod setup;
 mod spare;

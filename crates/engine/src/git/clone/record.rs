@@ -9,6 +9,7 @@
 //! | `index`, `indexed` | Baton's own index of the files, and the commit it was made from |
 //! | `refs` | the refs the clone got |
 //! | `copied` | files that were copied in or made by the set-up, which are not the agent's work |
+//! | `reused`, `reuse-report` | folders that were brought in; what that took, until it is told |
 //! | `set-up` | there once the project's set-up has run |
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
+use baton_core::task::environment::ReusedFolder;
 
 use crate::git::vault::folder;
 
@@ -120,6 +122,24 @@ impl CloneRecord {
     pub fn add_copied(&self, paths: &[u8]) -> io::Result<()> {
         let known = self.read("copied").unwrap_or_default();
         self.write("copied", &[known.as_slice(), paths].concat())
+    }
+
+    /// The folders that were brought in as they are.
+    pub fn reused(&self) -> Vec<PathBuf> {
+        self.read_text("reused").unwrap_or_default().lines().map(PathBuf::from).collect()
+    }
+
+    pub fn set_reused(&self, folders: &[ReusedFolder]) -> io::Result<()> {
+        let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
+        self.write("reused", paths.join("\n").as_bytes())?;
+        self.write("reuse-report", serde_json::to_string(folders)?.as_bytes())
+    }
+
+    /// What bringing them in took; nothing the second time.
+    pub fn take_reuse_report(&self) -> io::Result<Vec<ReusedFolder>> {
+        let Some(text) = self.read("reuse-report") else { return Ok(Vec::new()) };
+        remove(&self.folder.join("reuse-report"))?;
+        Ok(serde_json::from_slice(&text)?)
     }
 
     pub fn is_set_up(&self) -> bool {

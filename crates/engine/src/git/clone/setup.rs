@@ -1,14 +1,17 @@
-//! What a fresh clone gets besides its commit: files git does not carry, and submodules.
+//! What a fresh clone gets besides its commit: files and folders that git does not carry, and submodules.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+
+use baton_core::task::environment::ReusedFolder;
 
 use crate::git::clone::checkout::Checkout;
 use crate::git::clone::make::failed;
 use crate::git::clone::private_clone::PrivateClone;
-use crate::git::clone::worktrees::Worktrees;
+use crate::git::clone::reuse::bring_folder;
+use crate::git::clone::worktrees::{Worktrees, blocking};
 use crate::git::command::call::TIMEOUT_FILES;
 use crate::git::command::program::At;
 use crate::git::error::GitError;
@@ -18,13 +21,17 @@ pub struct Setup {
     /// Untracked files of the person's checkout, such as `.env`, by their path inside it. One that is not there is skipped;
     /// one that git brings is not overwritten.
     pub copy: Vec<PathBuf>,
+    /// Folders of the person's checkout that are brought in as they are. The same holds as for files.
+    pub reuse: Vec<PathBuf>,
+    /// Whether their files may be hard links where the file system shares no blocks.
+    pub reuse_links: bool,
     /// Whether to fetch the submodules too, which may need the network.
     pub submodules: bool,
 }
 
 impl Setup {
     pub(crate) fn check(&self) -> Result<(), GitError> {
-        for path in &self.copy {
+        for path in self.copy.iter().chain(&self.reuse) {
             let bad = |why| Err(GitError::BadCopy { path: path.clone(), why });
             if path.as_os_str().is_empty() {
                 return bad("it is empty");
@@ -61,6 +68,7 @@ impl Worktrees {
             }
         }
         made.record.add_copied(&copied).map_err(failed("write", made.record.folder()))?;
+        self.reuse_folders(made, setup).await?;
         if setup.submodules {
             let call = self.repository.call_at("fetch the submodules", At::Folder(&made.folder));
             call.args(["submodule", "--quiet", "update", "--init", "--recursive"])
@@ -69,6 +77,31 @@ impl Worktrees {
                 .await?;
         }
         Ok(())
+    }
+
+    async fn reuse_folders(&self, made: &PrivateClone, setup: &Setup) -> Result<(), GitError> {
+        if setup.reuse.is_empty() || self.repository.is_bare() {
+            return Ok(());
+        }
+        let (source, wanted, made) = (self.repository.folder().to_owned(), setup.clone(), made.clone());
+        let path = made.folder.clone();
+        blocking("bring folders into", &path, move || {
+            let mut brought = Vec::new();
+            for path in &wanted.reuse {
+                let to = made.folder.join(path);
+                make_parent(&to, &made.folder)?;
+                brought.extend(bring_folder(&source.join(path), &to, path, wanted.reuse_links)?);
+            }
+            exclude(&made.git_dir(), &brought)?;
+            made.record.set_reused(&brought)
+        })
+        .await
+    }
+
+    /// The folders that were brought into a clone, told once.
+    pub fn take_reused(&self, checkout: &Checkout) -> Result<Vec<ReusedFolder>, GitError> {
+        let record = self.clone_in(&checkout.folder).record;
+        record.take_reuse_report().map_err(failed("read", record.folder()))
     }
 
     /// Whether the project's own set-up ran to its end here. A clone that is handed on brings it along.
@@ -99,12 +132,29 @@ fn copy(from: &Path, to: &Path, root: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     }
+    make_parent(to, root)?;
+    fs::copy(from, to).map(|_| true)
+}
+
+fn make_parent(to: &Path, root: &Path) -> io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
         // A folder of the repository may be a link that leads out of it.
-        if !fs::canonicalize(parent)?.starts_with(root) {
+        if !fs::canonicalize(parent)?.starts_with(fs::canonicalize(root)?) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the worktree"));
         }
     }
-    fs::copy(from, to).map(|_| true)
+    Ok(())
+}
+
+/// Whatever the project ignores, an agent does not add these to its commits.
+fn exclude(git_dir: &Path, folders: &[ReusedFolder]) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(git_dir.join("info/exclude"))?;
+    for folder in folders {
+        let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | ' ');
+        let pattern: String =
+            folder.path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect();
+        writeln!(file, "/{pattern}")?;
+    }
+    Ok(())
 }

@@ -88,6 +88,9 @@ impl Worktrees {
                 self.list_nested(index, &folder, depth, &mut paths, &mut nested).await?;
             }
         }
+        // What was brought in from the person's checkout is not the agent's, whatever became of it.
+        let reused = index.clone.record.reused();
+        paths.retain(|path| !reused.iter().any(|folder| path.starts_with(folder)));
         Ok(paths)
     }
 

@@ -1,6 +1,7 @@
 //! The files of a working folder, sorted by the ignore rules and stored as a tree.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use baton_core::base::git_name::CommitId;
@@ -60,12 +61,17 @@ impl Worktrees {
         let list = self.with_index("list the ignored files", &index);
         let list =
             list.args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
-        let ignored = list.find().await?.unwrap_or_default();
+        let mut ignored = list.find().await?.unwrap_or_default();
+        let reused = remains.clone.record.reused();
+        for path in &reused {
+            ignored.extend_from_slice(path.as_os_str().as_bytes());
+            ignored.push(0);
+        }
         let folder = remains.clone.folder.clone();
         // The refs, reflogs and index of a clone are kept as commits. A repository that cannot be read is kept as it is.
         let is_sound = matches!(remains.clone.state(&self.repository.objects()), CloneState::Sound(_));
         blocking("read", &remains.clone.folder, move || {
-            let sorted = ignored::sort(&folder, &ignored);
+            let sorted = ignored::sort(&folder, &ignored, &reused);
             let mut skipped = sorted.skipped();
             if is_sound {
                 skipped.insert(PathBuf::from(".git"));

@@ -71,8 +71,9 @@ impl Sorted {
     }
 }
 
-/// Decides over the ignored paths git listed, NUL after each, a slash at the end of a folder.
-pub(crate) fn sort(root: &Path, listed: &[u8]) -> Sorted {
+/// Decides over the ignored paths git listed, NUL after each, a slash at the end of a folder. What was reused from the person's
+/// checkout is there as well, so it can be left out.
+pub(crate) fn sort(root: &Path, listed: &[u8], reused: &[PathBuf]) -> Sorted {
     let mut sized: Vec<(u64, u64, PathBuf)> = outermost(listed)
         .into_iter()
         .map(|path| {
@@ -87,7 +88,7 @@ pub(crate) fn sort(root: &Path, listed: &[u8]) -> Sorted {
         if bytes_kept + bytes <= IGNORED_BYTES_MAX && files_kept + files <= IGNORED_FILES_MAX {
             bytes_kept += bytes;
             files_kept += files;
-        } else if is_rebuildable(&root.join(&path)) {
+        } else if reused.contains(&path) || is_rebuildable(&root.join(&path)) {
             sorted.left_out.push(LeftOut { path, bytes_at_least: bytes });
         } else {
             sorted.too_large.push(path);

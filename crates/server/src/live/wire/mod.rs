@@ -249,6 +249,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::ItemFailed { .. }
         | EventBody::AgentMoved { .. }
         | EventBody::AttemptFenced { .. }
+        | EventBody::EnvironmentChanged { .. }
         | EventBody::AttemptRefused { .. }
         | EventBody::NetworkRefused { .. }
         | EventBody::RunStopping { .. }

@@ -8,6 +8,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::Task;
 use baton_core::task::attempt::Evidence;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_core::task::environment::AttemptEnvironment;
 use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
@@ -90,6 +91,7 @@ pub(crate) async fn render_about(
                 dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in total" } }
             }
         }
+        @if let Some(environment) = &view.environment { (render_environment(environment)) }
         @if !waits_on.is_empty() {
             section {
                 h2 { "Depends on" }
@@ -115,6 +117,31 @@ pub(crate) async fn render_about(
         }
         (lineage(seen))
     })
+}
+
+/// What attempts work with beside the code.
+fn render_environment(environment: &AttemptEnvironment) -> Markup {
+    html! {
+        section {
+            h2 { "Environment" }
+            dl.facts-list {
+                @if let Some(reason) = &environment.paused { dt { "Paused" } dd { (reason) } }
+                @for service in &environment.services {
+                    dt { "Service " (service.name) }
+                    dd {
+                        @if let Some(reason) = &service.ended { span.tone-failed { "✗ ended" } " " (reason) }
+                        @else if service.is_running { span.tone-working { "▶ running" } @if let Some(url) = &service.url { " " a href=(url) rel="noreferrer" { (url) } } }
+                        @else { span.muted { "ended with its attempt" } }
+                    }
+                }
+                @for (name, value) in &environment.values { dt { code { (name) } } dd { code { (value) } } }
+                @for folder in &environment.reused {
+                    dt { code { (folder.path) } }
+                    dd { "by " (folder.way.as_str()) span.muted { ", " (folder.files) " files, " (folder.bytes / 1_000_000) " MB, " (folder.duration_ms) " ms" } }
+                }
+            }
+        }
+    }
 }
 
 fn evidence_of(record: &AttemptRecord) -> Option<&Evidence> {

@@ -224,6 +224,7 @@ fn describe_event(body: &EventBody) -> String {
             format!("moved from {} to {}: {reason}", place(from), place(to))
         }
         EventBody::AttemptFenced { fence, .. } => fence.to_string(),
+        EventBody::EnvironmentChanged { change, .. } => change.to_string(),
         EventBody::AttemptRefused { action, reason, .. } => {
             format!("refused to its agent: {} ({reason})", short(action.as_str(), CHARS_MAX))
         }

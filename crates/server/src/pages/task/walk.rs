@@ -121,6 +121,7 @@ impl WalkBuilder {
             | EventBody::ItemFailed { .. }
             | EventBody::AgentMoved { .. }
             | EventBody::AttemptFenced { .. }
+            | EventBody::EnvironmentChanged { .. }
             | EventBody::AttemptRefused { .. }
             | EventBody::NetworkRefused { .. }
             | EventBody::IntakePaused { .. }

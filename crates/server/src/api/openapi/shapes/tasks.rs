@@ -55,6 +55,7 @@ pub(super) fn shapes() -> Shapes {
         ("model", or_null(&said())),
         ("no_fallback", flag()),
         ("run", or_null(&refer("Run"))),
+        ("environment?", environment()),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
@@ -126,6 +127,30 @@ pub(super) fn shapes() -> Shapes {
             ]),
         ),
     ]
+}
+
+/// What attempts work with beside the code.
+fn environment() -> Value {
+    let folder = object(&[
+        ("path", text()),
+        ("way", one_of(&["reflink", "hard_link", "copy"])),
+        ("files", count()),
+        ("bytes", count()),
+        ("duration_ms", count()),
+    ]);
+    let service = object(&[
+        ("name", said()),
+        ("attempt_id", refer("AttemptId")),
+        ("is_running", flag()),
+        ("url?", text()),
+        ("ended?", said()),
+    ]);
+    object(&[
+        ("reused", list(&folder)),
+        ("values", json!({ "type": "object", "additionalProperties": text() })),
+        ("services", list(&service)),
+        ("paused?", said()),
+    ])
 }
 
 /// A part of a long text of a task's.
