@@ -109,9 +109,9 @@ impl Fallback {
             ),
             Self::NothingChanged => (
                 "Is this answer enough, or should it change code?",
-                "The agent says it is done, but nothing in its worktree has changed.",
-                "ENOUGH ends the task with what the agent wrote as its result; CHANGE CODE sends it back to change code; NO \
-                 holds the task until you release it. You may also write what it should do.",
+                "The agent has ended, and nothing in its worktree has changed.",
+                "ENOUGH ends the task with the result as it is; CHANGE CODE sends it back to change code; NO holds the task \
+                 until you release it. You may also write what it should do.",
             ),
         }
     }

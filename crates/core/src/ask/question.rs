@@ -73,6 +73,9 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// As much of an agent's words as a question quotes: their end.
+const QUOTED_CHARS_MAX: usize = 2_000;
+
 impl QuestionDraft {
     pub fn new(kind: QuestionKind, text: NonBlank) -> Self {
         Self { text, kind, options: Vec::new(), default: None, expires_at: None, no_holds: false }
@@ -86,6 +89,19 @@ impl QuestionDraft {
     /// NO holds the task: for questions whether to go on.
     pub fn holding_on_no(mut self) -> Self {
         self.no_holds = true;
+        self
+    }
+
+    /// The question with what the agent wrote last, so that it can be decided without looking elsewhere.
+    pub(crate) fn quoting(mut self, words: &str) -> Self {
+        let words = words.trim();
+        if words.is_empty() {
+            return self;
+        }
+        let cut = words.char_indices().rev().nth(QUOTED_CHARS_MAX).map_or(0, |(at, c)| at + c.len_utf8());
+        let ellipsis = if cut > 0 { "…" } else { "" };
+        let text = format!("{}\n\nThe agent wrote:\n{ellipsis}{}", self.text, &words[cut..]);
+        self.text = NonBlank::or(&text, self.text);
         self
     }
 

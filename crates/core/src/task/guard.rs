@@ -118,7 +118,7 @@ pub fn judge(task_type: TaskType, end: &AttemptEnd) -> Judgement {
         Deliverable::Code => judge_code(reported, verified),
         Deliverable::Danger => judge_danger(reported, verified),
     };
-    with_shown_output(verdict, &reported.output)
+    with_shown_output(verdict, reported)
 }
 
 fn judge_output(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
@@ -184,7 +184,8 @@ fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
     let fallback = fallback_for(Deliverable::Danger, &reported.result);
     match &reported.result {
         AttemptResult::Complete => {
-            if asks(&reported.output) {
+            let shows_nothing = reported.output.trim().is_empty() && !verified.shows_work();
+            if asks(&reported.output) || shows_nothing {
                 awaiting(&reported.output, fallback, verified)
             } else {
                 // Never run again by itself: what it did may not be in the worktree.
@@ -211,7 +212,7 @@ pub fn judge_run(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
     let verdict =
         if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported, verified) };
-    with_shown_output(verdict, &reported.output)
+    with_shown_output(verdict, reported)
 }
 
 /// Judges an attempt at a breakdown, whose deliverable is a plan.
@@ -254,7 +255,7 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
             }
         }
     };
-    with_shown_output(verdict, &reported.output)
+    with_shown_output(verdict, reported)
 }
 
 fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
@@ -359,8 +360,10 @@ fn fallback_for(deliverable: Deliverable, result: &AttemptResult) -> Fallback {
     }
 }
 
-/// An output without a question gets the supplied one appended, so that the output alone is enough to answer.
-fn with_shown_output(verdict: AttemptVerdict, output: &str) -> Judgement {
+/// An output without a question gets the supplied one appended, so that the output alone is enough to answer; the question
+/// gets the output, so that it is, too.
+fn with_shown_output(verdict: AttemptVerdict, reported: &AttemptReport) -> Judgement {
+    let output = reported.output.as_str();
     let shown = match &verdict {
         AttemptVerdict::Await { question } | AttemptVerdict::Block { question } if !asks(output) => {
             let lead = output.trim_end();
@@ -376,6 +379,17 @@ fn with_shown_output(verdict: AttemptVerdict, output: &str) -> Judgement {
         | AttemptVerdict::Requeue { .. }
         | AttemptVerdict::Stop { .. }
         | AttemptVerdict::Fail { .. } => output.to_owned(),
+    };
+    // What the agent asked itself stands alone.
+    let is_supplied = !asks(output) && !matches!(reported.result, AttemptResult::Asked { .. });
+    let verdict = match verdict {
+        AttemptVerdict::Await { question } if is_supplied => {
+            AttemptVerdict::Await { question: question.quoting(output) }
+        }
+        AttemptVerdict::Block { question } if is_supplied => {
+            AttemptVerdict::Block { question: question.quoting(output) }
+        }
+        decided => decided,
     };
     Judgement { verdict, output: shown }
 }

@@ -267,6 +267,16 @@ impl Task {
         }
     }
 
+    /// Whether it was made for a run that nobody told what to do, and means nothing without that run.
+    pub fn is_for_run_alone(&self) -> bool {
+        self.spec.purpose == Purpose::Run && self.spec.description.trim().is_empty()
+    }
+
+    /// Whether its last attempt left work.
+    pub fn shows_work(&self) -> bool {
+        self.ledger.last_end.as_ref().is_some_and(|end| end.verified.shows_work())
+    }
+
     /// Whether an agent may claim it, as far as the task itself is concerned.
     pub const fn is_claimable(&self) -> bool {
         let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });

@@ -133,6 +133,9 @@ pub enum Command {
     HandBack {
         is_done: bool,
     },
+    /// A person ends the run that waits for an answer: nobody answers any more, and the next claim settles the work as it
+    /// is, without an agent.
+    LeaveRun,
     /// The attempt's agent got the messages up to this number.
     NoteDelivery {
         attempt: AttemptId,
@@ -173,10 +176,11 @@ pub enum CommandName {
     NoteDelivery,
     TakeOver,
     HandBack,
+    LeaveRun,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -206,6 +210,7 @@ impl CommandName {
         Self::NoteDelivery,
         Self::TakeOver,
         Self::HandBack,
+        Self::LeaveRun,
     ];
 
     /// As a person would say it; used in refusals and diagrams.
@@ -240,6 +245,7 @@ impl CommandName {
             Self::NoteDelivery => "note delivery",
             Self::TakeOver => "take over",
             Self::HandBack => "hand back",
+            Self::LeaveRun => "leave run",
         }
     }
 }
@@ -282,6 +288,7 @@ impl Command {
             Self::NoteDelivery { .. } => CommandName::NoteDelivery,
             Self::TakeOver { .. } => CommandName::TakeOver,
             Self::HandBack { .. } => CommandName::HandBack,
+            Self::LeaveRun => CommandName::LeaveRun,
         }
     }
 }

@@ -49,6 +49,7 @@ impl TransitionBuilder<'_> {
             Purpose::Breakdown { .. } => judge_breakdown(&end),
         };
         let id = attempt.id;
+        let is_stopped = matches!(end.reported.result, AttemptResult::Stopped { .. });
         let is_answered = self.was_answered(&attempt, &end.reported.result);
         self.task.ledger.is_ahead = false;
         self.task.ledger.submitted_by = None;
@@ -66,6 +67,11 @@ impl TransitionBuilder<'_> {
             (AttemptVerdict::Fail { error }, Some(_)) => {
                 self.withdraw_question(NonBlank::fixed("the attempt that asked it failed"));
                 self.fail(id, error);
+            }
+            // I22: whoever stopped the work does not wait for its answer.
+            (verdict, Some(_)) if is_stopped => {
+                self.withdraw_question(NonBlank::fixed("the work was stopped"));
+                self.carry_out(id, verdict);
             }
             // However the attempt ended, its question must be answered before anybody continues.
             (_, Some(question)) => {
@@ -100,17 +106,15 @@ impl TransitionBuilder<'_> {
         }
     }
 
-    /// I22: somebody stopped it, so only a person continues it. A task made for a run has nothing to continue.
+    /// I22: somebody stopped it, so only a person continues it. A task that was made for a run without a word of what to
+    /// do has nothing to continue.
     fn stop(&mut self, attempt: AttemptId, reason: NonBlank) {
-        match self.before.spec.purpose {
-            Purpose::Work | Purpose::Breakdown { .. } => {
-                self.task.ledger.resumes = Some(attempt);
-                self.hold_for(reason);
-            }
-            Purpose::Run => {
-                self.effect(Effect::RetireWorktree { attempt });
-                self.end_cancelled(Some(reason));
-            }
+        if self.before.is_for_run_alone() {
+            self.effect(Effect::RetireWorktree { attempt });
+            self.end_cancelled(Some(reason));
+        } else {
+            self.task.ledger.resumes = Some(attempt);
+            self.hold_for(reason);
         }
     }
 
@@ -126,8 +130,9 @@ impl TransitionBuilder<'_> {
                 self.say(EventBody::TaskRequeued { task, attempt: id, reason });
                 self.wait_on(question, self.before.ledger.asking.asked_at().unwrap_or(at), id);
             }
-            // Nobody knows how far it got, so a person says whether it may run once more.
+            // Nobody knows how far it got, so a person says whether it may run once more. Planning it destroys nothing.
             None if self.before.spec.task_type == TaskType::DangerousOp
+                && !self.before.is_breakdown()
                 && self.before.ledger.asking.cycle().is_some() =>
             {
                 self.block(Fallback::Dangerous.question(), Some(id));

@@ -132,6 +132,9 @@ impl Task {
                 step.fail_closed(waiting.question.question(), question, reason)?;
             }
 
+            (State::AwaitingResponse { waiting }, Command::LeaveRun) => step.leave_run(waiting.after)?,
+            (State::Blocked { waiting }, Command::LeaveRun) => step.leave_run(waiting.after)?,
+
             (State::Provisional(work), Command::Accept { force }) => step.accept(work, force)?,
             (State::Provisional(work), Command::Reject { reason }) => step.reject(work, reason)?,
             (State::Provisional(work), Command::Recycle { reason }) => step.recycle(work, reason)?,

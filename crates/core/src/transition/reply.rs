@@ -13,6 +13,7 @@ use crate::records::event::EventBody;
 use crate::recycle::RecycleReason;
 use crate::task::Purpose;
 use crate::task::state::{AcceptedBy, TaskState};
+use crate::transition::command::CommandName;
 use crate::transition::refusal::CommandRefusal;
 
 use crate::transition::step::TransitionBuilder;
@@ -95,6 +96,16 @@ impl TransitionBuilder<'_> {
         self.effect(Effect::Notify { about: Notification::Failed(self.task.id()) });
         self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
         self.task.state = TaskState::Failed { error: reason, was_held: false };
+        Ok(())
+    }
+
+    /// The run ends while it waits for an answer. A breakdown has no run.
+    pub(super) fn leave_run(&mut self, after: Option<AttemptId>) -> Result<(), CommandRefusal> {
+        if self.before.is_breakdown() {
+            return Err(self.wrong_state(CommandName::LeaveRun));
+        }
+        self.withdraw_question(NonBlank::fixed("the run was stopped"));
+        self.resume(after);
         Ok(())
     }
 

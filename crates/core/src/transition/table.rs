@@ -51,6 +51,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         }
         (S::AwaitingResponse, C::FailClosed) => &[S::Failed],
         (S::Blocked, C::Reply) => &[S::Incoming, S::Held],
+        (S::AwaitingResponse | S::Blocked, C::LeaveRun) => &[S::Incoming],
 
         (S::Provisional, C::Accept | C::ApprovePlan) => &[S::Done],
         (S::Provisional, C::Reject) => &[S::Incoming, S::Breakdown, S::Recycled, S::AwaitingResponse],

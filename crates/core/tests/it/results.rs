@@ -66,7 +66,7 @@ const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str 
         (Deliverable::Code, ResultKind::Blocked) => "AAAAAA",
         (Deliverable::Code, ResultKind::TurnLimit) => "BBBCCB",
 
-        (Deliverable::Danger, ResultKind::Complete) => "NANPAB",
+        (Deliverable::Danger, ResultKind::Complete) => "NAAPAB",
         (Deliverable::Danger, ResultKind::Incomplete | ResultKind::NoEvidence | ResultKind::TurnLimit) => {
             "AAAAAA"
         }

@@ -246,9 +246,15 @@ fn claimed_tasks() -> Vec<Task> {
     // One that must not be run again by itself.
     let danger = Task::create(spec(TaskType::DangerousOp, Depth::Original));
     tasks.push(drive(danger, [claim(1), start(1)]));
-    // One made for a run.
-    let for_run = TaskSpec { purpose: Purpose::Run, ..spec(TaskType::Implementation, Depth::Original) };
-    tasks.push(drive(Task::create(for_run), [claim(1)]));
+    // Those made for a run, told what to do and not.
+    for description in ["Write the notes.", ""] {
+        let plain = spec(TaskType::Implementation, Depth::Original);
+        let for_run = TaskSpec { purpose: Purpose::Run, description: description.to_owned(), ..plain };
+        tasks.push(drive(Task::create(for_run), [claim(1)]));
+    }
+    // A planner of what must not be run again by itself.
+    let plans_danger = TaskSpec { task_type: TaskType::DangerousOp, ..breakdown_spec(false) };
+    tasks.push(drive(drive(Task::create(plans_danger), [Command::Release]), [claim(1), start(1)]));
     tasks
 }
 
@@ -398,6 +404,7 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         CommandName::NoteSession => vec![note_session(1), note_session(2)],
         CommandName::TakeOver => [true, false].map(|at_once| Command::TakeOver { at_once }).to_vec(),
         CommandName::HandBack => [true, false].map(|is_done| Command::HandBack { is_done }).to_vec(),
+        CommandName::LeaveRun => vec![Command::LeaveRun],
         CommandName::AddMessage => vec![Command::AddMessage { number: 2, text: text("Use port 80.") }],
         CommandName::NoteDelivery => {
             [live, stranger].map(|attempt| Command::NoteDelivery { attempt, number: 2 }).to_vec()

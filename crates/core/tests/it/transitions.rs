@@ -100,6 +100,7 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::NoteDelivery => 26,
             CommandName::TakeOver => 27,
             CommandName::HandBack => 28,
+            CommandName::LeaveRun => 29,
         };
         assert_eq!(place, expected);
     }

@@ -82,6 +82,9 @@ impl Answers {
         actor: Actor,
         extra: Change,
     ) -> Result<Task> {
+        if !answered_by.is_automatic() && self.runs.stop_at_gate(task, &answer, &actor, &extra).await? {
+            return Ok(self.tasks.task(task).await?.value);
+        }
         let gate = self.runs.gate_change(task, &answer, &actor).await?.and(extra);
         let reply = Command::Reply { question, answer, answered_by };
         self.tasks.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await

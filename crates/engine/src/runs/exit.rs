@@ -1,16 +1,17 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
 use crate::runs::error::RunError;
+use baton_core::ask::stop_words::stops;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
-use baton_core::recipe::run::Run;
+use baton_core::recipe::run::{Run, RunState};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
+use baton_core::task::Task;
 use baton_core::task::state::TaskState;
-use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 
 use crate::base::error::Result;
@@ -34,6 +35,28 @@ impl Runs {
         }
     }
 
+    /// Ends the run that waits at a gate of this task, where that is what the answer says (I22). `false` if it is not, or if
+    /// no run waits there.
+    pub(crate) async fn stop_at_gate(
+        &self,
+        task: TaskId,
+        answer: &NonBlank,
+        actor: &Actor,
+        extra: &Change,
+    ) -> Result<bool> {
+        let mut decision = self.tasks.decision(format_args!("the run of {task}"));
+        while stops(answer.as_str()) {
+            let open = self.task_run(task).await?;
+            let waits = |open: &Versioned<Run>| matches!(open.value.state(), RunState::AtGate { .. });
+            let Some(open) = open.filter(waits) else { return Ok(false) };
+            let (_, change) = self.exit(&open, actor).await?;
+            if decision.commit(change.and(extra.clone())).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     async fn exit(&self, open: &Versioned<Run>, actor: &Actor) -> Result<(Run, Change)> {
         let reason = ExitReason::user_requested();
         let now = self.tasks.store.now().await?;
@@ -47,9 +70,18 @@ impl Runs {
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
                 (open.value.begin_exit(reason)?, change)
             }
-            // One made for this run is not needed if nobody has begun.
+            // The work so far is settled by whoever claims the task next, as it is.
+            Some((_, TaskState::NeedsContinuation { .. })) => (open.value.begin_exit(reason)?, Change::new()),
+            Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. }))
+                if task.value.shows_work() =>
+            {
+                let context = self.tasks.context(actor.clone()).await?;
+                let left = task.value.apply(Command::LeaveRun, &context)?;
+                (open.value.begin_exit(reason)?, Change::transition(task.version, left))
+            }
+            // Made for this run, and nobody has begun.
             Some((task, TaskState::Incoming | TaskState::Held))
-                if task.value.spec().purpose == Purpose::Run && task.value.ledger().started == 0 =>
+                if task.value.is_for_run_alone() && task.value.ledger().started == 0 =>
             {
                 let cancel = Command::Cancel { reason: NonBlank::new(STOPPED_BY_PERSON).ok() };
                 let context = self.tasks.context(actor.clone()).await?;

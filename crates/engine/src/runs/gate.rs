@@ -81,7 +81,8 @@ pub(crate) fn question(recipe: &Recipe, run: &Run, asked: &NonBlank) -> Question
     let situation = reported.map(|words| format!("\n\n{words}")).unwrap_or_default();
     let leads = ANSWERS.map(|(word, answer)| format!("\n- {word}: {}", leads_to(recipe, run, answer)));
     let text = format!(
-        "{asked}\n\nThe step \"{}\" of \"{}\" says it is done.{situation}\n{}",
+        "{asked}\n\nThe step \"{}\" of \"{}\" says it is done.{situation}\n{}\n\nTo end the run here and keep its work, answer \
+         \"stop\".",
         run.step(),
         recipe.label(),
         leads.concat()

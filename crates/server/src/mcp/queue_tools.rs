@@ -7,7 +7,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
 use baton_core::task::revision::Revision;
 use baton_core::task::state::TaskStatus;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_engine::landing::task_landing::TaskLanding;
 use baton_engine::query::TaskFilter;
@@ -39,7 +39,7 @@ pub(super) async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswe
     // A run that found no task has one of its own to carry it; that is no work.
     if let Some(id) = own {
         let task = toolbox.tasks.task(id).await.map_err(error_text)?.value;
-        if task.spec().purpose == Purpose::Run && task.spec().description.trim().is_empty() {
+        if task.is_for_run_alone() {
             return Ok(ToolAnswer::ok("No tasks available."));
         }
     }

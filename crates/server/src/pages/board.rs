@@ -7,8 +7,8 @@ use axum::extract::State;
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::text::Role;
 use baton_core::records::change::Versioned;
+use baton_core::task::Task;
 use baton_core::task::state::{QueueName, StateName, TaskState, TaskStatus};
-use baton_core::task::{Purpose, Task};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -224,10 +224,8 @@ async fn load_column(app: &App, column: &Column, wanted: &BoardQuery) -> Result<
 fn is_scaffolding(task: &Task) -> bool {
     let [plan, _, review] = Role::loop_phases();
     let spec = task.spec();
-    let is_empty_run = spec.purpose == Purpose::Run && spec.description.trim().is_empty();
-    let has_work = task.ledger().last_end.as_ref().is_some_and(|end| end.verified.shows_work());
-    let is_of_run = is_empty_run || [plan, review].contains(&spec.role);
-    matches!(task.state(), TaskState::Done { .. }) && is_of_run && !has_work
+    let is_of_run = task.is_for_run_alone() || [plan, review].contains(&spec.role);
+    matches!(task.state(), TaskState::Done { .. }) && is_of_run && !task.shows_work()
 }
 
 fn render_column(column: &Column, wanted: &BoardQuery, cards: &[Markup], found: &ColumnCards) -> Markup {

@@ -108,3 +108,76 @@ fn i22_a_run_stopped_before_it_began_leaves_its_task_held() {
     fixture.json(&["task", "hold", &task, "--reason", "Not this week"]);
     assert_eq!(fixture.task(&task)["held_because"], "Not this week");
 }
+
+const GATED: &str = "id: gated\nlabel: Gated\ndescription: One gate\ninitial_step: one\nsteps:\n  one:\n    prompt: Go.\n    \
+                     outcomes: [ready]\n    on_outcome: { ready: { exit: published } }\n    \
+                     gate: { question: \"Publish it? [YES/NO]\", yes: ready }\n";
+
+/// A run of its own whose agent has committed, if it is to, and waits at the gate.
+fn at_gate(fixture: &mut RecipeFixture, text: &str) -> String {
+    fixture.recipe("gated.yml", GATED);
+    let started = fixture.json(&["recipe", "start", "gated", "--message", text]);
+    let task = started["task_id"].as_str().unwrap().to_owned();
+    fixture.up();
+    fixture.wait_for_question(&task);
+    task
+}
+
+#[test]
+fn i22_work_of_a_run_stopped_at_its_gate_waits_for_review_marked_as_stopped() {
+    for stop in
+        [&["recipe", "exit"][..], &["task", "reply", "TASK", "stop"], &["task", "reply", "TASK", "Not now"]]
+    {
+        let mut fixture = RecipeFixture::scripted(&script(&[json!({ "step": "one", "steps": [
+            { "write": { "path": "a.txt", "text": "a\n" } }, { "commit": "Half of it" }, outcome("ready") ] })]));
+        let task = at_gate(&mut fixture, "Write the notes");
+        let asked = fixture.task(&task)["question"]["text"].as_str().unwrap().to_owned();
+        assert!(asked.contains("answer \"stop\""), "{asked}");
+        let words: Vec<&str> =
+            stop.iter().map(|word| if *word == "TASK" { task.as_str() } else { word }).collect();
+        let stopped = fixture.run(&words);
+        assert!(stopped.status.success(), "{stop:?}: {}", String::from_utf8_lossy(&stopped.stderr));
+        let view = fixture.wait_for_queue(&task, "provisional");
+        assert_eq!(view["needs_review"], json!(["stopped, not finished", "stopped by you"]), "{stop:?}");
+        assert_eq!(view["verified"]["commits"], 1, "{stop:?}");
+        assert_eq!(fixture.exit_message()["reason"], "user-requested", "{stop:?}");
+        assert_eq!(fixture.prompts(&task).len(), 1, "no agent was started again: {stop:?}");
+    }
+}
+
+#[test]
+fn i22_a_run_stopped_at_its_gate_without_work_leaves_its_task_held() {
+    for stop in [&["recipe", "exit"][..], &["task", "reply", "TASK", "stop"]] {
+        let mut fixture =
+            RecipeFixture::scripted(&script(&[json!({ "step": "one", "steps": [outcome("ready")] })]));
+        let task = at_gate(&mut fixture, "Write the notes");
+        let words: Vec<&str> =
+            stop.iter().map(|word| if *word == "TASK" { task.as_str() } else { word }).collect();
+        assert!(fixture.run(&words).status.success());
+        let held = fixture.wait("the task is held", || {
+            let view = fixture.task(&task);
+            view["held_because"].is_string().then_some(view)
+        });
+        assert_eq!(held["held_because"], "stopped by you", "{stop:?}");
+        assert!(held["question"].is_null(), "{stop:?}: {held}");
+    }
+}
+
+#[test]
+fn i22_a_run_told_what_to_do_and_stopped_in_its_first_step_leaves_its_task_held() {
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
+    fs::write(
+        fixture.folder.join("agent.sh"),
+        format!("cat > /dev/null\ntouch {flags}/started\ntail -f /dev/null\n"),
+    )
+    .unwrap();
+    fixture.recipe("gated.yml", GATED);
+    let started = fixture.json(&["recipe", "start", "gated", "--message", "Write the notes"]);
+    let task = started["task_id"].as_str().unwrap().to_owned();
+    fixture.up();
+    fixture.wait("the agent works", || fixture.flag("started").exists().then_some(()));
+    fixture.json(&["recipe", "exit"]);
+    fixture
+        .wait("the task is held", || (fixture.task(&task)["held_because"] == "stopped by you").then_some(()));
+}

@@ -44,11 +44,24 @@ fn ac_1_a_dangerous_operation_is_blocked_with_a_question() {
 }
 
 #[test]
+fn a_question_about_a_dangerous_operation_has_the_agents_words_or_says_nothing_of_them() {
+    let words = "I dropped the staging tables.";
+    let task = after(&reporting("INCOMPLETE", None, words), "DANGEROUS_OP", "AWAITING_RESPONSE");
+    assert!(question_text(&task).ends_with(&format!("The agent wrote:\n{words}")), "{task}");
+    // "Done" without a word or a commit is nothing that could be accepted.
+    let task = after(&reporting("COMPLETE", None, ""), "DANGEROUS_OP", "AWAITING_RESPONSE");
+    assert!(question_text(&task).contains("Baton does not know what it has done"), "{task}");
+    assert!(!question_text(&task).contains("The agent wrote"), "{task}");
+}
+
+#[test]
 fn ac_1_an_output_without_a_question_gets_one_appended() {
     let task = after(&reporting("BLOCKED", None, "I looked at everything."), "REPORT", "AWAITING_RESPONSE");
     let output = task["output"].as_str().unwrap();
     assert!(output.starts_with("I looked at everything.\n\nYES/NO: "), "{output}");
-    assert!(output.ends_with(question_text(&task)), "{output}");
+    let (asked, wrote) = question_text(&task).split_once("\n\nThe agent wrote:\n").unwrap();
+    assert!(output.ends_with(asked), "{output}");
+    assert_eq!(wrote, "I looked at everything.", "the question alone is enough, too");
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn an_agent_that_claims_success_without_commits_asks_whether_its_answer_is_enoug
     assert_eq!(question["options"], json!(["ENOUGH", "CHANGE CODE"]));
     let text = question["text"].as_str().unwrap();
     assert!(text.starts_with("Is this answer enough, or should it change code?"), "{text}");
+    assert!(text.ends_with("The agent wrote:\nAll is green."), "{text}");
     assert!(waiting["output"].as_str().unwrap().starts_with("All is green."), "{waiting:#}");
     assert_eq!(waiting["attempts"].as_array().unwrap().len(), 1, "it is not run again by itself");
 
