@@ -17,33 +17,33 @@ impl Projects {
         worktrees: &Worktrees,
         trunk: &BranchName,
     ) -> Result<(), EngineError> {
+        let branch = BranchName::for_task(task.id());
         let rests_on = &task.ledger().rests_on;
-        if !rests_on.is_empty() {
-            let branch = BranchName::for_task(task.id());
-            let works: Vec<BranchName> = rests_on.iter().map(|on| BranchName::for_task(*on)).collect();
-            for on in rests_on {
-                self.fetch_branch(worktrees, *on).await?;
-            }
-            return Ok(worktrees.start_branch_on(&branch, trunk, &works).await?);
+        if rests_on.is_empty()
+            && let Some(recycled) = self.recycled_task(task).await?
+        {
+            self.fetch_branch(worktrees, recycled).await?;
+            return match task.spec().purpose {
+                // A breakdown only reads.
+                Purpose::Breakdown { .. } => Ok(()),
+                Purpose::Work | Purpose::Run => {
+                    let work = BranchName::for_task(recycled);
+                    Ok(worktrees.start_branch_from(&branch, trunk, &work).await?)
+                }
+            };
         }
-        let continued = match self.recycled_task(task).await? {
-            Some(recycled) => {
-                self.fetch_branch(worktrees, recycled).await?;
-                recycled
-            }
-            None => match self.conversation_work(task, worktrees, trunk).await? {
-                Some(earlier) => earlier,
-                None => return Ok(()),
-            },
-        };
-        match task.spec().purpose {
-            // A breakdown only reads.
-            Purpose::Breakdown { .. } => Ok(()),
-            Purpose::Work | Purpose::Run => {
-                let (branch, work) = (BranchName::for_task(task.id()), BranchName::for_task(continued));
-                Ok(worktrees.start_branch_from(&branch, trunk, &work).await?)
-            }
+        for on in rests_on {
+            self.fetch_branch(worktrees, *on).await?;
         }
+        let mut works = rests_on.clone();
+        if works.is_empty() {
+            works.extend(self.conversation_work(task, worktrees, trunk).await?);
+        }
+        if works.is_empty() {
+            return Ok(());
+        }
+        let works: Vec<BranchName> = works.into_iter().map(BranchName::for_task).collect();
+        Ok(worktrees.start_branch_on(&branch, trunk, &works).await?)
     }
 
     /// The task whose partial work this one continues: the recycled task, for its breakdown and for the subtasks of the plan.

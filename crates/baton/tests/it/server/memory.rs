@@ -81,6 +81,15 @@ fn files(server: &TestServer, task: &str) -> String {
     String::from_utf8(listed.stdout).unwrap()
 }
 
+/// All that the agents of a task were told.
+fn prompts(server: &TestServer, task: &Value) -> String {
+    let ids =
+        task["attempts"].as_array().unwrap().iter().map(|attempt| attempt["attempt"]["id"].as_str().unwrap());
+    let folders = ids.map(|id| server.folder.join(".agent/state/attempts").join(id).join("prompts"));
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
 #[test]
 fn the_second_message_knows_the_first_and_its_result_on_every_surface() {
     let server = TestServer::new(&scripts()).start();
@@ -132,7 +141,11 @@ fn a_later_message_starts_from_the_unaccepted_work_and_counts_only_its_own() {
     let first = finished(&server, "s", "Build it");
     let second = finished(&server, "s", "Extend it");
     assert!(files(&server, &second).contains("built.txt"), "{}", files(&server, &second));
-    assert_eq!(server.task(&second)["verified"]["commits"], 1);
+    let view = server.task(&second);
+    assert_eq!(view["verified"]["commits"], 1);
+    assert_eq!(view["verified"]["base"], server.task(&first)["verified"]["head"], "what it did itself");
+    let told = prompts(&server, &view);
+    assert!(told.contains("its commits are in your worktree"), "{told}");
     let third = finished(&server, "s", "Go on");
     for file in ["built.txt", "extended.txt", "more.txt"] {
         assert!(files(&server, &third).contains(file), "{file}: {}", files(&server, &third));

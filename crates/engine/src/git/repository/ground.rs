@@ -39,8 +39,9 @@ impl Worktrees {
         repository.update_refs("create the task's branch", &line).await
     }
 
-    /// Creates a task's branch from the trunk with accepted work merged on it that has not landed yet, and remembers where
-    /// that is: what the task itself does is counted from there. Does nothing if the branch exists, or the trunk has it all.
+    /// Creates a task's branch from the trunk with work of other tasks merged on it that has not landed yet, and remembers
+    /// where that is: what the task itself does is counted from there. Does nothing if the branch exists, or the trunk has it
+    /// all.
     pub async fn start_branch_on(
         &self,
         branch: &BranchName,
@@ -56,6 +57,10 @@ impl Worktrees {
         for work in works {
             let Some(theirs) = repository.tip(work).await? else { continue };
             if repository.is_ancestor(&theirs, &ground).await? {
+                continue;
+            }
+            if repository.is_ancestor(&ground, &theirs).await? {
+                ground = theirs;
                 continue;
             }
             let message = format!("Merge {work} into {branch}");
