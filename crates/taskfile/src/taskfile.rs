@@ -145,6 +145,15 @@ impl Taskfile {
         if task.internal { Err(RunErrorKind::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
     }
 
+    /// Whether the name, alias or wildcard match denotes a task that is listed: not internal, with a description.
+    pub fn is_listed(&self, name: &str) -> Result<bool, RunError> {
+        let options = RunOptions::default();
+        let console = Capture::separate();
+        let context = self.context(&options, &console, CancelScope::default())?;
+        let task = context.find(&mut TaskCall::new(name))?;
+        Ok(!task.internal && !task.desc.is_empty())
+    }
+
     /// The tasks that are not internal, in file order: those with a description, or `all`. Runs no command.
     pub fn list(&self, all: bool) -> Result<Vec<ListedTask>, RunError> {
         let options = RunOptions::default();

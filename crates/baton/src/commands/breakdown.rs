@@ -95,7 +95,7 @@ async fn load(api: &Api, id: TaskId) -> Result<BreakdownResponse, CliError> {
 
 async fn list(api: &Api) -> Result<String, CliError> {
     let mut breakdowns: Vec<TaskSummary> = Vec::new();
-    for queue in [QueueName::Breakdown, QueueName::Provisional] {
+    for queue in [QueueName::Escalated, QueueName::Provisional, QueueName::Breakdown, QueueName::Claimed] {
         let query = [("queue", queue.as_str())];
         let list = ListRequest { path: "/api/breakdowns", name: "breakdowns", query: &query };
         breakdowns.extend(api.list(&list, BREAKDOWNS_MAX, None).await?.0);
@@ -109,7 +109,12 @@ async fn list(api: &Api) -> Result<String, CliError> {
     let rows: Vec<[String; 3]> = breakdowns
         .iter()
         .map(|task| {
-            let waits_for = if task.queue == QueueName::Provisional { "your approval" } else { "a plan" };
+            let waits_for = match task.queue {
+                QueueName::Provisional => "your approval",
+                _ if task.show_reply_ui => "your answer",
+                QueueName::Claimed => "its planner, at work",
+                _ => "a plan",
+            };
             [task.task_id.to_string(), waits_for.to_owned(), task.title.to_string()]
         })
         .collect();

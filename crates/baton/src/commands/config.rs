@@ -14,6 +14,7 @@ use crate::output;
 
 pub(crate) fn show(options: &GlobalOptions) -> Result<String, CliError> {
     let (place, settings) = context::find(options)?;
+    context::mention_unread(&place);
     let path = place.settings_path();
     let layers = Layers::find(&path).map_err(EngineError::from)?;
     let mut values = vec![

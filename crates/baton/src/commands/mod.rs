@@ -158,7 +158,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
 }
 
 /// On this thread alone: a command that sends one request and ends need not start a pool.
-fn block_on(command: impl Future<Output = Result<String, CliError>>) -> Result<String, CliError> {
+fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     run_on(&mut Builder::new_current_thread(), command)
 }
 
@@ -166,10 +166,10 @@ fn block_on_pool(command: impl Future<Output = Result<String, CliError>>) -> Res
     run_on(Builder::new_multi_thread().worker_threads(WORKER_THREADS), command)
 }
 
-fn run_on(
+fn run_on<T>(
     builder: &mut Builder,
-    command: impl Future<Output = Result<String, CliError>>,
-) -> Result<String, CliError> {
+    command: impl Future<Output = Result<T, CliError>>,
+) -> Result<T, CliError> {
     let runtime = builder.enable_all().build().map_err(|error| {
         CliError::failed(
             format!("cannot start the async runtime: {error}"),

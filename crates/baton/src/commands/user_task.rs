@@ -57,7 +57,13 @@ pub(crate) fn run(
         Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
         ready => drop(ready?),
     }
-    Ok(tasks.run_in_terminal(&site, name, args, timeout.map(Duration::from_secs)))
+    let timeout = timeout.map(Duration::from_secs);
+    if !options.json {
+        return Ok(tasks.run_in_terminal(&site, name, args, timeout));
+    }
+    let ran = super::block_on(async { Ok(tasks.run_words(&site, name, args.to_vec(), timeout).await?) })?;
+    output::line(output::json(&ran)?.trim_end());
+    Ok(ran.exit_code)
 }
 
 /// A Taskfile between the current folder and the root, which somebody may take for the project's.

@@ -27,7 +27,7 @@ use baton_engine::services::engine::Engine;
 use baton_engine::services::workspace::Workspace;
 use baton_engine::settings::Settings;
 use baton_engine::settings::folder_kind::FolderKind;
-use baton_engine::settings::location::{STATE_DIR_VARIABLE, StateLocation};
+use baton_engine::settings::location::{STATE_DIR_VARIABLE, StateLocation, describe_unread};
 use baton_engine::settings::recipes::RecipeLibrary;
 use baton_engine::settings::store_address::StoreAddress;
 use baton_engine::tasks::service::TaskService;
@@ -85,6 +85,13 @@ fn refuse_outside_repository(place: &StateLocation) -> Result<(), CliError> {
             format!("{root} is not in a git repository"),
             "change into a repository, or make one: git init && git commit --allow-empty -m start",
         )),
+    }
+}
+
+/// Says on standard error that a settings file near the current folder is not the one in use.
+pub(crate) fn mention_unread(place: &StateLocation) {
+    if let Some(unread) = env::current_dir().ok().and_then(|folder| place.unread_settings(&folder)) {
+        output::talk(&describe_unread(&unread, &place.root));
     }
 }
 

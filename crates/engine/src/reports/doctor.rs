@@ -27,7 +27,7 @@ use crate::people::folder_trust::untrusted;
 use crate::reports::checkout::{self, CheckoutNote};
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
-use crate::settings::location::{LocationOptions, StateLocation};
+use crate::settings::location::{LocationOptions, StateLocation, describe_unread};
 use crate::settings::recipes::{RecipeFileError, RecipeLibrary};
 use crate::settings::store_address::StoreAddress;
 use crate::settings::{AgentSettings, Settings};
@@ -130,6 +130,10 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
                 }
                 Err(error) => findings.push(Finding::broken("settings", &error.into())),
             }
+            findings.extend(place.unread_settings(folder).map(|unread| {
+                let fix = "move what is in it to the root, or make the folder a repository of its own";
+                Finding::note("settings", describe_unread(&unread, &place.root), fix)
+            }));
             findings.extend(check_store(&place).await);
             findings.extend(check_taskfile(&place, &settings));
             findings.extend(check_recipes(&place));

@@ -76,6 +76,14 @@ impl StateLocation {
         Ok(Self { root, state_dir, namespace, store })
     }
 
+    /// A settings file between `folder` and the root, which somebody may take for the repository's. It is not read.
+    pub fn unread_settings(&self, folder: &Path) -> Option<PathBuf> {
+        let folder = folder.canonicalize().ok()?;
+        let mut below =
+            folder.ancestors().take_while(|above| above.starts_with(&self.root) && *above != self.root);
+        below.find_map(|above| Some(settings_path(above)).filter(|path| path.is_file()))
+    }
+
     /// What the root is to git.
     pub fn kind(&self) -> FolderKind {
         FolderKind::look(&self.root)
@@ -180,6 +188,12 @@ pub fn restore(
     progress: &ProgressListener,
 ) -> Result<Option<PathBuf>, EngineError> {
     Ok(baton_store::sqlite::restore(copy, store, progress)?)
+}
+
+/// What to say about a settings file that is not read.
+pub fn describe_unread(unread: &Path, root: &Path) -> String {
+    let (unread, read) = (unread.display(), settings_path(root));
+    format!("{unread} is not read: the settings of this repository are {}", read.display())
 }
 
 #[cfg(test)]

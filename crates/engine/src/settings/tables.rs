@@ -149,7 +149,7 @@ pub struct RecycleSettings {
 pub enum RecyclePolicy {
     /// they are recycled automatically
     Automatic,
-    /// they wait for `baton accept --recycle` or `baton recycle`
+    /// they wait for `baton accept --recycle` or `baton recycle`; a third rejection recycles a task in either mode
     Manual,
 }
 

@@ -85,19 +85,30 @@ impl UserTasks {
         Ok(UserTaskList { tasks, message })
     }
 
-    /// Runs a task to its end. Whoever stops waiting for it ends it, with everything it started.
+    /// Runs one of the listed tasks to its end. Whoever stops waiting for it ends it, with everything it started.
     pub async fn run(&self, site: &Site, name: &str, args: &str) -> Result<Ran, UserTaskError> {
         if args.contains('\0') {
             return Err(UserTaskError::NulInArgs);
         }
         let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
+        let taskfile = self.open(site)?;
+        // What a name that is not listed is worth is said where it is looked for.
+        if taskfile.is_listed(name.trim()).is_ok_and(|is_listed| !is_listed) {
+            return Err(unknown(&taskfile, name.trim())?);
+        }
         let timeout = Duration::from_secs(self.0.settings.timeout);
-        self.run_call(
-            site,
-            TaskInvocation { args, timeout: Some(timeout), ..TaskInvocation::new(name.trim()) },
-            None,
-        )
-        .await
+        self.run_words(site, name, args, Some(timeout)).await
+    }
+
+    /// The same for a person: any task that is not internal, with arguments that are words already.
+    pub async fn run_words(
+        &self,
+        site: &Site,
+        name: &str,
+        args: Vec<String>,
+        timeout: Option<Duration>,
+    ) -> Result<Ran, UserTaskError> {
+        self.run_call(site, TaskInvocation { args, timeout, ..TaskInvocation::new(name.trim()) }, None).await
     }
 
     /// For Baton's own ends: without arguments, both streams in one as they came. None when a stop was asked for.
@@ -173,8 +184,7 @@ impl UserTasks {
         let taskfile = self.open(site)?;
         let name = name.trim();
         if name.is_empty() || taskfile.find(name).is_err() {
-            let names = described(&taskfile)?.into_iter().map(|task| task.name).collect();
-            return Err(UserTaskError::Unknown { name: name.to_owned(), names });
+            return Err(unknown(&taskfile, name)?);
         }
         if self.0.settings.trust == Trust::Prompt && !Trusted::in_folder(&self.0.folder).holds(&taskfile)? {
             return Err(UserTaskError::Untrusted);
@@ -255,6 +265,12 @@ async fn run_fenced(
 fn describe_warning((path, warning): &(PathBuf, TaskfileWarning)) -> String {
     let TaskfileWarning { message, position } = warning;
     format!("{}:{}:{}: {message}", path.display(), position.line, position.column)
+}
+
+/// That there is no such task, with the names there are.
+fn unknown(taskfile: &Taskfile, name: &str) -> Result<UserTaskError, UserTaskError> {
+    let names = described(taskfile)?.into_iter().map(|task| task.name).collect();
+    Ok(UserTaskError::Unknown { name: name.to_owned(), names })
 }
 
 fn described(taskfile: &Taskfile) -> Result<Vec<UserTask>, UserTaskError> {

@@ -78,10 +78,8 @@ impl Decoder {
     fn unknown_key(&mut self, name: &str, what: &str, known: &[&str], position: Position) {
         let hint = suggest::nearest(name, known.iter().copied())
             .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        self.warnings.push(TaskfileWarning {
-            message: format!("unknown key {name:?} in {what} is ignored{hint}"),
-            position,
-        });
+        self.warnings
+            .push(TaskfileWarning { message: format!("unknown key {name:?} in {what}{hint}"), position });
     }
 }
 

@@ -211,9 +211,9 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
     assert_eq!(
         warnings,
         [
-            "3:1 unknown key \"task\" in taskfile is ignored; did you mean \"tasks\"?",
-            "5:7 unknown key \"platform\" in task is ignored; did you mean \"platforms\"?",
-            "5:24 unknown key \"hidden\" in task is ignored",
+            "3:1 unknown key \"task\" in taskfile; did you mean \"tasks\"?",
+            "5:7 unknown key \"platform\" in task; did you mean \"platforms\"?",
+            "5:24 unknown key \"hidden\" in task",
         ]
     );
 }

@@ -46,6 +46,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
     if let Some(text) = assumptions::describe(&engine.workspace).await {
         output::talk(&text);
     }
+    crate::context::mention_unread(&context.place);
     announce(&engine.workspace.settings);
     // Say it now, not when the first agent fails to start.
     if let Err(error) = engine.workspace.projects.home_repository().await {

@@ -13,6 +13,14 @@ fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     let output = repo.baton().args(["do", "run-go-tests", "--", "-v", "a b"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "test\n./...\n-v\na b\n");
     assert_eq!(repo.baton().args(["do", "deliberate-fail"]).output().unwrap().status.code(), Some(1));
+    let ran = repo.baton().args(["--json", "do", "deliberate-fail"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(
+        (&document["task_name"], &document["succeeded"], &document["exit_code"]),
+        (&"deliberate-fail".into(), &false.into(), &1.into()),
+        "{document}"
+    );
     let output = repo.baton().args(["do", "gret"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));

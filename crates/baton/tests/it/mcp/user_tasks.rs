@@ -123,7 +123,7 @@ async fn arguments_reach_the_taskfile_as_words_and_cannot_break_out() {
 async fn an_empty_or_invalid_name_is_an_error_that_lists_the_names() {
     let repo = McpRepo::with_tasks();
     let (client, _listener, _child) = repo.client().await;
-    for name in ["", "gret", "helper"] {
+    for name in ["", "gret", "helper", "undescribed"] {
         let (text, is_error) = run(&client, name).await;
         assert!(is_error && text.contains("the tasks are greet, list-current-dir, "), "{text}");
     }

@@ -127,6 +127,21 @@ fn a_taskfile_below_the_root_is_named_and_not_used() {
 }
 
 #[test]
+fn settings_below_the_root_are_named_and_not_read() {
+    let folder = Folder::repository();
+    let below = folder.path.join("services/api/.agent");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::write(below.join("baton.toml"), "max_agents = 1\n").unwrap();
+    let expected = "services/api/.agent/baton.toml is not read: the settings of this repository are ";
+    let doctor = folder.baton_in("services/api", &["doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains(expected), "{doctor:?}");
+    let config = folder.baton_in("services/api", &["config"]);
+    assert!(String::from_utf8_lossy(&config.stderr).contains(expected), "{config:?}");
+    let at_root = folder.baton_in(".", &["config"]);
+    assert!(!String::from_utf8_lossy(&at_root.stderr).contains("is not read"), "{at_root:?}");
+}
+
+#[test]
 fn doctor_names_what_agents_do_not_see_and_what_fails_for_them() {
     let folder = Folder::repository();
     folder.git(&["commit", "-q", "--allow-empty", "-m", "Second"]);
