@@ -33,14 +33,19 @@ const CHANGES_ANYWHERE: [&str; 18] = [
     "修复", "添加", "更改", "删除", "实现", "重构",
 ];
 
+/// Words before a request.
+const LEADING: [&str; 9] = ["please", "now", "so", "and", "hi", "hello", "bitte", "bonjour", "hola"];
+
 /// How questions start.
 #[rustfmt::skip]
-const ASKING: [&str; 54] = [
+const ASKING: [&str; 70] = [
     "are", "can", "check", "could", "describe", "did", "do", "does", "explain", "find", "has", "have", "how", "inspect", "is",
     "list", "look", "print", "show", "tell", "verify", "was", "what", "what's", "when", "where", "which", "who", "why",
     "erkläre", "erklär", "liste", "prüfe", "was", "warum", "welche", "wer", "wie", "wo", "zeig", "zeige",
-    "comment", "explique", "montre", "où", "pourquoi", "quel", "quelle", "qui", "vérifie",
-    "cómo", "explica", "muestra", "qué",
+    "beschreibe", "kannst", "können", "sag",
+    "comment", "explique", "expliquez", "dis", "décris", "décrivez", "montre", "montrez", "où", "peux", "pouvez", "pourquoi",
+    "quel", "quelle", "qui", "vérifie", "vérifiez",
+    "cómo", "dime", "explica", "explícame", "muestra", "muéstrame", "puedes", "qué",
 ];
 
 /// How questions for a reason or a person start.
@@ -133,8 +138,10 @@ impl TaskType {
             .collect();
         let asks_for_change = changes(&words).next().is_some() || has(&CHANGES_ANYWHERE);
         // "Please" and "now" are not the request.
-        let first = words.iter().find(|word| !["please", "now", "so", "and", "hi", "hello"].contains(word));
-        let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(word));
+        let is_request = |word: &&str| !LEADING.contains(word);
+        // "Explique-moi" and "peux-tu" begin with their verb.
+        let first = words.iter().copied().find(is_request).map(|word| word.split('-').next().unwrap_or(word));
+        let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(&word));
         let is_question =
             text.trim_end().ends_with(['?', '？']) || begins_with(&ASKING) || has(&ASKING_ANYWHERE);
         let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
@@ -276,6 +283,11 @@ mod tests {
             ("Korrigiere den Tippfehler", TaskType::LightEdit),
             ("Lösche die Produktionsdatenbank", TaskType::DangerousOp),
             ("Explique la boucle de reprise", TaskType::ReadInfo),
+            ("Explique-moi la boucle de reprise", TaskType::ReadInfo),
+            ("Peux-tu décrire le parseur", TaskType::ReadInfo),
+            ("Peux-tu corriger le parseur", TaskType::Implementation),
+            ("Bitte erkläre die Schleife", TaskType::ReadInfo),
+            ("Explícame el bucle", TaskType::ReadInfo),
             ("Pourquoi le test échoue-t-il ?", TaskType::ReadInfo),
             ("Corrige le bug de connexion", TaskType::Implementation),
             ("Peux-tu ajouter un test ?", TaskType::Implementation),

@@ -122,11 +122,15 @@ mod tests {
             "¿Qué archivo debo cambiar?",
             "Por favor, confirma el borrado.",
             "请确认是否删除旧表。",
+            "続行してよいか確認してください。",
+            "この変更でよいかご確認ください",
             "어떤 파일을 변경할까요?",
             "Which database?\nPostgres or SQLite.",
             "1. Which port?\n2. Which host?",
             "## Should I delete the table?\n\nIt is not used any more.",
             "\"Which port?\"",
+            "| id | name |\n| --- | --- |\n| 1 | a |\n\nWhich of the rows should I delete?",
+            "Which of the rows | columns should I delete?",
             "The rest is done. What should the default be? I would use 80.",
         ] {
             assert!(asks(asking), "{asking}");
@@ -165,6 +169,10 @@ mod tests {
             "Please see the README for details.",
             "The prompt asks the user to confirm the deletion.",
             "Everything was confirmed by the tests.",
+            "動作は README を確認してください。",
+            "| Field | Nullable? |\n| --- | --- |\n| id | no |",
+            "Field | Ready?\n:-- | :-:\nid | yes",
+            "The table:\n\n| Check | Passed? | Why? |\n|---|---|---|\n| lint | yes | clean |\n\nAll done.",
         ] {
             assert!(!asks(silent), "{silent}");
         }

@@ -33,9 +33,10 @@ const REQUESTS: [&str; 62] = [
 
 /// The same in languages without spaces between words.
 #[rustfmt::skip]
-const REQUESTS_ANYWHERE: [&str; 15] = [
+const REQUESTS_ANYWHERE: [&str; 20] = [
     "教えてください", "教えて下さい", "指定してください", "選んでください", "選択してください", "知らせてください",
-    "お知らせください", "決めてください", "确认是否", "请确认", "请告诉我", "请选择", "알려 주세요", "알려주세요", "확인해 주세요",
+    "お知らせください", "決めてください", "か確認してください", "かご確認ください", "かを確認してください", "ご指示ください",
+    "ご判断ください", "确认是否", "请确认", "请告诉我", "请选择", "알려 주세요", "알려주세요", "확인해 주세요",
 ];
 
 /// How an answer to one's own question begins.

@@ -55,12 +55,20 @@ fn names_faq(text: &str) -> bool {
     text.split_whitespace().any(is_word) || text.to_lowercase().contains("frequently asked")
 }
 
-/// The text without code blocks and quoted lines, split at blank lines; each heading by itself.
+/// The text without code blocks, tables and quoted lines, split at blank lines; each heading by itself.
 fn blocks(output: &str) -> Vec<String> {
     let mut blocks = vec![String::new()];
     let mut fence: Option<&str> = None;
-    for line in output.lines() {
+    let mut is_in_table = false;
+    let mut lines = output.lines().peekable();
+    while let Some(line) = lines.next() {
         let trimmed = line.trim_start();
+        // A table begins with the line above its rule and ends where a line has no cells.
+        is_in_table =
+            line.contains('|') && (is_in_table || lines.peek().is_some_and(|next| is_table_rule(next)));
+        if is_in_table && fence.is_none() {
+            continue;
+        }
         let marker = ["```", "~~~"].into_iter().find(|marker| trimmed.starts_with(marker));
         match (fence, marker) {
             (None, Some(opened)) => fence = Some(opened),
@@ -85,6 +93,13 @@ fn blocks(output: &str) -> Vec<String> {
     }
     blocks.retain(|block| !block.is_empty());
     blocks
+}
+
+/// `| --- | :-: |`, between the head of a table and its rows.
+fn is_table_rule(line: &str) -> bool {
+    line.contains('|')
+        && line.contains('-')
+        && line.chars().all(|c| matches!(c, '|' | '-' | ':') || c.is_whitespace())
 }
 
 /// Drops `code` between backticks. A lone backtick opens nothing.

@@ -80,17 +80,28 @@ fn body(text: &mut String, operation: &Value, document: &Value) {
     let content = &operation["requestBody"]["content"]["application/json"];
     let Some(name) = content["schema"]["$ref"].as_str() else { return };
     let shape = document.pointer(name.trim_start_matches('#')).unwrap();
-    let required: Vec<&str> =
-        shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if let Some(fields) = shape["properties"].as_object().filter(|fields| !fields.is_empty()) {
-        text.push_str("\n| field | required | type |\n| --- | --- | --- |\n");
-        for (field, of) in fields {
-            let needed = if required.contains(&field.as_str()) { "yes" } else { "" };
-            let _ = writeln!(text, "| `{field}` | {needed} | {} |", form(of));
-        }
+    if shape["properties"].as_object().is_some_and(|fields| !fields.is_empty()) {
+        text.push_str("\n| field | required | type | description |\n| --- | --- | --- | --- |\n");
+        fields(text, "", shape, document);
     }
     if let Some(example) = content.get("example") {
         let _ = write!(text, "\n```json\n{}\n```\n", serde_json::to_string_pretty(example).unwrap());
+    }
+}
+
+/// A row for each field, and for those of the objects in a list.
+fn fields(text: &mut String, within: &str, shape: &Value, document: &Value) {
+    let required: Vec<&str> =
+        shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (field, of) in shape["properties"].as_object().into_iter().flatten() {
+        let needed = if required.contains(&field.as_str()) { "yes" } else { "" };
+        let about = of["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let _ = writeln!(text, "| `{within}{field}` | {needed} | {} | {about} |", form(of));
+        let item =
+            of["items"]["$ref"].as_str().and_then(|name| document.pointer(name.trim_start_matches('#')));
+        if let Some(item) = item.filter(|_| within.is_empty()) {
+            fields(text, &format!("{field}[]."), item, document);
+        }
     }
 }
 
