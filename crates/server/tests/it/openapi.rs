@@ -133,6 +133,10 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let reason = json!({ "reason": "It greets nobody on Mondays" });
     made(call("reject_task", "post", format!("/api/tasks/{asked}/reject"), Some(reason)), examples).await;
     attempt(stage, &asked, AttemptResult::Complete, "It greets people on Mondays too.", worked()).await;
+    let review = json!({ "verdict": "reject", "body": "Almost.", "comments": [
+        { "path": "hello.txt", "line": 1, "body": "Say good morning before noon." }] });
+    made(call("review_task", "post", format!("/api/tasks/{asked}/review"), Some(review)), examples).await;
+    attempt(stage, &asked, AttemptResult::Complete, "It says good morning.", worked()).await;
     let all = json!({ "task_ids": [asked] });
     made(call("preview_accept", "post", "/api/tasks/accept-preview", Some(all)), examples).await;
     made(call("accept_task", "post", format!("/api/tasks/{asked}/accept"), Some(json!({}))), examples).await;

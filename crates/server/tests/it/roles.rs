@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 76] = [
+const CALLS: [(&str, &str, PersonRole); 77] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -32,6 +32,7 @@ const CALLS: [(&str, &str, PersonRole); 76] = [
     ("POST", "/api/tasks/{id}/accept", Operator),
     ("POST", "/api/tasks/accept-preview", Viewer),
     ("POST", "/api/tasks/{id}/reject", Operator),
+    ("POST", "/api/tasks/{id}/review", Operator),
     ("POST", "/api/tasks/{id}/recycle", Operator),
     ("POST", "/api/tasks/{id}/cancel", Operator),
     ("POST", "/api/tasks/{id}/hold", Operator),

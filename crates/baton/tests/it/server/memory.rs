@@ -82,7 +82,7 @@ fn files(server: &TestServer, task: &str) -> String {
 }
 
 /// All that the agents of a task were told.
-fn prompts(server: &TestServer, task: &Value) -> String {
+pub(super) fn prompts(server: &TestServer, task: &Value) -> String {
     let ids =
         task["attempts"].as_array().unwrap().iter().map(|attempt| attempt["attempt"]["id"].as_str().unwrap());
     let folders = ids.map(|id| server.folder.join(".agent/state/attempts").join(id).join("prompts"));

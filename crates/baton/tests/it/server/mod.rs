@@ -17,6 +17,7 @@ mod recipes;
 mod replies;
 mod restart;
 mod results;
+mod reviewing;
 mod routines;
 mod run_projects;
 mod runs;

@@ -2,6 +2,7 @@
 
 pub(crate) mod messages;
 pub(crate) mod records;
+pub(crate) mod review;
 pub(crate) mod takeover;
 pub(crate) mod verdicts;
 
@@ -71,6 +72,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .chain(records::routes())
         .chain(messages::routes())
         .chain(takeover::routes())
+        .chain(review::routes())
         .collect()
 }
 

@@ -84,9 +84,9 @@ struct ReplyBody {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Acceptance")]
 #[serde(deny_unknown_fields)]
-struct AcceptBody {
+pub(super) struct AcceptBody {
     #[serde(default)]
-    force: bool,
+    pub force: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -183,7 +183,7 @@ async fn reply(
     Ok(Json(TransitionView::new(old, replied.as_ref().unwrap_or(&task))))
 }
 
-async fn accept(
+pub(super) async fn accept(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
     _: NoQuery,
