@@ -7,6 +7,7 @@
 mod event;
 mod launch;
 pub(crate) mod message_feed;
+mod pauses;
 pub mod run_result;
 pub mod setup;
 pub mod tool_server;
@@ -21,6 +22,7 @@ use tokio::sync::{mpsc, watch};
 pub use event::{AgentEvent, EVENTS_MAX};
 pub use launch::{Launch, RunLimits, SessionResume, SessionSetup};
 pub use message_feed::MessageFeed;
+pub use pauses::{PauseSwitch, Pauses};
 use run_result::RunResult;
 
 /// Supplies the time for logs and failure classification.

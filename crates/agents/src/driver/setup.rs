@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::asking::asker::{Asker, NoAsker};
 use crate::asking::permission::{PermissionDecision, PermissionPolicy};
 use crate::driver::message_feed::no_messages;
-use crate::driver::{MessageFeed, RunClock};
+use crate::driver::{MessageFeed, Pauses, RunClock};
 use crate::presets::preset::Preset;
 
 #[derive(Clone)]
@@ -15,6 +15,7 @@ pub struct AgentSetup {
     pub permissions: Arc<dyn PermissionPolicy>,
     pub asker: Arc<dyn Asker>,
     pub messages: MessageFeed,
+    pub pauses: Pauses,
 }
 
 impl AgentSetup {
@@ -26,6 +27,7 @@ impl AgentSetup {
             permissions: Arc::new(PermissionDecision::AskHuman),
             asker: Arc::new(NoAsker),
             messages: no_messages(),
+            pauses: Pauses::never(),
         }
     }
 
@@ -36,6 +38,11 @@ impl AgentSetup {
 
     pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
         self.asker = asker;
+        self
+    }
+
+    pub fn pauses(mut self, pauses: Pauses) -> Self {
+        self.pauses = pauses;
         self
     }
 

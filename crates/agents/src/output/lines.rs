@@ -5,7 +5,7 @@ pub(crate) const LINE_BYTES_MAX: usize = 1024 * 1024;
 
 /// One line, or a piece of an oversized one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OutputLine {
+pub struct OutputLine {
     /// Without the line end; invalid UTF-8 and NUL are replaced by U+FFFD.
     pub text: String,
     /// Not a whole line: more pieces precede or follow.
@@ -13,7 +13,7 @@ pub(crate) struct OutputLine {
 }
 
 #[derive(Debug)]
-pub(crate) struct LineSplitter {
+pub struct LineSplitter {
     bytes_max: usize,
     rest: Vec<u8>,
     /// `rest` continues a line whose beginning was already emitted.
@@ -28,12 +28,12 @@ impl Default for LineSplitter {
 
 impl LineSplitter {
     /// Longer lines are emitted in pieces of this size.
-    pub(crate) fn with_max_line(bytes_max: usize) -> Self {
+    pub fn with_max_line(bytes_max: usize) -> Self {
         Self { bytes_max: bytes_max.max(4), rest: Vec::new(), is_in_piece: false }
     }
 
     /// Adds bytes and emits every line they complete.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(OutputLine)) {
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(OutputLine)) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.add(&bytes[..end], &mut take);
             let is_piece = std::mem::take(&mut self.is_in_piece);
@@ -45,7 +45,7 @@ impl LineSplitter {
     }
 
     /// Emits what follows the last line end.
-    pub(crate) fn finish(&mut self, mut take: impl FnMut(OutputLine)) {
+    pub fn finish(&mut self, mut take: impl FnMut(OutputLine)) {
         let is_piece = std::mem::take(&mut self.is_in_piece);
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
@@ -83,7 +83,7 @@ fn decode(bytes: &[u8]) -> String {
 }
 
 /// NUL is valid UTF-8, but PostgreSQL text columns reject it.
-pub(crate) fn without_nul(text: String) -> String {
+pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 

@@ -4,6 +4,6 @@
 
 pub mod activity;
 pub mod excerpt;
-pub(crate) mod lines;
+pub mod lines;
 pub mod live;
 pub mod log;

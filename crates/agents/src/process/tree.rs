@@ -105,6 +105,17 @@ impl ProcessTree {
         }
     }
 
+    /// Stops every process. Again, for those that were started meanwhile.
+    pub async fn pause(&self) {
+        self.signal_all(Signal::STOP).await;
+        self.signal_all(Signal::STOP).await;
+    }
+
+    /// Lets every process go on.
+    pub async fn resume(&self) {
+        self.signal_all(Signal::CONT).await;
+    }
+
     /// KILL without waiting, for use in `drop`.
     pub fn kill_now(&self) {
         for _ in 0..ROUNDS_AT_ONCE {

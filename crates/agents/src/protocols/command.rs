@@ -12,22 +12,29 @@ use tokio::time::{Instant, timeout};
 use tracing::debug;
 
 use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
-use crate::driver::{AgentEvent, Driver, Launch, RunClock, RunFuture, RunLimits};
+use crate::driver::{AgentEvent, Driver, Launch, Pauses, RunClock, RunFuture, RunLimits};
 use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
 use crate::process::spawn::{Process, ProcessPipes, feed};
 use crate::process::tree::LeftoverProcesses;
-use crate::process::waiting::{after, cancelled};
+use crate::process::waiting::cancelled;
 use crate::run::output_reader::OutputReader;
 use crate::run::start::{StartedAgent, start};
 use crate::run::summary;
 
 pub struct CommandAgent {
     clock: RunClock,
+    pauses: Pauses,
 }
 
 impl CommandAgent {
     pub fn new(clock: RunClock) -> Self {
-        Self { clock }
+        Self { clock, pauses: Pauses::never() }
+    }
+
+    /// The same for a run that may be paused.
+    #[must_use]
+    pub fn with_pauses(self, pauses: Pauses) -> Self {
+        Self { pauses, ..self }
     }
 }
 
@@ -38,12 +45,13 @@ impl Driver for CommandAgent {
         events: mpsc::Sender<AgentEvent>,
         cancel: watch::Receiver<bool>,
     ) -> RunFuture<'_> {
-        Box::pin(run(self.clock.clone(), launch, events, cancel))
+        Box::pin(run(self.clock.clone(), self.pauses.clone(), launch, events, cancel))
     }
 }
 
 async fn run(
     clock: RunClock,
+    pauses: Pauses,
     launch: Launch,
     events: mpsc::Sender<AgentEvent>,
     mut cancel: watch::Receiver<bool>,
@@ -59,6 +67,7 @@ async fn run(
         stdout: OutputPipe::new(stdout),
         stderr: OutputPipe::new(stderr),
         limits: launch.limits,
+        pauses,
     };
     let reason = run.run_until_over(feed(stdin, launch.prompt), &mut cancel).await;
     debug!(?reason, "ending the agent");
@@ -72,6 +81,7 @@ struct CommandRun {
     stdout: OutputPipe<ChildStdout>,
     stderr: OutputPipe<ChildStderr>,
     limits: RunLimits,
+    pauses: Pauses,
 }
 
 impl CommandRun {
@@ -81,7 +91,7 @@ impl CommandRun {
         feeding: impl Future<Output = ()>,
         cancel: &mut watch::Receiver<bool>,
     ) -> EndReason {
-        let Self { process, output, stdout, stderr, limits } = self;
+        let Self { process, output, stdout, stderr, limits, pauses } = self;
         let started = Instant::now();
         let mut last_sign = started;
         let mut is_fed = false;
@@ -90,9 +100,9 @@ impl CommandRun {
             let is_reading = !output.events.is_full();
             tokio::select! {
                 () = cancelled(cancel) => return EndReason::Cancelled,
-                () = after(started, limits.timeout) => return EndReason::TimedOut,
+                () = pauses.worked(started, limits.timeout) => return EndReason::TimedOut,
                 // While Baton does not read, the agent is not idle.
-                () = after(last_sign, limits.idle_timeout), if is_reading => return EndReason::Idle,
+                () = pauses.worked(last_sign, limits.idle_timeout), if is_reading => return EndReason::Idle,
                 // Ignored here: `end` returns the status.
                 _ = process.wait() => return EndReason::Finished,
                 () = &mut feeding, if !is_fed => is_fed = true,
@@ -133,7 +143,7 @@ impl CommandRun {
 
     /// Keeps reading meanwhile: a full pipe would block a process that is about to exit.
     async fn end_tree(&mut self) -> (Option<ExitStatus>, Result<(), LeftoverProcesses>) {
-        let Self { process, output, stdout, stderr, limits } = self;
+        let Self { process, output, stdout, stderr, limits, .. } = self;
         let ending = process.end(limits.grace);
         tokio::pin!(ending);
         loop {

@@ -23,7 +23,9 @@ pub fn for_kind(kind: AgentKind, setup: AgentSetup) -> Box<dyn Driver> {
         AgentKind::Claude => Box::new(NativeAgent::claude(setup)),
         AgentKind::Codex => Box::new(NativeAgent::codex(setup)),
         // The scripted agent is a command like any other.
-        AgentKind::Command | AgentKind::Scripted => Box::new(CommandAgent::new(setup.clock)),
+        AgentKind::Command | AgentKind::Scripted => {
+            Box::new(CommandAgent::new(setup.clock).with_pauses(setup.pauses))
+        }
     };
     Box::new(TracedDriver { kind, agent, driver })
 }

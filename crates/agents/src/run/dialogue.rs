@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
+use crate::driver::Pauses;
 use crate::driver::message_feed::{MessageFeed, next_messages};
 use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
 use crate::driver::setup::AgentSetup;
@@ -49,7 +50,7 @@ pub(crate) async fn run(
         };
     let ProcessPipes { stdin, stdout, stderr } = pipes;
     let ends_on_close = setup.preset.ends_on_close;
-    let messages = setup.messages.clone();
+    let (messages, pauses) = (setup.messages.clone(), setup.pauses.clone());
     let mut dialogue = Dialogue {
         conversation: Conversation::new(output, setup, &launch.limits),
         process,
@@ -65,6 +66,7 @@ pub(crate) async fn run(
         stop_requested_at: None,
         messages,
         messages_taken: 0,
+        pauses,
     };
     dialogue.run_until_over(&mut cancel).await;
     dialogue.end().await
@@ -88,6 +90,8 @@ struct Dialogue {
     messages: MessageFeed,
     /// How many of them were taken from the feed.
     messages_taken: usize,
+    /// Times that count against no limit.
+    pauses: Pauses,
 }
 
 enum LoopEvent {
@@ -162,8 +166,19 @@ impl Dialogue {
         let is_starting = !self.conversation.record.is_prompted && !is_ending;
         let stop_asked = self.stop_requested_at.unwrap_or(started);
         self.outgoing.append(&mut self.conversation.take_outgoing());
-        let Self { process, conversation, stdin, outgoing, stdout, stderr, lines, protocol, limits, .. } =
-            self;
+        let Self {
+            process,
+            conversation,
+            stdin,
+            outgoing,
+            stdout,
+            stderr,
+            lines,
+            protocol,
+            limits,
+            pauses,
+            ..
+        } = self;
         let (messages, taken) = (&mut self.messages, self.messages_taken);
         if conversation.is_input_closed() && outgoing.is_empty() {
             *stdin = None;
@@ -171,9 +186,9 @@ impl Dialogue {
         let has_words = stdin.is_some() && !outgoing.is_empty();
         tokio::select! {
             () = cancelled(cancel), if !is_ending => LoopEvent::Stop(EndReason::Cancelled),
-            () = after(started, limits.timeout), if !is_ending => LoopEvent::Stop(EndReason::TimedOut),
-            () = after(last_sign, limits.idle_timeout), if is_idle => LoopEvent::Stop(EndReason::Idle),
-            () = after(started, Some(limits.startup_timeout)), if is_starting => LoopEvent::StartupTimeout,
+            () = pauses.worked(started, limits.timeout), if !is_ending => LoopEvent::Stop(EndReason::TimedOut),
+            () = pauses.worked(last_sign, limits.idle_timeout), if is_idle => LoopEvent::Stop(EndReason::Idle),
+            () = pauses.worked(started, Some(limits.startup_timeout)), if is_starting => LoopEvent::StartupTimeout,
             () = after(stop_asked, Some(limits.grace)), if is_ending => {
                 LoopEvent::StopIgnored
             }

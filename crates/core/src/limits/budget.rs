@@ -46,6 +46,8 @@ pub enum BudgetMeasure {
     Money,
     Time,
     Progress,
+    /// Megabytes of the worktree.
+    Disk,
 }
 
 /// A budget that is used up.
@@ -160,6 +162,9 @@ impl fmt::Display for BudgetReached {
             BudgetMeasure::Tokens => write!(f, "{used} of {allowed} tokens"),
             BudgetMeasure::Money => write!(f, "{} of {} dollars", dollars(*used), dollars(*allowed)),
             BudgetMeasure::Time => write!(f, "{} of {} minutes", used / 60_000, allowed / 60_000),
+            BudgetMeasure::Disk => {
+                write!(f, "its worktree has grown to {used} MB; {allowed} MB are allowed")
+            }
             BudgetMeasure::Progress => {
                 write!(f, "{used} turns without a new commit, change or green check; {allowed} are allowed")
             }

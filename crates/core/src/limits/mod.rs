@@ -4,5 +4,6 @@
 
 pub mod budget;
 pub mod hold;
+pub mod machine;
 pub mod quiet_hours;
 pub mod spending;

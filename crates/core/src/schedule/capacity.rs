@@ -101,6 +101,11 @@ impl Load {
         self.total += 1;
     }
 
+    /// How many run.
+    pub const fn running(&self) -> u32 {
+        self.total
+    }
+
     /// Counts tasks by owner that are already counted by role and agent.
     pub fn occupy(&mut self, share: &Share, count: u32) {
         if let Some(project) = share.project {

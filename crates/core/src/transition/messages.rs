@@ -2,6 +2,7 @@
 
 use crate::base::id::AttemptId;
 use crate::base::text::NonBlank;
+use crate::people::actor::Actor;
 use crate::records::effect::Effect;
 use crate::records::event::EventBody;
 use crate::task::messages::TaskMessages;
@@ -9,9 +10,9 @@ use crate::transition::refusal::CommandRefusal;
 use crate::transition::step::TransitionBuilder;
 
 impl TransitionBuilder<'_> {
-    /// I19: only a person steers an agent.
+    /// I19: only a person steers an agent; Baton itself tells it what became of its surroundings.
     pub(super) fn add_message(&mut self, number: u32, text: NonBlank) -> Result<(), CommandRefusal> {
-        if !self.context.actor.is_human() {
+        if !self.context.actor.is_human() && self.context.actor != Actor::Baton {
             return Err(CommandRefusal::NotYours { task: self.before.id() });
         }
         self.task.ledger.messages = Some(TaskMessages::with(self.before.ledger.messages, number));

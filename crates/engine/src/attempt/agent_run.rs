@@ -156,7 +156,9 @@ impl AgentRun<'_> {
         let policy = self.context.settings.permissions(self.role, agent);
         let inquiry =
             QuestionRelay::new(gateway.clone(), self.context.agents.mailbox.clone(), secret.clone());
-        let setup = AgentSetup::new(crate::base::clock::system(), agent.preset()).messages(messages);
+        let setup = AgentSetup::new(crate::base::clock::system(), agent.preset())
+            .messages(messages)
+            .pauses(self.context.running.pauses(self.attempt));
         protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 

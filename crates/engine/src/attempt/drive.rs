@@ -18,6 +18,7 @@ use tracing::Instrument;
 use crate::attempt::agent_run::{AgentRun, PROCESS_FILE};
 use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::assignment::Assignment;
+use crate::attempt::disk_quota::DiskQuota;
 use crate::attempt::progress::Progress;
 use crate::attempt::run_usage::RunUsage;
 use crate::attempt::steering::Steering;
@@ -49,6 +50,7 @@ impl AgentRun<'_> {
         let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
         let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
+        let quota = DiskQuota::new(self.checkout.folder.clone(), self.context.settings.worktree.max_mb);
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
         let (calls, open_calls) = watch::channel(BTreeSet::new());
@@ -100,6 +102,7 @@ impl AgentRun<'_> {
                 never = stopping => match never {},
                 never = steering.feed() => match never {},
                 never = ending => match never {},
+                never = quota.watch(&self.context.tasks, self.task.id(), &quit) => match never {},
             }
         };
         let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
@@ -110,6 +113,7 @@ impl AgentRun<'_> {
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
         heard?;
+        reached = reached.or(quota.found()?);
         let in_all = usage.finish(&mut ended);
         let account = who.account.as_ref().unwrap_or(who.name);
         self.context.limits.charge_account(account, usage.amount()).await?;
@@ -182,9 +186,14 @@ fn is_over_now(reached: &BudgetReached) -> bool {
     match (reached.measure, reached.scope) {
         (BudgetMeasure::Turns, BudgetScope::Task) => false,
         (BudgetMeasure::Turns, BudgetScope::Project | BudgetScope::Day) => reached.used > reached.allowed,
-        (BudgetMeasure::Tokens | BudgetMeasure::Money | BudgetMeasure::Time | BudgetMeasure::Progress, _) => {
-            true
-        }
+        (
+            BudgetMeasure::Tokens
+            | BudgetMeasure::Money
+            | BudgetMeasure::Time
+            | BudgetMeasure::Progress
+            | BudgetMeasure::Disk,
+            _,
+        ) => true,
     }
 }
 

@@ -7,7 +7,7 @@ use baton_core::base::id::AttemptId;
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
 use crate::projects::check_site::attempt_site;
-use crate::projects::leased_values::Values;
+use crate::projects::leased_values::{Values, machine_folder};
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
@@ -36,7 +36,11 @@ impl AgentHost {
             program,
             mcp_url: None,
             mailbox: Mailbox::default(),
-            user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
+            user_tasks: UserTasks::limited(
+                &place.state_dir,
+                settings.user_tasks.clone(),
+                settings.room.permits(&machine_folder(&place)),
+            ),
             values: Values::new(),
             gateway: AgentGateway::new(tasks.clone(), settings.asking.expires_after()),
             place,

@@ -46,6 +46,7 @@ impl AgentRun<'_> {
             timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
             answer_wait: self.context.settings.asking.patience(),
+            log_bytes_max: u64::from(self.context.settings.retention.log_mb.max(1)) << 20,
             ..RunLimits::default()
         }
     }

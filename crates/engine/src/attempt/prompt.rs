@@ -10,6 +10,7 @@ use baton_core::base::git_name::BranchName;
 use baton_core::base::task_type::Deliverable;
 use baton_core::base::text::{NonBlank, StepName};
 use baton_core::landing::review::is_review;
+use baton_core::people::actor::Actor;
 use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::run::{Run, RunOrigin, StepHandover};
 use baton_core::recipe::{Recipe, RecipeStep};
@@ -199,24 +200,33 @@ impl StepPrompt<'_> {
     }
 }
 
-/// What the human said of their own accord, and the agent has not heard yet.
+/// What the human said of their own accord, and what Baton has to tell, that the agent has not heard yet.
 pub(crate) fn messages_section(messages: &[Message]) -> String {
-    if messages.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        "\n## The human says\n\nThis came in since. Take it into account before you end the step.\n"
-            .to_owned();
-    for message in messages {
-        let _ = write!(text, "\n{}", fenced(message.text.as_str()));
+    let mut text = String::new();
+    for speaker in ["The human", "Baton"] {
+        let mut own = messages.iter().filter(|message| speaker_of(message) == speaker).peekable();
+        if own.peek().is_some() {
+            let _ = writeln!(
+                text,
+                "\n## {speaker} says\n\nThis came in since. Take it into account before you end the step."
+            );
+        }
+        for message in own {
+            let _ = write!(text, "\n{}", fenced(message.text.as_str()));
+        }
     }
     text
+}
+
+fn speaker_of(message: &Message) -> &'static str {
+    if message.author == Actor::Baton { "Baton" } else { "The human" }
 }
 
 /// The same for an agent in the middle of its work.
 pub(crate) fn message_text(message: &Message) -> String {
     format!(
-        "The human says:\n\n{}\nTake it into account, go on with your task, and end it as you were told.",
+        "{} says:\n\n{}\nTake it into account, go on with your task, and end it as you were told.",
+        speaker_of(message),
         fenced(message.text.as_str())
     )
 }

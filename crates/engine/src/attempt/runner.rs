@@ -165,6 +165,7 @@ impl Runner {
             let asked = AttemptResult::Asked { question };
             return self.settle(task, attempt, without_work(asked, "")).await;
         }
+        let services = self.start_services(task, &worktrees, &checkout).await?;
         let executed = match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
                 let executor = Executor {
@@ -181,6 +182,7 @@ impl Runner {
             }
             Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
         };
+        services.end().await;
         self.run_after_hook(task, &checkout, &executed).await;
         executed
     }
@@ -200,7 +202,8 @@ impl Runner {
         let mut site = self.context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
         site.fence = self.context.projects.check_task_fence(worktrees, &checkout.folder);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
-        for name in settings.checks.user_tasks().chain(setup) {
+        let services = settings.worktree.services.iter().map(String::as_str);
+        for name in settings.checks.user_tasks().chain(setup).chain(services) {
             match user_tasks.ready_to_run(&site, name) {
                 Ok(_) => {}
                 Err(UserTaskError::Untrusted) => {

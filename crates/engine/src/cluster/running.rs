@@ -1,8 +1,10 @@
 //! What runs in this process now: one entry for each live attempt, how far it is, and a way to stop it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use baton_agents::driver::{PauseSwitch, Pauses};
 use baton_core::base::id::{AttemptId, TaskId};
 use tokio::sync::watch;
 
@@ -13,6 +15,7 @@ pub struct Running(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     attempts: Mutex<BTreeMap<AttemptId, Seat>>,
+    entered: AtomicU64,
     /// Counts up whenever an attempt ends.
     ended: watch::Sender<u64>,
     /// Counts up whenever an agent took a turn.
@@ -26,11 +29,21 @@ struct Seat {
     /// Counts up whenever a person said something to the attempt's agent.
     messages: watch::Sender<u64>,
     at_work: Option<AtWork>,
+    pauses: PauseSwitch,
+    /// Counts up with every attempt.
+    number: u64,
 }
 
 impl Seat {
-    fn new(stop: watch::Sender<bool>) -> Self {
-        Self { stop, end_turn: watch::Sender::new(false), messages: watch::Sender::default(), at_work: None }
+    fn new(stop: watch::Sender<bool>, number: u64) -> Self {
+        Self {
+            stop,
+            end_turn: watch::Sender::new(false),
+            messages: watch::Sender::default(),
+            at_work: None,
+            pauses: PauseSwitch::default(),
+            number,
+        }
     }
 }
 
@@ -44,6 +57,12 @@ pub struct AtWork {
     turns_before: u32,
 }
 
+/// Who may be paused and who is, in the order they started.
+pub(crate) struct Pausable {
+    pub at_work: Vec<AttemptId>,
+    pub paused: Vec<AttemptId>,
+}
+
 /// Held while the attempt runs. Dropping it, however that comes about, frees the place.
 pub struct Place {
     attempt: AttemptId,
@@ -54,7 +73,8 @@ pub struct Place {
 impl Running {
     pub fn enter(&self, attempt: AttemptId) -> Place {
         let (sender, stop) = watch::channel(false);
-        self.attempts().insert(attempt, Seat::new(sender));
+        let number = self.0.entered.fetch_add(1, Ordering::Relaxed);
+        self.attempts().insert(attempt, Seat::new(sender, number));
         Place { attempt, running: self.clone(), stop }
     }
 
@@ -95,6 +115,34 @@ impl Running {
     pub fn message_wakes(&self, attempt: AttemptId) -> watch::Receiver<u64> {
         let seat = self.attempts().get(&attempt).map(|seat| seat.messages.subscribe());
         seat.unwrap_or_else(|| watch::channel(0).1)
+    }
+
+    /// The times in which the attempt is paused.
+    pub fn pauses(&self, attempt: AttemptId) -> Pauses {
+        self.attempts().get(&attempt).map_or_else(Pauses::never, |seat| seat.pauses.watch())
+    }
+
+    /// False if it does not run here or is paused already.
+    pub(crate) fn pause(&self, attempt: AttemptId) -> bool {
+        self.attempts().get(&attempt).is_some_and(|seat| seat.pauses.pause())
+    }
+
+    /// False if it does not run here or is not paused.
+    pub(crate) fn resume(&self, attempt: AttemptId) -> bool {
+        self.attempts().get(&attempt).is_some_and(|seat| seat.pauses.resume())
+    }
+
+    /// The attempts with an agent at work, and those that are paused.
+    pub(crate) fn pausable(&self) -> Pausable {
+        let attempts = self.attempts();
+        let mut all: Vec<(&AttemptId, &Seat)> = attempts.iter().collect();
+        all.sort_by_key(|(_, seat)| seat.number);
+        let (paused, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, seat)| seat.pauses.is_paused());
+        let at_work = rest.into_iter().filter(|(_, seat)| seat.at_work.is_some());
+        Pausable {
+            at_work: at_work.map(|(attempt, _)| *attempt).collect(),
+            paused: paused.into_iter().map(|(attempt, _)| *attempt).collect(),
+        }
     }
 
     pub fn stop_all(&self) {

@@ -17,13 +17,15 @@ use crate::base::ids::random_bits;
 use crate::base::supervisor::{Items, Round, Service, ServiceError};
 use crate::cluster::node::Node;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
-use crate::dispatch::not_started::Scheduling;
+use crate::dispatch::not_started::{Scheduling, describe_busy};
 use crate::dispatch::runners::Runners;
 use crate::runs::Runs;
 use crate::settings::{AgentSettings, Settings};
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
 pub const SWEEP: Duration = Duration::from_secs(5);
+/// A busy machine is looked at again after this.
+const BUSY_SWEEP: Duration = Duration::from_secs(1);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
 pub const LAST_CLAIM: Duration = Duration::from_secs(2);
@@ -75,6 +77,11 @@ impl Dispatcher {
             let running = self.context.running.count();
             debug!(running, max = settings.max_agents, roles = agents.len(), "no room: nothing is claimed");
             return Ok((Vec::new(), SWEEP));
+        }
+        let short = self.scheduling.machine.shortages();
+        if !short.is_empty() {
+            debug!(reason = describe_busy(&short), "nothing is claimed");
+            return Ok((Vec::new(), BUSY_SWEEP));
         }
         let takes_cold = self.head_start.is_over(Instant::now());
         let reach = self.context.projects.reach(takes_cold).await?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use baton_core::base::id::{ProjectId, QuestionId};
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
+use baton_core::limits::machine::MachineShortage;
 use baton_core::schedule::{
     AgentIntake, AgentRoutes, Candidate, Capacity, LimitsByKey, Load, OwnedQueue, OwnedQueues, RouteRefusal,
     StartRefusal, may_start,
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::limits::Limits;
+use crate::limits::machine::Machine;
 use crate::projects::hold::HeldProjects;
 use crate::runs::Runs;
 use crate::settings::Settings;
@@ -37,6 +39,8 @@ pub struct Queueing {
     intakes: BTreeMap<AgentName, AgentIntake>,
     owned: OwnedQueues,
     held: HeldProjects,
+    /// What the machine is short of, if it takes no more work.
+    short: Vec<MachineShortage>,
     routes: AgentRoutes,
     now: Timestamp,
 }
@@ -48,6 +52,7 @@ pub struct Scheduling {
     pub settings: Arc<Settings>,
     pub limits: Limits,
     pub held: HeldProjects,
+    pub machine: Machine,
     /// Whether other machines may use the same store.
     pub is_shared: bool,
 }
@@ -89,7 +94,10 @@ impl Scheduling {
         let owned = Runs::new(&self.tasks).owned_queues().await?;
         let held = self.held.clone();
         let routes = self.limits.routes().await?;
-        Ok(Queueing { agents, capacity, load, intakes, owned, held, routes, now: store.now().await? })
+        // Where machines share a store, another one may have room.
+        let short = if self.is_shared { Vec::new() } else { self.machine.shortages() };
+        let now = store.now().await?;
+        Ok(Queueing { agents, capacity, load, intakes, owned, held, short, routes, now })
     }
 }
 
@@ -128,8 +136,11 @@ impl Queueing {
             agent,
             share: task.share(),
         };
-        let held = may_start(&candidate, &self.capacity, &self.load, &self.intakes, self.now).err()?;
-        Some(NotStarted::from(&held))
+        match may_start(&candidate, &self.capacity, &self.load, &self.intakes, self.now) {
+            Err(held) => Some(NotStarted::from(&held)),
+            Ok(()) if self.short.is_empty() => None,
+            Ok(()) => Some(NotStarted::machine_busy(&self.short, self.load.running())),
+        }
     }
 }
 
@@ -152,11 +163,28 @@ impl NotStarted {
         Self { code: "project_held".to_owned(), message }
     }
 
+    /// Nobody knows when a machine has room; but an agent that ends gives some back.
+    fn machine_busy(short: &[MachineShortage], running: u32) -> Self {
+        let forecast = match running {
+            0 => "it starts when other programs have given some back".to_owned(),
+            1 => "it starts when the agent at work has ended, or before".to_owned(),
+            _ => format!("it starts when one of the {running} agents at work has ended, or before"),
+        };
+        let message = format!("{}; {forecast}", describe_busy(short));
+        Self { code: "machine_busy".to_owned(), message }
+    }
+
     fn without_agent(agent: &AgentName) -> Self {
         let message =
             format!("agent {agent}, which it is for, is not set up here; see [agents] in the settings");
         Self { code: "no_agent".to_owned(), message }
     }
+}
+
+/// Why the machine takes no more work.
+pub fn describe_busy(short: &[MachineShortage]) -> String {
+    let reasons: Vec<String> = short.iter().map(ToString::to_string).collect();
+    format!("the machine is busy: {}", reasons.join("; "))
 }
 
 impl From<&OwnedQueue> for NotStarted {

@@ -41,6 +41,7 @@ pub use settle::leftovers::LEFTOVER_BYTES_MAX;
 pub use settle::measure::{Excerpt, Measured, Trace};
 pub use settle::settlement::{Aside, AsideReason, Settled};
 pub use vault::contents::FILE_BYTES_MAX;
+pub(crate) use vault::folder::folder_bytes;
 pub use vault::ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
 pub use vault::remove::Retired;
 pub use vault::restore::Restored;

@@ -7,6 +7,7 @@ pub mod holds;
 mod intake;
 pub mod intakes;
 mod live_spending;
+pub mod machine;
 pub mod room;
 mod routes;
 mod systemic;

@@ -92,8 +92,7 @@ pub(crate) type Values = BTreeMap<String, String>;
 
 impl LeasedValues {
     pub fn new(place: &StateLocation) -> Self {
-        let folder = state_home().unwrap_or_else(|| place.state_dir.clone()).join("baton");
-        Self { folder: folder.into(), state_dir: place.state_dir.clone().into() }
+        Self { folder: machine_folder(place).into(), state_dir: place.state_dir.clone().into() }
     }
 
     /// Gives the owner what it wishes; what it has already, it keeps.
@@ -238,6 +237,11 @@ const fn is_same_kind(one: &ValueWish, other: &ValueWish) -> bool {
         (one, other),
         (ValueWish::Port(_), ValueWish::Port(_)) | (ValueWish::Name(_), ValueWish::Name(_))
     )
+}
+
+/// What every Baton of this person on this machine shares.
+pub(crate) fn machine_folder(place: &StateLocation) -> PathBuf {
+    state_home().unwrap_or_else(|| place.state_dir.clone()).join("baton")
 }
 
 /// `~/.local/state`

@@ -29,6 +29,7 @@ use crate::services::push::PushService;
 use crate::services::queues::Queues;
 use crate::services::recovery::recover;
 use crate::services::recycler::RecycleService;
+use crate::services::room::RoomKeeper;
 use crate::services::routines::RoutineService;
 use crate::services::runs::RunCleanup;
 use crate::services::timers::TimerService;
@@ -169,6 +170,10 @@ impl Engine {
         let workspace = self.workspace.clone();
         let make = move || PushService::new(workspace.clone());
         stage.start(ServiceName::Push, swept(), AT_ONCE, make);
+
+        let workspace = self.workspace.clone();
+        let make = move || RoomKeeper::new(workspace.clone());
+        stage.start(ServiceName::Room, Wake::every(RoomKeeper::PERIOD), AT_ONCE, make);
 
         // Safe to interrupt, as by a crash.
         let workspace = self.workspace.clone();

@@ -19,6 +19,7 @@ mod queues;
 mod recovery;
 pub mod recycler;
 mod removal;
+mod room;
 mod routines;
 mod runs;
 pub mod timers;

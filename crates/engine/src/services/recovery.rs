@@ -4,12 +4,13 @@ use std::fs;
 use std::time::Duration;
 
 use baton_agents::process::identity::ProcessIdentity;
-use baton_agents::process::tree::end_orphans;
+use baton_agents::process::tree::{ProcessTree, end_orphans};
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt_record::AttemptClosing;
 use baton_store::model::lease::Lease;
 
 use crate::attempt::runner::PROCESS_FILE;
+use crate::attempt::services::SERVICES_FILE;
 use crate::base::error::EngineError;
 use crate::services::leases::LeaseKeeper;
 use crate::services::workspace::Workspace;
@@ -82,11 +83,27 @@ async fn keep_if_lost(workspace: &Workspace, attempt: AttemptId) -> Result<(), E
     Ok(())
 }
 
+/// The processes of an attempt's agent on this machine.
+pub(super) fn tree_of(workspace: &Workspace, attempt: AttemptId) -> ProcessTree {
+    ProcessTree::new(attempt, identity_of(workspace, attempt))
+}
+
+fn identity_of(workspace: &Workspace, attempt: AttemptId) -> Option<ProcessIdentity> {
+    let text = fs::read_to_string(workspace.place.attempt_folder(attempt).join(PROCESS_FILE)).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
 /// Ends the processes of an attempt's agent on this machine.
 pub(super) async fn end_orphans_of(workspace: &Workspace, attempt: AttemptId) {
     let file = workspace.place.attempt_folder(attempt).join(PROCESS_FILE);
-    let identity: Option<ProcessIdentity> =
-        fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+    let identity = identity_of(workspace, attempt);
+    let services = workspace.place.attempt_folder(attempt).join(SERVICES_FILE);
+    for id in fs::read_to_string(&services).unwrap_or_default().lines().filter_map(|line| line.parse().ok()) {
+        match end_orphans(id, None, ORPHAN_GRACE).await {
+            Ok(()) => {}
+            Err(leftover) => (workspace.announce)(&format!("{attempt}: of its services, {leftover}")),
+        }
+    }
     match end_orphans(attempt, identity.as_ref(), ORPHAN_GRACE).await {
         Ok(()) => {
             // It does not exist if the attempt did not get that far.

@@ -16,6 +16,7 @@ use crate::landing::board::LandingBoard;
 use crate::landing::check_room::CheckRoom;
 use crate::landing::lander::Lander;
 use crate::limits::Limits;
+use crate::limits::machine::Machine;
 use crate::projects::Projects;
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
@@ -36,6 +37,8 @@ pub struct Workspace {
     /// What happens in the lanes right now.
     pub landing: LandingBoard,
     check_room: CheckRoom,
+    /// What room this machine has.
+    pub machine: Machine,
     /// The state of this process's background services.
     pub services: Services,
     pub announce: Announce,
@@ -67,6 +70,7 @@ impl Workspace {
             running,
             landing: LandingBoard::default(),
             check_room: CheckRoom::new(settings.checks_at_once()),
+            machine: Machine::new(&place, &settings.room),
             services: Services::default(),
             tasks,
             settings,
@@ -117,6 +121,7 @@ impl Workspace {
             settings: self.settings.clone(),
             limits: self.limits.clone(),
             held: self.projects.held.clone(),
+            machine: self.machine.clone(),
             is_shared: self.node.is_shared,
         }
     }

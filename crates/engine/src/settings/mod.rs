@@ -20,6 +20,7 @@ pub mod recipes;
 #[cfg(test)]
 mod reference;
 pub mod retention;
+pub mod room;
 pub mod schema;
 pub mod store_address;
 mod store_record;
@@ -51,6 +52,7 @@ use crate::settings::hooks::HookSettings;
 use crate::settings::layers::Layers;
 use crate::settings::permissions::AgentPolicy;
 use crate::settings::retention::Retention;
+use crate::settings::room::RoomSettings;
 use crate::settings::store_address::StoreAddress;
 use crate::user_tasks::UserTaskSettings;
 use crate::user_tasks::checks::Checks;
@@ -117,6 +119,8 @@ pub struct Settings {
     pub worktree: WorktreeSettings,
     /// Commands of yours around the work.
     pub hooks: HookSettings,
+    /// What the machine must have left for another agent to start.
+    pub room: RoomSettings,
     /// How long data that is no longer needed is kept. It never includes work.
     pub retention: Retention,
     /// A store that several machines share: `postgres://USER@HOST/DATABASE`. Without it, a file in the state folder.
@@ -192,6 +196,7 @@ impl Default for Settings {
             asking: AskingSettings::default(),
             worktree: WorktreeSettings::default(),
             hooks: HookSettings::default(),
+            room: RoomSettings::default(),
             retention: Retention::default(),
             store: None,
             remote: None,

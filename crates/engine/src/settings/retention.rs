@@ -15,6 +15,8 @@ pub struct Retention {
     pub logs_days: u32,
     /// How many MiB all logs together may take.
     pub logs_mb: u32,
+    /// How many MiB of one attempt's log are kept: its beginning and its end, with a note where it was cut.
+    pub log_mb: u32,
     /// For how many days worktrees of finished tasks are kept. A snapshot of each stays in git.
     pub worktrees_days: u32,
     /// How many MiB all worktrees together may take.
@@ -25,7 +27,14 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { logs_days: 30, logs_mb: 2_048, worktrees_days: 7, worktrees_mb: 20_480, events_days: 90 }
+        Self {
+            logs_days: 30,
+            logs_mb: 2_048,
+            log_mb: 16,
+            worktrees_days: 7,
+            worktrees_mb: 20_480,
+            events_days: 90,
+        }
     }
 }
 

@@ -62,6 +62,9 @@ pub struct WorktreeSettings {
     pub reuse_links: bool,
     /// A user task to run in each new worktree before the agent starts.
     pub setup: Option<String>,
+    /// User tasks that keep running beside the agent, in its fence, until its attempt ends: a development server, for example.
+    /// The first is linked on the task's page if there is a port `PORT` in `values`, any other by `NAME_PORT`.
+    pub services: Vec<String>,
     /// A user task to run in a worktree before it is removed, with its `values`: to drop a database, for example. If it fails,
     /// the worktree stays, and is tried again.
     pub cleanup: Option<String>,
@@ -72,6 +75,8 @@ pub struct WorktreeSettings {
     pub values: BTreeMap<String, ValueWish>,
     /// Whether to fetch submodules too, which may need the network.
     pub submodules: bool,
+    /// How many MiB a worktree may take before its agent is stopped and you are asked whether it may go on; 0 never asks.
+    pub max_mb: u64,
     /// How many worktrees of each repository to prepare in advance, so that agents start at once. Each takes as much
     /// space as a checkout.
     pub spares: u32,
@@ -84,9 +89,11 @@ impl Default for WorktreeSettings {
             reuse: Vec::new(),
             reuse_links: false,
             setup: None,
+            services: Vec::new(),
             cleanup: None,
             values: BTreeMap::new(),
             submodules: false,
+            max_mb: 20_480,
             spares: 1,
         }
     }

@@ -134,6 +134,7 @@ impl Checks {
         let mut results = Vec::new();
         for check in &self.0 {
             ground.note(&format!("== {} ==", check.name));
+            let Some(_permit) = ground.user_tasks.check_permit(stop).await? else { return Ok(None) };
             let ended = match &check.deed {
                 Deed::Command(command) => run_command(ground, command, stop).await,
                 Deed::UserTask(name) => run_user_task(ground, name, stop).await?,

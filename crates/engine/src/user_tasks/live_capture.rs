@@ -3,6 +3,11 @@
 use baton_agents::output::live::LiveOutput;
 use baton_taskfile::{Capture, Console, Stream};
 
+/// Takes the output of a run, both streams in one, and gives what it kept of it when the run is over.
+pub(crate) trait RunCapture: Console {
+    fn take(&self) -> String;
+}
+
 pub(super) struct LiveCapture {
     kept: Capture,
     live: Option<LiveOutput>,
@@ -12,9 +17,11 @@ impl LiveCapture {
     pub(super) fn new(live: Option<LiveOutput>) -> Self {
         Self { kept: Capture::combined(), live }
     }
+}
 
+impl RunCapture for LiveCapture {
     /// Everything that was printed.
-    pub(super) fn take(&self) -> String {
+    fn take(&self) -> String {
         if let Some(live) = &self.live {
             live.end_line();
         }

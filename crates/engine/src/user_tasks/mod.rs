@@ -10,12 +10,14 @@ mod explained;
 pub mod fenced_run;
 mod live_capture;
 mod output;
+pub(crate) mod permits;
+pub(crate) mod service_log;
 mod settings;
 mod site;
 #[cfg(test)]
 mod tests;
 mod trust;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,15 +31,18 @@ use baton_taskfile::{
     TaskfileCache, split_args,
 };
 use serde::Serialize;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 pub use error::UserTaskError;
 pub use output::Ran;
+pub use permits::HeavyPermits;
 pub use settings::{Trust, UserTaskSettings};
 pub use site::{Site, TASKFILE};
 
 use crate::base::ids::Ids;
-use live_capture::LiveCapture;
+use live_capture::{LiveCapture, RunCapture};
+use permits::HeavyPermit;
+use service_log::ServiceLog;
 use trust::Trusted;
 
 /// User tasks at work at once. One more waits until another has ended.
@@ -56,6 +61,7 @@ struct Inner {
     /// Where whole outputs are kept, and what is trusted.
     folder: PathBuf,
     places: Semaphore,
+    permits: HeavyPermits,
 }
 
 /// What is on offer.
@@ -72,10 +78,15 @@ pub struct UserTask {
 }
 
 impl UserTasks {
-    pub fn new(state_dir: &std::path::Path, settings: UserTaskSettings) -> Self {
+    pub fn new(state_dir: &Path, settings: UserTaskSettings) -> Self {
+        Self::limited(state_dir, settings, HeavyPermits::default())
+    }
+
+    /// Where heavy ones need a permit of the machine.
+    pub fn limited(state_dir: &Path, settings: UserTaskSettings, permits: HeavyPermits) -> Self {
         let folder = state_dir.join("user-tasks");
         let places = Semaphore::new(RUNS_MAX);
-        Self(Arc::new(Inner { cache: TaskfileCache::default(), settings, folder, places }))
+        Self(Arc::new(Inner { cache: TaskfileCache::default(), settings, folder, places, permits }))
     }
 
     /// The tasks that are not internal and have a description, in the order of the file.
@@ -108,6 +119,7 @@ impl UserTasks {
         args: Vec<String>,
         timeout: Option<Duration>,
     ) -> Result<Ran, UserTaskError> {
+        let _permit = self.0.permits.take_for(name.trim()).await?;
         self.run_call(site, TaskInvocation { args, timeout, ..TaskInvocation::new(name.trim()) }, None).await
     }
 
@@ -144,18 +156,17 @@ impl UserTasks {
         site: &Site,
         mut call: TaskInvocation,
         // Both streams in one; without it they are kept apart.
-        capture: Option<Arc<LiveCapture>>,
+        capture: Option<Arc<dyn RunCapture>>,
     ) -> Result<Ran, UserTaskError> {
         let taskfile = self.ready_to_run(site, &call.name)?;
         if let Some(request) = &site.fence {
-            let _place = self.0.places.acquire().await;
+            let _place = self.place(&call).await;
             // On the heap: it holds the state of a process and its pipes.
             return Box::pin(run_fenced(site, request, &taskfile, &call, capture)).await;
         }
         let cancel = CancelToken::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
         let _ending = CancelOnDrop(cancel.clone());
-        // Never closed, so there is always a place in the end.
-        let _place = self.0.places.acquire().await;
+        let _place = self.place(&call).await;
         let run = move || {
             let marked = MarkedRun::begin(Ids::random().attempt());
             call.marks = vec![marked.mark()];
@@ -172,6 +183,36 @@ impl UserTasks {
             ran
         };
         tokio::task::spawn_blocking(run).await.map_err(|error| UserTaskError::Lost(error.to_string()))
+    }
+
+    /// For a check, which is heavy. None when a stop was asked for.
+    pub(crate) async fn check_permit(
+        &self,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Result<Option<HeavyPermit>, UserTaskError> {
+        tokio::select! {
+            permit = self.0.permits.take() => permit.map(Some),
+            () = stopped(stop) => Ok(None),
+        }
+    }
+
+    /// Runs a task for as long as it likes, as a service. Whoever stops waiting for it ends it.
+    pub(crate) async fn run_service(
+        &self,
+        site: &Site,
+        name: &str,
+        log: Arc<ServiceLog>,
+    ) -> Result<Ran, UserTaskError> {
+        self.run_call(site, TaskInvocation::new(name.trim()), Some(log)).await
+    }
+
+    /// One that may run for ever takes no place from the others.
+    async fn place(&self, call: &TaskInvocation) -> Option<SemaphorePermit<'_>> {
+        match call.timeout {
+            // Never closed, so there is always a place in the end.
+            Some(_) => self.0.places.acquire().await.ok(),
+            None => None,
+        }
     }
 
     /// What a model is told of a run: long output keeps its head and its tail, and the whole is in a file.
@@ -250,10 +291,13 @@ async fn run_fenced(
     request: &FenceRequest,
     taskfile: &Taskfile,
     call: &TaskInvocation,
-    capture: Option<Arc<LiveCapture>>,
+    capture: Option<Arc<dyn RunCapture>>,
 ) -> Result<Ran, UserTaskError> {
     let apart = Capture::separate();
-    let console: &dyn Console = capture.as_ref().map_or(&apart, |capture| capture.as_ref());
+    let console: &dyn Console = match &capture {
+        Some(capture) => capture.as_ref(),
+        None => &apart,
+    };
     let end = fenced_run::run(site, request, taskfile, call, console).await?;
     let (stdout, stderr) = match capture {
         Some(capture) => (capture.take(), String::new()),

@@ -327,6 +327,16 @@ fn portable(stage: &Stage, value: Option<Value>) -> Value {
     }
     if !value["disk"].is_null() {
         value["disk"]["free_bytes"] = json!(52_064_448_512_u64);
+        let read = [
+            ("memory_free_mb", 12_000),
+            ("disk_free_mb", 49_652),
+            ("memory_pressure_percent", 0),
+            ("cpu_pressure_percent", 4),
+            ("load_percent", 35),
+        ];
+        for (name, number) in read {
+            value["machine"][name] = json!(number);
+        }
         value["services"] = json!([{
             "name": "dispatcher", "state": "running", "restarts": 0,
             "rounds": 120, "items_done": 14, "items_failed": 0, "items_failing": 0,

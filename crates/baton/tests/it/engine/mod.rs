@@ -1,6 +1,7 @@
 //! Tasks from start to end, through the whole binary with real git and real stores.
 
 mod accepting;
+mod attempt_services;
 mod breaking_down;
 mod checks;
 mod environments;
@@ -10,6 +11,7 @@ mod killed;
 mod partial_work;
 mod recycling;
 mod retention;
+mod room;
 mod snapshots;
 pub mod store_choice;
 mod suspend;

@@ -31,6 +31,7 @@ const fn runs(service: ServiceName) -> Runs {
         | ServiceName::Pruner
         | ServiceName::Push
         | ServiceName::Recycler
+        | ServiceName::Room
         | ServiceName::Routines
         | ServiceName::Runs
         | ServiceName::Timers

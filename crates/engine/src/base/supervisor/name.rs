@@ -54,6 +54,7 @@ names! {
         Pruner => "pruner",
         Push => "push",
         Recycler => "recycler",
+        Room => "room",
         Routines => "routines",
         Runs => "runs",
         Timers => "timers",

@@ -123,6 +123,14 @@ pub(crate) fn size(path: &Path, bytes_max: u64, files_max: u64) -> (u64, u64) {
     (bytes, files)
 }
 
+/// Bytes below a path, counted until they are more than `bytes_max`.
+pub(crate) async fn folder_bytes(path: &Path, bytes_max: u64) -> u64 {
+    let path = path.to_owned();
+    let count = tokio::task::spawn_blocking(move || size(&path, bytes_max, u64::MAX).0);
+    // Nothing can be counted while the runtime shuts down, and nobody asks any more.
+    count.await.unwrap_or_default()
+}
+
 /// Deletes a folder and everything in it, also where an agent took away the right to.
 pub(crate) fn delete(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {

@@ -8,6 +8,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
 use baton_core::records::change::Change;
 use baton_engine::base::supervisor::{ServiceState, ServiceStatus};
+use baton_engine::dispatch::not_started::describe_busy;
 use baton_engine::limits::holds::Holds;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::services::workspace::Workspace;
@@ -39,6 +40,7 @@ pub(crate) struct HealthView {
     #[schemars(with = "Vec<words::Hold>")]
     pub holds: Vec<Hold>,
     pub disk: DiskHealth,
+    pub machine: MachineHealth,
     pub counts: QueueCounts,
     /// The background services of this process.
     #[schemars(with = "Vec<words::ServiceReport>")]
@@ -70,6 +72,34 @@ pub(crate) struct AgentHealth {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct DiskHealth {
     pub free_bytes: Option<u64>,
+}
+
+/// The room of the machine that answers.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct MachineHealth {
+    /// Whether no agent is started until there is room.
+    pub is_busy: bool,
+    pub reason: Option<String>,
+    pub memory_free_mb: Option<u64>,
+    pub disk_free_mb: Option<u64>,
+    pub memory_pressure_percent: Option<u64>,
+    pub cpu_pressure_percent: Option<u64>,
+    pub load_percent: Option<u64>,
+}
+
+impl MachineHealth {
+    fn look(workspace: &Workspace) -> Self {
+        let (short, reading) = (workspace.machine.shortages(), workspace.machine.reading());
+        Self {
+            is_busy: !short.is_empty(),
+            reason: (!short.is_empty()).then(|| describe_busy(&short)),
+            memory_free_mb: reading.memory_free_mb,
+            disk_free_mb: reading.disk_free_mb,
+            memory_pressure_percent: reading.memory_pressure_percent,
+            cpu_pressure_percent: reading.cpu_pressure_percent,
+            load_percent: reading.load_percent,
+        }
+    }
 }
 
 /// Each is exact up to 500.
@@ -112,6 +142,10 @@ pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
         };
         problems.push(format!("agent {} {until} ({})", hold.agent, hold.why.as_str()));
     }
+    let machine = MachineHealth::look(workspace);
+    if machine.is_busy {
+        problems.extend(machine.reason.clone());
+    }
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the state directory's disk is almost full".to_owned());
     }
@@ -123,6 +157,7 @@ pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
         agents,
         holds,
         disk,
+        machine,
         counts,
         services,
         last_seq: *workspace.tasks.changes().borrow(),
