@@ -53,12 +53,13 @@ impl Runner {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         self.context.limits.intakes.begin(task.id());
-        let prepared = match self.context.projects.settings_for(&task).await {
-            Ok(settings) => self.with_environment(settings, &task, attempt).await,
-            Err(error) => Err(error),
-        };
-        let runner = match prepared {
+        let runner = match self.prepared(&task, attempt).await {
             Ok(runner) => runner,
+            // Without its code nobody knows its settings.
+            Err(error) if error.is::<GitError>() => {
+                let executed = self.without_code(&task, attempt, &error).await?;
+                return self.finish(&task, attempt, executed).await;
+            }
             Err(error) => {
                 let executed = self.hold_project(&task, attempt, &error).await?;
                 return self.finish(&task, attempt, executed).await;
@@ -115,6 +116,30 @@ impl Runner {
         }
     }
 
+    /// The same with what the task's project has decided.
+    async fn prepared(&self, task: &Task, attempt: AttemptId) -> Result<Self, EngineError> {
+        let project = self.context.projects.project(task).await?;
+        let settings = self.context.projects.settings_to_work_by(project.as_ref()).await?;
+        self.with_environment(settings, task, attempt).await
+    }
+
+    /// Where machines share work, code that cannot be had here may be at hand elsewhere.
+    async fn without_code(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        error: &EngineError,
+    ) -> Result<Executed, EngineError> {
+        if !self.context.place.store.is_shared() {
+            return self.settle(task, attempt, systemic(error)).await;
+        }
+        (self.context.announce)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));
+        if let Some(project) = task.spec().project_id {
+            self.context.projects.here.note_away(project);
+        }
+        Ok(Executed::Stopped)
+    }
+
     async fn attempt(
         &self,
         task: &Task,
@@ -126,16 +151,7 @@ impl Runner {
         }
         let (worktrees, branch) = match self.context.projects.repository_to_work_in(task, attempt).await {
             Ok(found) => found,
-            // Where machines share work, code that cannot be had here may be at hand elsewhere.
-            Err(error) if error.is::<GitError>() && self.context.place.store.is_shared() => {
-                (self.context.announce)(&format!(
-                    "{attempt} is handed back, its code cannot be had here: {error}"
-                ));
-                if let Some(project) = task.spec().project_id {
-                    self.context.projects.here.note_away(project);
-                }
-                return Ok(Executed::Stopped);
-            }
+            Err(error) if error.is::<GitError>() => return self.without_code(task, attempt, &error).await,
             Err(error) => return Err(error),
         };
         self.context.projects.check_trusted(task).await?;

@@ -91,7 +91,7 @@ impl Acceptor {
         if !force && lane_entry(&task).is_some() {
             return Ok(Accepted::Waiting { landing });
         }
-        let settings = self.projects.settings_of(project.as_ref())?;
+        let settings = self.projects.settings_to_work_by(project.as_ref()).await?;
         let is_checked = settings.is_checked(&task) && self.has_branch(&task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },

@@ -91,7 +91,7 @@ impl Lander {
 
     /// Works on the lane until it is empty.
     pub async fn work(&self, lane: &Lane) -> Result<(), EngineError> {
-        let worked = match self.projects.settings_of(lane.project.as_ref()) {
+        let worked = match self.projects.settings_to_work_by(lane.project.as_ref()).await {
             Ok(settings) => self.with_settings(settings).work_through(lane).await,
             Err(error) => Err(error),
         };

@@ -18,6 +18,8 @@ use crate::settings::location::{StateLocation, settings_path};
 use crate::settings::{AgentSettings, Settings};
 use crate::user_tasks::checks::Deed;
 
+/// In a folder that Baton filled from a remote.
+pub const REMOTE_MARK: &str = ".baton-remote";
 /// Set to `always` where nobody could be asked and every folder is known, as on a build machine.
 const VARIABLE: &str = "BATON_TRUST";
 
@@ -111,6 +113,9 @@ fn programs(settings: &Settings) -> Vec<String> {
 
 /// Whether the file stands as it was committed in a repository that has a remote.
 async fn came_with_clone(root: &Path, file: &Path) -> std::result::Result<bool, GitError> {
+    if root.join(REMOTE_MARK).is_file() {
+        return Ok(true);
+    }
     let Ok(repository) = Repository::open(&Git::on_path(), root).await else { return Ok(false) };
     let call = || repository.call_at("see where the settings come from", At::Folder(root));
     let remotes = call().args(["remote"]).find().await?.unwrap_or_default();

@@ -29,7 +29,9 @@ failure! {
         hint: match it {
             Self::Incomplete { project, .. } => format!("see what is left: baton project show {project}"),
             Self::InvalidPath { .. } => "use the absolute path of a git repository".to_owned(),
-            Self::Untrusted { .. } => "read its .agent/baton.toml, then run baton trust in that folder".to_owned(),
+            Self::Untrusted { path, .. } => {
+                format!("read its .agent/baton.toml, then run: baton --root {} trust", path.display())
+            }
         },
         explained: it.explained(),
     }

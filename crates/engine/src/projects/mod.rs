@@ -14,6 +14,7 @@ pub mod leased_values;
 pub mod new_project;
 mod own_settings;
 pub mod push;
+mod remote_files;
 pub mod repositories;
 pub mod source;
 mod task_values;

@@ -1,5 +1,6 @@
 //! The settings that apply to a project: those of its own checkout, read when they are needed, so that a change counts at
-//! once. A project without a checkout of a person's, and work without a project, go by the settings of this Baton.
+//! once. Those of a project with a remote are the ones on the remote's default branch. A remote without settings, and work
+//! without a project, go by the settings of this Baton.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,11 +21,23 @@ impl Projects {
         self.settings_of(self.project(task).await?.as_ref())
     }
 
+    /// The same, after a look at what was fetched of its remote. Clones the remote where nobody has worked on it before.
+    pub(crate) async fn settings_to_work_by(
+        &self,
+        project: Option<&Project>,
+    ) -> Result<Arc<Settings>, EngineError> {
+        self.refresh_remote_files(project).await?;
+        self.settings_of(project)
+    }
+
     pub fn settings_of(&self, project: Option<&Project>) -> Result<Arc<Settings>, EngineError> {
-        match self.source(project) {
-            CodeSource::Here(folder) => self.settings_in(&folder),
-            CodeSource::Remote(_) => Ok(self.serving.clone()),
-        }
+        let source = self.source(project);
+        let files = match (&source, project) {
+            (CodeSource::Here(folder), _) => Some(folder.clone()),
+            (CodeSource::Remote(_), Some(_)) => self.remote_files(&source),
+            (CodeSource::Remote(_), None) => None,
+        };
+        files.map_or_else(|| Ok(self.serving.clone()), |files| self.settings_in(&files))
     }
 
     /// Those of a repository in a folder of this machine.
@@ -38,7 +51,13 @@ impl Projects {
     /// Refuses settings that came with a clone and start programs, until a person has allowed them. Those of the folder that
     /// Baton serves were asked about when it started.
     pub(crate) async fn check_trusted(&self, task: &Task) -> Result<(), EngineError> {
-        let CodeSource::Here(folder) = self.source(self.project(task).await?.as_ref()) else { return Ok(()) };
+        let project = self.project(task).await?;
+        let source = self.source(project.as_ref());
+        let files = match &source {
+            CodeSource::Here(folder) => Some(folder.clone()),
+            CodeSource::Remote(_) => self.remote_files(&source).filter(|_| project.is_some()),
+        };
+        let Some(folder) = files else { return Ok(()) };
         if self.is_home(&folder) {
             return Ok(());
         }

@@ -14,6 +14,8 @@ use baton_core::task::Task;
 use crate::base::error::{EngineError, Entity, NotFound};
 use crate::git::{CLONES, Pushed, Repository, Worktrees};
 use crate::projects::Projects;
+use crate::projects::remote_files::beside;
+use crate::settings::location::settings_path;
 
 /// The longest part of a remote's name in the name of its clone; the hash after it makes it unique.
 const SLUG_CHARS_MAX: usize = 40;
@@ -161,10 +163,14 @@ impl Projects {
     }
 
     /// The folder from which user tasks are read: the user's checkout, never an agent's worktree. For a clone, which has no
-    /// checkout, the root of this Baton.
+    /// checkout, the files of its remote if that has settings, else the root of this Baton.
     pub fn people_folder(&self, worktrees: &Worktrees) -> PathBuf {
         let repository = worktrees.repository();
-        if repository.is_clone() { self.place.root.clone() } else { repository.folder().to_owned() }
+        if !repository.is_clone() {
+            return repository.folder().to_owned();
+        }
+        let files = beside(repository.folder());
+        if settings_path(&files).is_file() { files } else { self.place.root.clone() }
     }
 
     /// The folder of the task's repository, which may not exist yet.

@@ -84,3 +84,33 @@ fn each_project_goes_by_its_own_settings_and_a_broken_one_disturbs_no_other() {
     }
     up.end();
 }
+
+#[test]
+fn a_project_with_a_remote_goes_by_the_settings_of_the_remote_once_they_are_allowed() {
+    let mut repo = TestRepo::with_working_agent("checks = {serving = [\"true\"]}");
+    repo.variables.push(("XDG_CONFIG_HOME".to_owned(), repo.home.join("config").display().to_string()));
+    let own = "checks = {own = [\"test\", \"-f\", \"made.txt\"]}\n[worktree]\nsetup = \"prepare\"\n";
+    let folder = repo.home.join("app");
+    std::fs::create_dir_all(folder.join(".agent")).unwrap();
+    std::fs::write(folder.join(".agent/baton.toml"), own).unwrap();
+    std::fs::write(folder.join(".agent/Taskfile.yml"), PREPARE).unwrap();
+    let (at, remote) = (folder.display().to_string(), repo.home.join("app.git").display().to_string());
+    repo.git(&["init", "-q", "-b", "main", &at]);
+    repo.git(&["-C", &at, "add", "-A"]);
+    repo.git(&["-C", &at, "commit", "-q", "-m", "Begin"]);
+    repo.git(&["clone", "-q", "--bare", &at, &remote]);
+    let made = repo.json(&["project", "create", "App", "--remote", &remote]);
+    let task = add(&repo, "Work", made["project_id"].as_str().unwrap());
+    let up = repo.up();
+    // What came with it starts nothing before a person has allowed it.
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("checks.own: test -f made.txt"), "{asked}");
+    let command = asked.split("then run: baton ").nth(1).unwrap().split(" trust").next().unwrap();
+    let words: Vec<&str> = command.split(' ').chain(["trust"]).collect();
+    assert!(repo.stdout(&words).contains("checks.own"), "{words:?}");
+    repo.stdout(&["task", "reply", &task, "They may run."]);
+    repo.until_queue(&task, "provisional");
+    assert_eq!(checks(&repo, &task), [json!("own")], "{}", repo.show(&task));
+    up.end();
+}

@@ -1,5 +1,6 @@
 //! A person's repository: what is in it, and the few changes Baton makes there (its own refs, and merges).
 
+mod branch_files;
 mod demo;
 pub(crate) mod ground;
 pub(crate) mod head;
