@@ -75,6 +75,7 @@ pub async fn measure(
     spent: &Spent,
     stop: &watch::Receiver<bool>,
 ) -> Result<Option<Evidence>, EngineError> {
+    let worktrees = &worktrees.with_large_files(context.settings.large_file_bytes());
     let settled = worktrees.settle(checkout).await?;
     let measured = &settled.measured;
     // Before anything is written about it: what can be accepted must be there to be merged.
@@ -112,6 +113,7 @@ pub async fn measure(
             user_tasks: &context.agents.user_tasks,
             site: &site,
             live: None,
+            timeout: context.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
         let checks = context.settings.checks.verifying([task]);
@@ -188,6 +190,7 @@ impl BaseTrial<'_> {
             user_tasks,
             site: &site,
             live: None,
+            timeout: context.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
         let results = self.checks.run_all(&ground, &mut stop.clone()).await?;

@@ -149,6 +149,7 @@ impl Lander {
             user_tasks: &self.user_tasks,
             site: &site,
             live: Some(live),
+            timeout: self.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
         let results = order.suite.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();

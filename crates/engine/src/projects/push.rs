@@ -118,7 +118,8 @@ impl Projects {
         // It may have ended before it had a worktree, or another attempt has it now.
         let Some(checkout) = worktrees.open(attempt, place).await? else { return Ok(()) };
         if self.is_ours(attempt).await? {
-            let settled = worktrees.settle(&checkout).await?;
+            let limited = worktrees.with_large_files(self.settings.large_file_bytes());
+            let settled = limited.settle(&checkout).await?;
             self.hand_in(&worktrees, &checkout, &settled.measured.head).await?;
         }
         match worktrees.vault(attempt).await {

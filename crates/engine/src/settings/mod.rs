@@ -31,11 +31,13 @@ pub mod webhook;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
+use std::time::Duration;
 
 use baton_agents::fence::FencePolicy;
 use baton_core::base::accept_policy::AcceptPolicy;
+use baton_core::base::id::ProjectId;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::{Capacity, LimitsByKey};
@@ -44,6 +46,7 @@ use baton_core::task::fence::{FenceMode, NetworkMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::git::LEFTOVER_BYTES_MAX;
 use crate::settings::accounts::AccountSettings;
 use crate::settings::agents::AgentTable;
 use crate::settings::budgets::Budgets;
@@ -62,8 +65,8 @@ pub use crate::settings::asking::{AskingSettings, Unattended};
 pub use crate::settings::error::SettingsError;
 pub use crate::settings::namespace::InvalidNamespace;
 pub use crate::settings::tables::{
-    NotifySettings, PersonSettings, PlanPolicy, RecyclePolicy, RecycleSettings, RoleSettings, StartOn,
-    TelemetrySettings, ValueWish, WorktreeSettings,
+    NotifySettings, PersonSettings, PlanPolicy, ProjectSettings, RecyclePolicy, RecycleSettings,
+    RoleSettings, StartOn, TelemetrySettings, ValueWish, WorktreeSettings,
 };
 pub use baton_agents::presets::kind::AgentKind;
 
@@ -86,10 +89,17 @@ pub struct Settings {
     #[schemars(with = "BTreeMap<String, RoleSettings>")]
     pub roles: BTreeMap<Role, RoleSettings>,
     /// Run on finished work, in the attempt's worktree; a failing check sends the task back. A list of user tasks
-    /// (`["test", "lint"]`), or a table of names, each with a command (`build = ["make", "all"]`) or a user task
-    /// (`quick = "test"`).
+    /// (`["test", "lint"]`), or a table of names, each with a command (`build = ["make", "all"]`), a user task
+    /// (`quick = "test"`), or either with a time limit of its own (`slow = { command = ["make", "e2e"], timeout_seconds = 3600 }`,
+    /// `all = { task = "test:all", timeout_seconds = 1800 }`).
     #[schemars(schema_with = "schema::checks")]
     pub checks: Checks,
+    /// How many seconds a check may take, unless it has its own `timeout_seconds`. One that takes longer is ended and has failed.
+    /// The commands that verify one task have this limit, too.
+    pub check_timeout_seconds: NonZeroU64,
+    /// A changed file of more megabytes than this needs your look before it is accepted, and is not committed by Baton if the
+    /// agent did not commit it.
+    pub large_file_megabytes: NonZeroU64,
     /// How many agents may run at once.
     pub max_agents: u32,
     /// No task starts while this many wait to be accepted.
@@ -140,6 +150,10 @@ pub struct Settings {
     /// out) always waits for you.
     #[schemars(with = "String", extend("enum" = POLICIES))]
     pub accept_when: AcceptPolicy,
+    /// What differs for one of several projects in this repository: a table for each, by the project's id
+    /// (`[projects.PROJ-0123abcd]`). Work of any other project, and of none, goes by the rest of this file.
+    #[schemars(with = "BTreeMap<String, ProjectSettings>")]
+    pub projects: BTreeMap<ProjectId, ProjectSettings>,
     /// When a task may start that depends on others: once their work has landed, or as soon as it is accepted.
     pub start_on: StartOn,
     /// How many runs of the checks may be at work at once, over all branches, while accepted work lands. With more than one,
@@ -171,10 +185,20 @@ pub struct TurnLimit {
     pub max: u32,
 }
 
-const POLICIES: [&str; 3] = ["person", "green", "reviewed"];
+/// A check that takes longer has failed.
+const CHECK_TIMEOUT_SECONDS: NonZeroU64 = at_least_one(15 * 60);
+const LARGE_FILE_MEGABYTES: NonZeroU64 = at_least_one(LEFTOVER_BYTES_MAX >> 20);
+pub(crate) const POLICIES: [&str; 3] = ["person", "green", "reviewed"];
 /// A run of the checks usually keeps several processors busy by itself.
 const PROCESSORS_PER_CHECK: usize = 4;
 const LISTEN_PORT: u16 = 5678;
+
+const fn at_least_one(number: u64) -> NonZeroU64 {
+    match NonZeroU64::new(number) {
+        Some(number) => number,
+        None => NonZeroU64::MIN,
+    }
+}
 
 impl Default for Settings {
     fn default() -> Self {
@@ -184,6 +208,8 @@ impl Default for Settings {
             accounts: BTreeMap::new(),
             roles: BTreeMap::new(),
             checks: Checks::default(),
+            check_timeout_seconds: CHECK_TIMEOUT_SECONDS,
+            large_file_megabytes: LARGE_FILE_MEGABYTES,
             max_agents: 4,
             max_unaccepted: 50,
             max_per_project: None,
@@ -203,6 +229,7 @@ impl Default for Settings {
             recycle: RecycleSettings::default(),
             protect: vec![".agent/**".to_owned()],
             accept_when: AcceptPolicy::Person,
+            projects: BTreeMap::new(),
             start_on: StartOn::Done,
             checks_at_once: None,
             budgets: Budgets::default(),
@@ -330,9 +357,18 @@ impl Settings {
         self.checks_at_once.map_or_else(|| processors().div_ceil(PROCESSORS_PER_CHECK), NonZeroUsize::get)
     }
 
+    pub const fn check_timeout(&self) -> Duration {
+        Duration::from_secs(self.check_timeout_seconds.get())
+    }
+
+    pub const fn large_file_bytes(&self) -> u64 {
+        self.large_file_megabytes.get().saturating_mul(1 << 20)
+    }
+
     /// Who accepts this task.
     pub fn accept_policy(&self, task: &Task) -> AcceptPolicy {
-        task.spec().accept_when.unwrap_or(self.accept_when)
+        let of_project = task.spec().project_id.and_then(|id| self.projects.get(&id)?.accept_when);
+        task.spec().accept_when.or(of_project).unwrap_or(self.accept_when)
     }
 
     /// The limit for the agent of a role, if it is defined.

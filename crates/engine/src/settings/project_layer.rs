@@ -32,6 +32,9 @@ impl Settings {
         // A day's budget is for everything that runs here.
         settings.budgets = Budgets { day: settings.budgets.day, ..own.budgets };
         settings.checks = own.checks;
+        settings.check_timeout_seconds = own.check_timeout_seconds;
+        settings.large_file_megabytes = own.large_file_megabytes;
+        settings.projects = own.projects;
         settings.worktree = own.worktree;
         settings.hooks = own.hooks;
         settings.recycle = own.recycle;

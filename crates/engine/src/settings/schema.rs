@@ -26,7 +26,19 @@ pub(super) fn checks(_: &mut SchemaGenerator) -> Schema {
         "anyOf": [
             { "type": "array", "items": { "type": "string" } },
             { "type": "object", "additionalProperties": {
-                "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }]
+                "anyOf": [
+                    { "type": "string" },
+                    { "type": "array", "items": { "type": "string" } },
+                    {
+                        "type": "object",
+                        "properties": {
+                            "command": { "type": "array", "items": { "type": "string" } },
+                            "task": { "type": "string" },
+                            "timeout_seconds": { "type": "integer", "minimum": 1 }
+                        },
+                        "additionalProperties": false
+                    }
+                ]
             } }
         ]
     })

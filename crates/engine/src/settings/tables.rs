@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::text::AgentName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::git::Setup;
+use crate::settings::POLICIES;
 use crate::settings::fence::FenceSettings;
 use crate::settings::permissions::PermissionSettings;
 use crate::settings::webhook::Webhook;
@@ -158,6 +160,15 @@ pub enum RecyclePolicy {
     Automatic,
     /// they wait for `baton accept --recycle` or `baton recycle`; a third rejection recycles a task in either mode
     Manual,
+}
+
+/// What one project decides otherwise than its repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProjectSettings {
+    /// Who accepts the finished work of this project, as the setting of the same name for all.
+    #[schemars(with = "Option<String>", extend("enum" = POLICIES))]
+    pub accept_when: Option<AcceptPolicy>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,6 +4,7 @@
 //! with the allow-list's variables only, within limits, and nothing of its tree is left when it ends.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use baton_agents::driver::run_result::ProcessExit;
@@ -15,6 +16,7 @@ use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
+use baton_core::base::words::pluralize;
 use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -23,8 +25,6 @@ use tokio::sync::watch;
 
 use crate::user_tasks::{Site, UserTaskError, UserTasks};
 
-/// A check that takes longer has failed.
-const CHECK_TIMEOUT: Duration = Duration::from_mins(15);
 /// What is kept of a check's output, beginning and end; enough to see what is wrong, and it goes into a prompt.
 const OUTPUT_BYTES_MAX: usize = 8_000;
 /// What the exit code of a check is when there is none: it could not be started, or did not end by itself.
@@ -37,6 +37,8 @@ const CHECKS_MAX: usize = 20;
 pub struct CheckSpec {
     pub name: NonBlank,
     pub deed: Deed,
+    /// If it differs from that of all checks.
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,11 +57,25 @@ pub struct Checks(Vec<CheckSpec>);
 /// By name, as people write them: a user task by its own, a command in words.
 impl Serialize for Checks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|check| match &check.deed {
-            Deed::Command(words) => (&check.name, words.clone()),
-            Deed::UserTask(name) => (&check.name, vec!["baton".to_owned(), "do".to_owned(), name.clone()]),
+        serializer.collect_map(self.0.iter().map(|check| {
+            let words = match &check.deed {
+                Deed::Command(words) => words.clone(),
+                Deed::UserTask(name) => vec!["baton".to_owned(), "do".to_owned(), name.clone()],
+            };
+            let shown = match check.timeout {
+                None => ShownCheck::Command(words),
+                Some(timeout) => ShownCheck::Limited { command: words, timeout_seconds: timeout.as_secs() },
+            };
+            (&check.name, shown)
         }))
     }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ShownCheck {
+    Command(Vec<String>),
+    Limited { command: Vec<String>, timeout_seconds: u64 },
 }
 
 /// The checks that the commands of one task are.
@@ -67,6 +83,7 @@ fn verification(task: &Task) -> impl Iterator<Item = CheckSpec> {
     task.spec().verify.iter().map(|command| CheckSpec {
         name: verification_name(task.id(), command),
         deed: Deed::Command(["sh", "-c", command.as_str()].map(str::to_owned).to_vec()),
+        timeout: None,
     })
 }
 
@@ -80,6 +97,8 @@ pub struct CheckGround<'a> {
     pub attempt: AttemptId,
     pub user_tasks: &'a UserTasks,
     pub site: &'a Site,
+    /// How long a check may take that has no limit of its own.
+    pub timeout: Duration,
     /// What its commands run in.
     pub fence: Option<&'a Fence>,
     /// Where people watch their output.
@@ -135,9 +154,10 @@ impl Checks {
         for check in &self.0 {
             ground.note(&format!("== {} ==", check.name));
             let Some(_permit) = ground.user_tasks.check_permit(stop).await? else { return Ok(None) };
+            let limit = check.timeout.unwrap_or(ground.timeout);
             let ended = match &check.deed {
-                Deed::Command(command) => run_command(ground, command, stop).await,
-                Deed::UserTask(name) => run_user_task(ground, name, stop).await?,
+                Deed::Command(command) => run_command(ground, command, limit, stop).await,
+                Deed::UserTask(name) => run_user_task(ground, name, limit, stop).await?,
             };
             let Some((exit_code, output)) = ended else { return Ok(None) };
             ground.note(&format!("== {}: exit code {exit_code} ==", check.name));
@@ -154,6 +174,7 @@ type Ended = Option<(i32, String)>;
 async fn run_command(
     ground: &CheckGround<'_>,
     command: &[String],
+    limit: Duration,
     stop: &mut watch::Receiver<bool>,
 ) -> Ended {
     let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
@@ -167,7 +188,7 @@ async fn run_command(
         environment,
         fence: ground.fence.cloned(),
         input: String::new(),
-        timeout: CHECK_TIMEOUT,
+        timeout: limit,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
     let returned = one_shot::run_watched(&errand, stop, ground.live).await;
@@ -180,8 +201,7 @@ async fn run_command(
         }
         OneShotEnd::Unseen => (NO_EXIT_CODE, format!("{output}Its end was not seen.")),
         OneShotEnd::TimedOut => {
-            let minutes = CHECK_TIMEOUT.as_secs() / 60;
-            (NO_EXIT_CODE, format!("{output}It did not end within {minutes} minutes."))
+            (NO_EXIT_CODE, format!("{output}It did not end within {}.", pluralize(limit.as_secs(), "second")))
         }
         OneShotEnd::NotStarted(why) => (NO_EXIT_CODE, why),
     })
@@ -191,9 +211,10 @@ async fn run_command(
 async fn run_user_task(
     ground: &CheckGround<'_>,
     name: &str,
+    limit: Duration,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Ended, UserTaskError> {
-    let ran = ground.user_tasks.run_watched(ground.site, name, CHECK_TIMEOUT, stop, ground.live).await?;
+    let ran = ground.user_tasks.run_watched(ground.site, name, limit, stop, ground.live).await?;
     Ok(ran.map(|ran| {
         let mut kept = TextExcerpt::new(OUTPUT_BYTES_MAX);
         kept.push(&ran.printed());
@@ -210,10 +231,22 @@ impl<'de> Deserialize<'de> for Checks {
 struct Reader;
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a command like [\"cargo\", \"test\"], or the name of a user task")]
+#[serde(
+    untagged,
+    expecting = "a command like [\"cargo\", \"test\"], or the name of a user task, or a table with one of them as `command` or `task`, and `timeout_seconds`"
+)]
 enum Written {
     UserTask(String),
     Command(Vec<String>),
+    Limited(LimitedCheck),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitedCheck {
+    command: Option<Vec<String>>,
+    task: Option<String>,
+    timeout_seconds: Option<NonZeroU64>,
 }
 
 impl<'de> Visitor<'de> for Reader {
@@ -226,11 +259,21 @@ impl<'de> Visitor<'de> for Reader {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Checks, A::Error> {
         let mut checks = Vec::new();
         while let Some((name, written)) = map.next_entry::<String, Written>()? {
-            let deed = match written {
-                Written::UserTask(task) => Deed::UserTask(task.trim().to_owned()),
-                Written::Command(command) => Deed::Command(command),
+            let (deed, seconds) = match written {
+                Written::UserTask(task) => (Deed::UserTask(task.trim().to_owned()), None),
+                Written::Command(command) => (Deed::Command(command), None),
+                Written::Limited(LimitedCheck { command, task, timeout_seconds }) => match (command, task) {
+                    (Some(command), None) => (Deed::Command(command), timeout_seconds),
+                    (None, Some(task)) => (Deed::UserTask(task.trim().to_owned()), timeout_seconds),
+                    (Some(_), Some(_)) | (None, None) => {
+                        return Err(Error::custom(format!(
+                            "the check \"{name}\" needs either `command` or `task`"
+                        )));
+                    }
+                },
             };
-            checks.push(checked(&name, deed)?);
+            let timeout = seconds.map(|seconds| Duration::from_secs(seconds.get()));
+            checks.push(CheckSpec { timeout, ..checked(&name, deed)? });
         }
         checks.sort_by(|one, other| one.name.cmp(&other.name));
         few_enough(checks)
@@ -258,7 +301,7 @@ fn checked<E: Error>(name: &str, deed: Deed) -> Result<CheckSpec, E> {
     if program.is_none_or(|program| program.trim().is_empty()) {
         return Err(E::custom(format!("the check \"{name}\" has no command")));
     }
-    Ok(CheckSpec { name, deed })
+    Ok(CheckSpec { name, deed, timeout: None })
 }
 
 fn few_enough<E: Error>(checks: Vec<CheckSpec>) -> Result<Checks, E> {
@@ -295,6 +338,21 @@ mod tests {
         let checks = read("[checks]\nall = \"test:all\"\nlint = [\"cargo\", \"clippy\"]").unwrap();
         assert_eq!(checks.user_tasks().collect::<Vec<_>>(), ["test:all"]);
         assert_eq!(checks.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_check_may_have_a_time_limit_of_its_own() {
+        let checks = read(
+            "[checks]\nall = { task = \"test\", timeout_seconds = 60 }\nlint = { command = [\"lint\"] }",
+        )
+        .unwrap();
+        let limits: Vec<_> = checks.iter().map(|check| check.timeout).collect();
+        assert_eq!(limits, [Some(Duration::from_mins(1)), None]);
+        let shown = serde_json::to_value(&checks).unwrap();
+        assert_eq!(shown["all"]["timeout_seconds"], 60, "it is part of what a verdict is about");
+        let both = "[checks]\nall = { task = \"test\", command = [\"true\"] }";
+        assert_eq!(read(both).unwrap_err(), "the check \"all\" needs either `command` or `task`");
+        assert!(read("[checks]\nall = { task = \"test\", timeout_seconds = 0 }").is_err());
     }
 
     #[test]

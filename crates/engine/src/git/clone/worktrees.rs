@@ -14,6 +14,7 @@ use crate::git::clone::private_clone::SeatCache;
 use crate::git::error::GitError;
 use crate::git::repository::Repository;
 use crate::git::repository::lock::RepositoryLock;
+use crate::git::settle::leftovers::LEFTOVER_BYTES_MAX;
 
 /// The working folders of one repository under one state directory.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct Worktrees {
     /// Whether linked worktrees of an earlier version were looked for since the start.
     pub(crate) legacy_converted: Arc<OnceCell<()>>,
     state_dir: PathBuf,
+    /// A larger file needs a person's look.
+    pub(crate) large_file_bytes: u64,
 }
 
 impl Worktrees {
@@ -41,7 +44,14 @@ impl Worktrees {
             spares_cleared: Arc::default(),
             legacy_converted: Arc::default(),
             state_dir,
+            large_file_bytes: LEFTOVER_BYTES_MAX,
         })
+    }
+
+    /// The same with another limit for files that need a person's look.
+    #[must_use]
+    pub fn with_large_files(&self, bytes: u64) -> Self {
+        Self { large_file_bytes: bytes, ..self.clone() }
     }
 
     pub fn repository(&self) -> &Repository {

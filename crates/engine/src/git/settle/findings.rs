@@ -13,7 +13,6 @@ use crate::git::clone::private_clone::CloneState;
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
 use crate::git::settle::bring::Brought;
-use crate::git::settle::leftovers::LEFTOVER_BYTES_MAX;
 
 /// What Baton itself is told by: an agent must not change the checks it is judged by, whatever else is protected.
 const ALWAYS_PROTECTED: &str = ".agent/**";
@@ -113,7 +112,7 @@ impl Worktrees {
                 if leads_out(Path::new(&path), Path::new(&target)) {
                     findings.push(WorkFinding::LinkOutside { path, target });
                 }
-            } else if bytes > LEFTOVER_BYTES_MAX {
+            } else if bytes > self.large_file_bytes {
                 findings.push(WorkFinding::LargeFile { path, bytes });
             }
         }

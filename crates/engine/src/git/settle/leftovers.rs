@@ -41,7 +41,7 @@ impl Worktrees {
         let mut input = Vec::new();
         for path in self.changed_paths(&index).await? {
             match fs::symlink_metadata(checkout.folder.join(&path)) {
-                Ok(found) if found.is_file() && found.len() > LEFTOVER_BYTES_MAX => {
+                Ok(found) if found.is_file() && found.len() > self.large_file_bytes => {
                     let path = path.display().to_string();
                     findings.push(WorkFinding::FileNotCommitted { path, bytes: found.len() });
                 }
