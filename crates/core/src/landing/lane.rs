@@ -7,6 +7,7 @@ use crate::base::priority::Priority;
 use crate::base::time::Timestamp;
 use crate::task::Task;
 use crate::task::ledger::TaskNote;
+use crate::task::not_landed::NotLanded;
 use crate::task::state::{LaneEntry, TaskState};
 
 /// The most candidates that are checked together. More would share one run, and take longer to take apart when it fails.
@@ -59,9 +60,21 @@ pub fn lane_order(mut members: Vec<LaneMember>) -> LaneOrder {
     LaneOrder { candidates, resting: members.into() }
 }
 
-/// Whether it was accepted and came back because its branch fails without it: until a person has looked at that, accepting
-/// it again would only fail again.
-pub fn waits_for_branch(task: &Task) -> bool {
+/// Why accepted work stays in its lane although its turn has come: its branch fails the checks without it.
+pub fn landing_delay(task: &Task) -> Option<&NotLanded> {
+    match (task.state(), task.ledger().notes.last()) {
+        (TaskState::Landing(_), Some(TaskNote::NotLanded { reason, .. }))
+            if matches!(**reason, NotLanded::BranchFails { .. }) =>
+        {
+            Some(reason)
+        }
+        _ => None,
+    }
+}
+
+/// Whether it was accepted and came back through no fault of its own: until a person has looked at that, accepting it
+/// again would only fail again.
+pub fn waits_for_person(task: &Task) -> bool {
     match (task.state(), task.ledger().notes.last()) {
         (TaskState::Provisional(_), Some(TaskNote::NotLanded { reason, .. })) => !reason.is_fault_of_task(),
         _ => false,

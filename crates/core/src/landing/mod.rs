@@ -5,6 +5,7 @@
 //! to check, land or send back next. It keeps no state of its own: after a crash the same verdicts lead to the same step.
 //! [`policy`] says who accepts, [`review`] what another agent says about it. Building, checking and moving branches belong to the engine; states of tasks are in [`crate::task`].
 
+pub mod evidence;
 pub mod lane;
 pub mod policy;
 pub mod review;

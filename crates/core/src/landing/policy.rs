@@ -2,7 +2,7 @@
 
 use crate::base::accept_policy::AcceptPolicy;
 use crate::base::text::Role;
-use crate::landing::lane::waits_for_branch;
+use crate::landing::lane::waits_for_person;
 use crate::task::Task;
 use crate::task::state::{Provisional, ReviewMark, TaskState};
 
@@ -24,7 +24,7 @@ pub fn policy_step(policy: AcceptPolicy, is_checked: bool, task: &Task) -> Polic
     );
     // In a loop the person decides about each subtask.
     let is_in_loop = Role::loop_phases().contains(&task.spec().role);
-    if !is_ready || !is_checked || is_in_loop || waits_for_branch(task) {
+    if !is_ready || !is_checked || is_in_loop || waits_for_person(task) {
         return PolicyStep::Wait;
     }
     match policy {

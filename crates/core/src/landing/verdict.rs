@@ -111,6 +111,11 @@ impl Verdict {
         }
     }
 
+    /// Whether the last run failed.
+    pub fn fails(&self) -> bool {
+        self.runs.last().is_some_and(|run| !run.passed())
+    }
+
     pub fn is_green(&self) -> bool {
         self.runs.iter().any(CheckRun::passed)
     }
@@ -135,6 +140,14 @@ impl Verdict {
     pub fn checked_at(&self) -> Option<Timestamp> {
         self.runs.last().map(|run| run.started_at)
     }
+}
+
+/// From when on failures count of work that was accepted at this time. What failed while its branch failed too says nothing
+/// about the work, so a branch that has been repaired starts the search anew.
+pub fn blame_since(branch: Option<&Verdict>, accepted_at: Timestamp) -> Timestamp {
+    let Some(branch) = branch.filter(|branch| !branch.fails()) else { return accepted_at };
+    let failed = branch.runs.iter().rev().find(|run| !run.passed()).map(|run| run.started_at);
+    failed.map_or(accepted_at, |failed| failed.max(accepted_at))
 }
 
 #[cfg(test)]
@@ -183,6 +196,31 @@ mod tests {
         let later = Timestamp::from_ms(1);
         assert_eq!(verdict(&[1, 1]).state(later), TreeState::Unknown);
         assert_eq!(verdict(&[1, 0]).state(later), TreeState::Green);
+    }
+
+    #[test]
+    fn what_failed_while_the_branch_failed_blames_nobody_once_it_is_repaired() {
+        let at = Timestamp::from_ms;
+        let branch = |exits: &[i32]| {
+            let mut branch = verdict(exits);
+            for (number, run) in (0_i64..).zip(&mut branch.runs) {
+                run.started_at = at(100 * (number + 1));
+            }
+            branch
+        };
+        let cases: [(&[i32], i64, i64); 6] = [
+            (&[], 50, 50),
+            (&[0], 50, 50),
+            // Still red: the branch is looked at, not the work.
+            (&[1, 1], 50, 50),
+            (&[1, 1, 0], 50, 200),
+            (&[1, 0, 0], 150, 150),
+            (&[1, 0], 50, 100),
+        ];
+        for (exits, accepted, since) in cases {
+            assert_eq!(blame_since(Some(&branch(exits)), at(accepted)), at(since), "{exits:?}");
+        }
+        assert_eq!(blame_since(None, at(7)), at(7));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, ProjectId, QuestionId, RoutineId, RunId, SessionId, TaskId};
 use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
 use crate::base::time::Timestamp;
+use crate::landing::evidence::LandingEvidence;
 use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::people::role::PersonRole;
@@ -158,6 +159,14 @@ pub enum EventBody {
         /// The commands that verify it, before and after.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         verified: Vec<VerifiedCommand>,
+        /// The run of the checks that this rests on. None for work that was in the branch already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<Box<LandingEvidence>>,
+    },
+    /// It stays in its lane, because its branch fails the checks without it.
+    TaskLandingDelayed {
+        task: TaskId,
+        reason: Box<NotLanded>,
     },
     /// It could not land, and is with its agent or a person again.
     TaskSentBack {
@@ -409,6 +418,7 @@ impl EventBody {
             | Self::TaskConflicted { task, .. }
             | Self::TaskLanding { task, .. }
             | Self::TaskLanded { task, .. }
+            | Self::TaskLandingDelayed { task, .. }
             | Self::TaskSentBack { task, .. }
             | Self::TaskForced { task, .. }
             | Self::TaskRecycled { task, .. }

@@ -269,14 +269,10 @@ impl Evidence {
         self.commits > 0 || self.uncommitted_changes
     }
 
-    /// First those that pass without the work: they are its own fault.
-    pub fn failed_checks(&self) -> impl Iterator<Item = &CheckResult> {
-        let failed = |fails_without| {
-            self.checks
-                .iter()
-                .filter(move |check| check.exit_code != 0 && check.fails_without == fails_without)
-        };
-        failed(false).chain(failed(true))
+    /// The checks that fail because of the work. One that fails without it too is nothing its agent is sent back for: the
+    /// branch is red, and landing waits until it is not.
+    pub fn broken_checks(&self) -> impl Iterator<Item = &CheckResult> {
+        self.checks.iter().filter(|check| check.exit_code != 0 && !check.fails_without)
     }
 
     /// There are commits, and together they change no file. Where nothing was measured, nothing is known.

@@ -64,9 +64,6 @@ pub enum RequeueReason {
     CheckFailed {
         check: NonBlank,
         output_tail: String,
-        /// It fails on what the work started from, too. Perhaps mending it is the task, perhaps it has nothing to do with it.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        fails_without: bool,
     },
     /// Not the task's fault.
     Systemic {
@@ -83,10 +80,7 @@ impl fmt::Display for RequeueReason {
             Self::NoCommits => f.write_str("it committed nothing"),
             Self::NoPlan { fault: None } => f.write_str("it handed in no plan"),
             Self::NoPlan { fault: Some(fault) } => write!(f, "its plan could not be used: {fault}"),
-            Self::CheckFailed { check, fails_without: false, .. } => write!(f, "the check {check} failed"),
-            Self::CheckFailed { check, fails_without: true, .. } => {
-                write!(f, "the check {check} fails, and fails without this work, too")
-            }
+            Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
             Self::Systemic { message } => write!(f, "not its fault: {message}"),
             Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
         }
@@ -259,12 +253,11 @@ pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
 }
 
 fn with_work(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict {
-    if let Some(check) = verified.failed_checks().next() {
+    if let Some(check) = verified.broken_checks().next() {
         return AttemptVerdict::Requeue {
             reason: RequeueReason::CheckFailed {
                 check: check.name.clone(),
                 output_tail: check.output_tail.clone(),
-                fails_without: check.fails_without,
             },
         };
     }

@@ -155,7 +155,7 @@ impl Ledger {
 
 impl TaskNote {
     /// Whether the next attempt has to do something differently because of it.
-    const fn is_about_work(&self) -> bool {
+    pub const fn is_about_work(&self) -> bool {
         match self {
             Self::Requeued { reason, .. } => reason.is_blamed(),
             Self::Rejected { .. } | Self::Conflict { .. } | Self::NotLanded { .. } => true,

@@ -28,6 +28,12 @@ pub enum NotLanded {
         /// Those that failed.
         checks: Vec<CheckResult>,
         met: Vec<MetTask>,
+        /// Digest of the checks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suite: Option<String>,
+        /// The protected files that the work changes. The checks also ran with those of the branch in their place.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        protected: Vec<String>,
     },
     Conflict {
         into: BranchName,
@@ -105,11 +111,18 @@ impl NotLanded {
     pub fn describe(&self) -> String {
         let mut text = String::new();
         match self {
-            Self::ChecksFailed { into, base, checks, met, .. } => {
+            Self::ChecksFailed { into, base, checks, met, protected, .. } => {
                 let _ = writeln!(
                     text,
                     "The checks pass on the branch {into} (at {base}) and fail on it together with this work."
                 );
+                if !protected.is_empty() {
+                    let _ = writeln!(
+                        text,
+                        "The work changes protected files, which the checks take from the branch: {}.",
+                        protected.join(", ")
+                    );
+                }
                 list_met(&mut text, met);
                 print_checks(&mut text, checks);
             }
@@ -147,7 +160,8 @@ impl NotLanded {
             Self::BranchFails { into, base, checks } => {
                 let _ = writeln!(
                     text,
-                    "The checks fail on the branch {into} (at {base}) even without this work."
+                    "The checks fail on the branch {into} (at {base}) even without this work. It waits and lands when the branch \
+                     passes again."
                 );
                 print_checks(&mut text, checks);
             }

@@ -8,6 +8,7 @@ use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
+use crate::landing::evidence::LandingEvidence;
 use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::people::owner_token::OwnerToken;
@@ -84,10 +85,16 @@ pub enum Command {
         commit: CommitId,
         /// The commands that verify it, before and after.
         verified: Vec<VerifiedCommand>,
+        /// The run of the checks that this rests on.
+        evidence: Option<Box<LandingEvidence>>,
     },
     /// A person merges the work although the checks have not passed (I18). `commit` is where the branch stands now.
     ForceLand {
         commit: Option<CommitId>,
+    },
+    /// The work stays in its lane: its branch fails the checks without it.
+    DelayLanding {
+        reason: Box<NotLanded>,
     },
     /// The work could not land.
     SendBack {
@@ -161,6 +168,7 @@ pub enum CommandName {
     EnterLane,
     Land,
     ForceLand,
+    DelayLanding,
     SendBack,
     Release,
     Hold,
@@ -180,7 +188,7 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -195,6 +203,7 @@ impl CommandName {
         Self::EnterLane,
         Self::Land,
         Self::ForceLand,
+        Self::DelayLanding,
         Self::SendBack,
         Self::Release,
         Self::Hold,
@@ -231,6 +240,7 @@ impl CommandName {
             Self::EnterLane => "enter lane",
             Self::Land => "land",
             Self::ForceLand => "force",
+            Self::DelayLanding => "delay landing",
             Self::SendBack => "send back",
             Self::Release => "release",
             Self::Hold => "hold",
@@ -274,6 +284,7 @@ impl Command {
             Self::EnterLane { .. } => CommandName::EnterLane,
             Self::Land { .. } => CommandName::Land,
             Self::ForceLand { .. } => CommandName::ForceLand,
+            Self::DelayLanding { .. } => CommandName::DelayLanding,
             Self::SendBack { .. } => CommandName::SendBack,
             Self::Release => CommandName::Release,
             Self::Hold { .. } => CommandName::Hold,

@@ -204,15 +204,8 @@ impl TransitionBuilder<'_> {
                 self.ask(Fallback::NothingChanged.question_after(Some(0)), Some(attempt));
                 return;
             }
-            // What was red before may have nothing to do with the task, so its size is not to blame.
-            let mark = match &reason {
-                RequeueReason::CheckFailed { fails_without: true, .. } => {
-                    ReviewMark::NeedsReview { reasons: vec![reason.to_string()] }
-                }
-                _ => ReviewMark::NotConverging,
-            };
             self.task.ledger.note(TaskNote::Requeued { at, reason });
-            self.provisional(attempt, mark, None);
+            self.provisional(attempt, ReviewMark::NotConverging, None);
             return;
         }
         self.say(EventBody::TaskRequeued { task: self.task.id(), attempt, reason: reason.clone() });

@@ -3,6 +3,8 @@
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::git_name::CommitId;
 use crate::base::text::NonBlank;
+use crate::landing::evidence::LandingEvidence;
+use crate::landing::lane::landing_delay;
 use crate::landing::verified::VerifiedCommand;
 use crate::people::actor::Actor;
 use crate::records::effect::Effect;
@@ -29,9 +31,10 @@ impl TransitionBuilder<'_> {
         entry: &LaneEntry,
         commit: CommitId,
         verified: Vec<VerifiedCommand>,
+        evidence: Option<Box<LandingEvidence>>,
     ) -> Result<(), CommandRefusal> {
         self.require_baton()?;
-        self.say(EventBody::TaskLanded { task: self.task.id(), commit, verified });
+        self.say(EventBody::TaskLanded { task: self.task.id(), commit, verified, evidence });
         self.end_done(entry.work.attempt, AcceptedBy::Actor { actor: entry.accepted_by.clone() });
         Ok(())
     }
@@ -49,8 +52,21 @@ impl TransitionBuilder<'_> {
         Ok(())
     }
 
-    /// The first time the agent gets to fix it, on the same branch and in the same session; after that a person is asked. A
-    /// branch that fails by itself is not the task's fault, so whoever accepted it decides again.
+    /// Accepted work keeps its place: nobody has to accept it again when the branch is repaired.
+    pub(super) fn delay_landing(&mut self, reason: Box<NotLanded>) -> Result<(), CommandRefusal> {
+        self.require_baton()?;
+        let (task, at) = (self.task.id(), self.task.updated_at);
+        self.say(EventBody::TaskLandingDelayed { task, reason: reason.clone() });
+        // A branch that stays red for a week is one reason, not one for each look at it.
+        if landing_delay(&self.task).is_some() {
+            self.task.ledger.notes.pop();
+        }
+        self.task.ledger.note(TaskNote::NotLanded { at, reason });
+        Ok(())
+    }
+
+    /// The first time the agent gets to fix it, on the same branch and in the same session; after that a person is asked. What
+    /// is not the task's fault is decided again by whoever accepted it.
     pub(super) fn send_back(
         &mut self,
         entry: &LaneEntry,

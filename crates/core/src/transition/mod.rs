@@ -142,9 +142,10 @@ impl Task {
                 step.report_conflict(work, &detail)?;
             }
             (State::Provisional(work), Command::EnterLane { force }) => step.enter_lane(work, force)?,
-            (State::Landing(entry), Command::Land { commit, verified }) => {
-                step.land(entry, commit, verified)?;
+            (State::Landing(entry), Command::Land { commit, verified, evidence }) => {
+                step.land(entry, commit, verified, evidence)?;
             }
+            (State::Landing(_), Command::DelayLanding { reason }) => step.delay_landing(reason)?,
             (State::Landing(entry), Command::SendBack { reason }) => step.send_back(entry, reason)?,
             (State::Landing(entry), Command::Reject { reason }) => step.reject(&entry.work, reason)?,
             (State::Provisional(work), Command::ForceLand { commit }) => step.force_land(work, commit)?,

@@ -269,6 +269,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::RoutineSkipped { .. } => 56,
         EventBody::AgentMoved { .. } => 57,
         EventBody::EnvironmentChanged { .. } => 58,
+        EventBody::TaskLandingDelayed { .. } => 59,
     }
 }
 
@@ -286,7 +287,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..59).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..60).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"baton"},"event":"agent_moved","from":{"account":"work","agent":"claude"},"reason":"work gets no work until 2026-11-17T23:00:00.000Z","task":"TASK-0000000a","to":{"account":"codex","agent":"codex"}}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
@@ -370,6 +371,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_held_back","reason":"stopped by you","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"commit":"0123456789abcdef0123456789abcdef01234567","event":"task_landed","task":"TASK-0000000a"}
     {"accepted_by":{"kind":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_landing","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_landing_delayed","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"into":"baton/next","why":"branch_fails"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_let_go","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_provisional","mark":{"mark":"plan"},"question":null,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","breakdown":"TASK-000000f2","by":{"kind":"human","name":"mia"},"event":"task_recycled","reason":"too_large","task":"TASK-0000000a"}
@@ -378,7 +380,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_revised","revision":{"title":"Fix the log-in"},"task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_sent_back","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"commit":"0123456789abcdef0123456789abcdef01234567","into":"baton/next","met":[{"task_id":"TASK-0000000e","title":"Rename the login"}],"why":"checks_failed"},"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_sent_back","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"commit":"0123456789abcdef0123456789abcdef01234567","into":"baton/next","met":[{"task_id":"TASK-0000000e","title":"Rename the login"}],"protected":["tests/login.rs"],"suite":"0123abcd","why":"checks_failed"},"task":"TASK-0000000a"}
     "#);
 }
 

@@ -41,6 +41,8 @@ struct Lane {
     runs: BTreeMap<Tree, Vec<bool>>,
     ends: BTreeMap<u32, End>,
     checked: usize,
+    /// Those that the branch fails without, until it moves.
+    delayed: Vec<u32>,
 }
 
 impl Lane {
@@ -91,6 +93,7 @@ impl Lane {
                 for landed in self.queue.drain(..prefix) {
                     assert_eq!(self.ends.insert(landed, End::Landed), None, "landed twice");
                 }
+                self.return_delayed();
             }
             Some(LaneStep::SendBackFirst) => {
                 assert!(!self.passes(&prefixes[1]), "blamed for a flaky check");
@@ -99,10 +102,17 @@ impl Lane {
             }
             Some(LaneStep::BranchFails) => {
                 assert!(!self.passes(&prefixes[0]));
-                self.leave_first(End::BranchFails);
+                let first = self.queue.remove(0);
+                self.delayed.push(first);
             }
         }
         true
+    }
+
+    /// The branch has moved, and may pass now.
+    fn return_delayed(&mut self) {
+        let delayed = std::mem::take(&mut self.delayed);
+        self.queue.splice(..0, delayed);
     }
 
     fn leave_first(&mut self, end: End) {
@@ -113,6 +123,9 @@ impl Lane {
         // A candidate is checked and confirmed, with the tip, in a bounded number of runs.
         for _ in 0..10_000 {
             if !self.step(false) {
+                for waiting in std::mem::take(&mut self.delayed) {
+                    assert_eq!(self.ends.insert(waiting, End::BranchFails), None);
+                }
                 return;
             }
         }
@@ -178,11 +191,13 @@ proptest! {
                 Move::Crash => drop(lane.step(true)),
                 Move::Push => {
                     lane.branch.insert(pushed);
+                    lane.return_delayed();
                     pushed += 1;
                 }
                 Move::Force(place) if place < lane.queue.len() => {
                     let forced = lane.queue.remove(place);
                     lane.branch.insert(forced);
+                    lane.return_delayed();
                     lane.ends.insert(forced, End::Forced);
                 }
                 Move::Withdraw(place) if place < lane.queue.len() => {

@@ -69,6 +69,10 @@ fn describe(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::TaskLanded { .. } => {
             ("Tasks", "The branch moved to `commit`, whose files passed the checks, and has the work.")
         }
+        EventBody::TaskLandingDelayed { .. } => (
+            "Tasks",
+            "The branch fails its checks without the task, which stays in its lane until the branch passes again.",
+        ),
         EventBody::TaskSentBack { .. } => {
             ("Tasks", "Accepted work could not be merged; `reason` says why and which tasks it met.")
         }

@@ -214,6 +214,8 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
             base: commit(),
             checks: checks.clone(),
             met: met.clone(),
+            suite: Some("0123abcd".to_owned()),
+            protected: vec!["tests/login.rs".to_owned()],
         },
         NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met },
         NotLanded::Moved { verified: commit(), tip: commit() },
@@ -445,9 +447,14 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         CommandName::EnterLane => {
             vec![Command::EnterLane { force: false }, Command::EnterLane { force: true }]
         }
-        CommandName::Land => vec![Command::Land { commit: commit(), verified: Vec::new() }],
+        CommandName::Land => vec![Command::Land { commit: commit(), verified: Vec::new(), evidence: None }],
         CommandName::ForceLand => {
             vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
+        }
+        CommandName::DelayLanding => {
+            let is_branch = |reason: &NotLanded| matches!(reason, NotLanded::BranchFails { .. });
+            let reasons = not_landed().into_iter().filter(is_branch);
+            reasons.map(|reason| Command::DelayLanding { reason: Box::new(reason) }).collect()
         }
         CommandName::SendBack => {
             not_landed().into_iter().map(|reason| Command::SendBack { reason: Box::new(reason) }).collect()

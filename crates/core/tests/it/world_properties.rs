@@ -195,7 +195,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
                 number if number < reasons.len() => {
                     Command::SendBack { reason: Box::new(reasons[number].clone()) }
                 }
-                _ => Command::Land { commit: commit(), verified: Vec::new() },
+                _ => Command::Land { commit: commit(), verified: Vec::new(), evidence: None },
             };
             world.command(id, leave, Actor::Baton)
         }

@@ -112,7 +112,10 @@ impl StepPrompt<'_> {
 
     /// The step itself, what was said to it, and how it may end.
     fn what_to_do(&self, text: &mut String) {
-        let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
+        // One instruction: to do the whole task again and to make what is done fit are two.
+        let fit = self.fit_instruction().filter(|_| self.recipe.initial_step() == self.step.name());
+        let todo = fit.as_deref().unwrap_or_else(|| self.step.prompt().as_str().trim_end());
+        let _ = write!(text, "\n## What to do now\n\n{todo}\n");
         text.push_str(&messages_section(self.messages));
         if let Some(told) = self.run.memory().pending_reminder() {
             let _ = write!(text, "\n## Your last answer\n\n{told}");
@@ -128,8 +131,8 @@ impl StepPrompt<'_> {
         text.push_str(match self.task.spec().task_type.deliverable() {
             Deliverable::Output => "The result is what you write; nothing that you change here is merged.\n",
             Deliverable::Code | Deliverable::Danger => {
-                "Commit your work here. Do not push or switch branches, and do not merge unless \"What was wrong before\" \
-                 says so: Baton counts your commits and merges them.\n"
+                "Commit your work here. Do not push or switch branches, and do not merge unless \"What to do now\" says so: Baton \
+                 counts your commits and merges them.\n"
             }
         });
         if self.run.origin() != RunOrigin::Default {
@@ -161,6 +164,28 @@ impl StepPrompt<'_> {
         let said: Vec<String> = current.filter_map(|(_, note)| note_text(note)).collect();
         if !said.is_empty() {
             let _ = write!(text, "\n## What was wrong before\n\n{}{}", said.join("\n"), self.met);
+        }
+    }
+
+    /// What to do about accepted work that was sent back, if nothing has been said about it since.
+    fn fit_instruction(&self) -> Option<String> {
+        match self.task.ledger().notes.iter().rev().find(|note| note.is_about_work())? {
+            TaskNote::NotLanded { reason, .. } => match &**reason {
+                NotLanded::ChecksFailed { into, .. } | NotLanded::Conflict { into, .. } => {
+                    Some(resolve(&format!("Run `git merge {into}` here, in this clone")))
+                }
+                NotLanded::Moved { .. } => Some(
+                    "Look at what is on your branch now, make it do what the task asks, and commit what is missing.".to_owned(),
+                ),
+                // Nothing the agent could do about.
+                NotLanded::BranchFails { .. }
+                | NotLanded::ProvesNothing { .. }
+                | NotLanded::RestsOnCancelled { .. } => None,
+            },
+            TaskNote::Conflict { .. } => {
+                Some(resolve("Merge that branch into yours (`git merge`) here, in this clone"))
+            }
+            TaskNote::Rejected { .. } | TaskNote::Requeued { .. } => None,
         }
     }
 
@@ -240,22 +265,21 @@ const REVIEW: &str = "Another agent has done the task that is described below. D
 /// What to do about work that does not go together with its branch. It is the one exception to "do not merge".
 fn resolve(merge: &str) -> String {
     format!(
-        "{merge}, make the two work together, and commit the result. Leave the other tasks' work as it is otherwise. Baton \
-         merges your branch when you are done."
+        "Your work on the task is done, and does not fit the branch it is for (see \"What was wrong before\"). {merge}, make the \
+         two work together so that the checks pass, and commit the result. Keep what the other tasks did. Baton lands your \
+         branch when you are done."
     )
 }
 
 fn not_landed_text(reason: &NotLanded) -> Option<String> {
-    let merge = |into| resolve(&format!("Run `git merge {into}` here, in this clone"));
-    let (what, todo) = match reason {
-        NotLanded::ChecksFailed { into, .. } => {
-            ("The work was accepted, and the checks failed on its target together with it", merge(into))
+    let what = match reason {
+        NotLanded::ChecksFailed { .. } => {
+            "The work was accepted, and the checks failed on its target together with it"
         }
-        NotLanded::Conflict { into, .. } => ("The work was accepted and could not be merged", merge(into)),
-        NotLanded::Moved { .. } => (
-            "The work was accepted and not merged, because its branch has moved since it was checked",
-            "Look at what is on the branch now, and end the step again when it is right.".to_owned(),
-        ),
+        NotLanded::Conflict { .. } => "The work was accepted and could not be merged",
+        NotLanded::Moved { .. } => {
+            "The work was accepted and sent back, because its branch has moved since it was checked"
+        }
         // Nothing the agent could do about.
         NotLanded::BranchFails { .. }
         | NotLanded::ProvesNothing { .. }
@@ -263,7 +287,7 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
             return None;
         }
     };
-    Some(format!("{what}:\n\n{}\n{todo}\n", fenced(&reason.describe())))
+    Some(format!("{what}:\n\n{}", fenced(&reason.describe())))
 }
 
 fn note_text(note: &TaskNote) -> Option<String> {
@@ -271,18 +295,12 @@ fn note_text(note: &TaskNote) -> Option<String> {
         TaskNote::Rejected { reason, .. } => {
             Some(format!("The work was rejected:\n\n{}", fenced(reason.as_str())))
         }
-        TaskNote::Conflict { detail, .. } => Some(format!(
-            "The work could not be merged:\n\n{}\n{}\n",
-            fenced(detail.as_str()),
-            resolve("Merge that branch into yours (`git merge`) here, in this clone")
-        )),
+        TaskNote::Conflict { detail, .. } => {
+            Some(format!("The work could not be merged:\n\n{}", fenced(detail.as_str())))
+        }
         TaskNote::NotLanded { reason, .. } => not_landed_text(reason),
-        TaskNote::Requeued {
-            reason: RequeueReason::CheckFailed { check, output_tail, fails_without },
-            ..
-        } => {
-            let before = if *fails_without { ", as it does without your work" } else { "" };
-            Some(format!("The check \"{check}\" failed{before}:\n\n{}", fenced(output_tail)))
+        TaskNote::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
+            Some(format!("The check \"{check}\" failed:\n\n{}", fenced(output_tail)))
         }
         TaskNote::Requeued { reason: RequeueReason::NoCommits, .. } => {
             Some("An attempt ended without a single commit.\n".to_owned())

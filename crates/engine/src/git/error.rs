@@ -136,6 +136,16 @@ impl GitError {
 }
 
 /// Git says much in prose. These few sentences have been stable for years and have a remedy.
+/// What git prints when the remote itself says no.
+const REFUSED_PUSH: [&str; 3] = ["remote rejected", "hook declined", "protected branch"];
+/// What git prints when it does not get that far.
+const UNREACHABLE_REMOTE: [&str; 4] = [
+    "Could not read from remote repository",
+    "Authentication failed",
+    "Could not resolve host",
+    "does not appear to be a git repository",
+];
+
 fn hint_of_stderr(stderr: &str) -> String {
     if stderr.contains("dubious ownership") {
         return "the repository belongs to another user; if you trust it, run the `git config --global --add \
@@ -144,6 +154,14 @@ fn hint_of_stderr(stderr: &str) -> String {
     }
     if is_lock_held(stderr) {
         return "another git is at work, or one died; when none runs any more, delete the .lock file named above"
+            .to_owned();
+    }
+    if REFUSED_PUSH.iter().any(|words| stderr.contains(words)) {
+        return "the remote does not take the push: look at its hooks and at the rules of the branch, or let this machine push there"
+            .to_owned();
+    }
+    if UNREACHABLE_REMOTE.iter().any(|words| stderr.contains(words)) {
+        return "check the address of the remote and this machine's access to it: `git ls-remote URL`"
             .to_owned();
     }
     if stderr.contains("No space left on device") {

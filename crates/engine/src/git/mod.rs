@@ -34,6 +34,7 @@ pub use command::progress::{FilesWritten, Watcher};
 pub use command::version::GitVersion;
 pub use error::GitError;
 pub use repository::merge::{MergeSpec, Merged};
+pub use repository::protected::ProtectedCommit;
 pub use repository::remote::{CLONES, Pushed};
 pub use repository::stack::Stacked;
 pub use repository::{BranchMade, Repository};

@@ -169,6 +169,22 @@ impl Acceptor {
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
     }
 
+    /// What would keep this task from being accepted, apart from its state: its branch cannot be moved, its work has not
+    /// arrived, or it would bring the work of another task along.
+    pub async fn check_can_accept(&self, task: &Task, force: bool) -> Result<(), EngineError> {
+        let project = self.projects.project(task).await?;
+        let is_checked = self.projects.settings_of(project.as_ref())?.is_checked(task);
+        if !self.has_branch(task).await? {
+            return Ok(());
+        }
+        if (!is_checked || force)
+            && let Some(found) = foundations::unmet(&self.projects, task).await?.first()
+        {
+            return Err(LandingError::RestsOn { task: task.id(), on: found.task }.into());
+        }
+        self.check_can_land(task, &self.projects.source(project.as_ref())).await
+    }
+
     /// What would keep the whole lane from going on is said to whoever accepts.
     async fn check_can_land(&self, task: &Task, source: &CodeSource) -> Result<(), EngineError> {
         let (worktrees, into) = self.projects.repository(task).await?;

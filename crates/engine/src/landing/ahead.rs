@@ -66,8 +66,9 @@ impl Lander {
             let next = Batch::build_on(worktrees, &lane.key.branch, tip, tasks.to_vec()).await?;
             let all = next.members.len();
             tip = next.commit(worktrees, all).await?;
-            let suite = self.suite(worktrees, next.tasks())?;
             let Some((_, tree)) = next.members.last() else { continue };
+            let tasks: Vec<&Task> = next.tasks().collect();
+            let suite = self.suite_on(worktrees, &next.tip, tree, tasks.iter().copied()).await?;
             let key = suite.key(tree.clone());
             if ahead.has(&key) || self.verdict(&key).await?.is_some() {
                 continue;

@@ -10,10 +10,12 @@ use baton_core::base::priority::Priority;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::{LaneMember, lane_entry};
+use baton_core::landing::evidence::CheckExit;
+use baton_core::landing::lane::{LaneMember, landing_delay, lane_entry};
 use baton_core::landing::verdict::{Verdict, VerdictSubject};
 use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::LaneEntry;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -32,6 +34,8 @@ const VERDICTS_MAX: u32 = 20;
 pub struct LandingBoard {
     known: Arc<Mutex<Activities>>,
     history: LandingHistory,
+    /// Incremented when a person wants a lane to go on now.
+    looks: watch::Sender<u64>,
     /// Incremented when a lane or the output of a check has changed.
     changes: watch::Sender<u64>,
 }
@@ -47,6 +51,10 @@ struct LaneActivity {
     /// In the order in which they began.
     runs: Vec<ActiveRun>,
     error: Option<String>,
+    /// What keeps it is that its branch fails the checks.
+    is_red: bool,
+    /// A person wants it to go on now.
+    looks_again: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -81,7 +89,7 @@ impl LandingBoard {
         let mut known = self.known();
         let (number, output) = known.runs.start(&lane.branch, subject, self.changes.clone());
         let activity = known.lanes.entry(lane.clone()).or_default();
-        activity.error = None;
+        (activity.error, activity.is_red) = (None, false);
         activity.runs.push(ActiveRun { number, tasks, since });
         drop(known);
         self.note_change();
@@ -89,15 +97,59 @@ impl LandingBoard {
     }
 
     pub(crate) fn note_idle(&self, lane: &LaneKey) {
-        self.known().lanes.remove(lane);
+        let mut known = self.known();
+        if let Some(activity) = known.lanes.remove(lane).filter(|activity| activity.looks_again) {
+            let asked = LaneActivity { looks_again: activity.looks_again, ..LaneActivity::default() };
+            known.lanes.insert(lane.clone(), asked);
+        }
+        drop(known);
         self.note_change();
     }
 
     /// What keeps the lane from going on; it is retried.
-    pub(crate) fn note_error(&self, lane: &LaneKey, error: String) {
-        let activity = LaneActivity { error: Some(error), ..LaneActivity::default() };
-        self.known().lanes.insert(lane.clone(), activity);
+    pub(crate) fn note_error(&self, lane: &LaneKey, error: String, is_red: bool) {
+        let mut known = self.known();
+        let looks_again = known.lanes.get(lane).is_some_and(|activity| activity.looks_again);
+        let activity = LaneActivity { error: Some(error), is_red, looks_again, ..LaneActivity::default() };
+        known.lanes.insert(lane.clone(), activity);
+        drop(known);
         self.note_change();
+    }
+
+    /// A person wants this lane to go on now: what is known to keep it may be over.
+    pub(crate) fn request_look(&self, lane: &LaneKey) {
+        let mut known = self.known();
+        let activity = known.lanes.entry(lane.clone()).or_default();
+        (activity.error, activity.is_red, activity.looks_again) = (None, false, true);
+        drop(known);
+        self.looks.send_modify(|count| *count += 1);
+        self.note_change();
+    }
+
+    /// Whether somebody wants that, and nobody has begun with it.
+    pub(crate) fn is_look_requested(&self, lane: &LaneKey) -> bool {
+        self.known().lanes.get(lane).is_some_and(|activity| activity.looks_again)
+    }
+
+    /// The same, for whoever begins with it.
+    pub(crate) fn take_look(&self, lane: &LaneKey) -> bool {
+        self.known().lanes.get_mut(lane).is_some_and(|activity| std::mem::take(&mut activity.looks_again))
+    }
+
+    /// Counts the requests to go on.
+    pub(crate) fn looks(&self) -> watch::Receiver<u64> {
+        self.looks.subscribe()
+    }
+
+    pub(crate) fn is_red(&self, lane: &LaneKey) -> bool {
+        self.known().lanes.get(lane).is_some_and(|activity| activity.is_red)
+    }
+
+    /// The lanes that cannot go on in this process, apart from those whose branch fails, with the reason.
+    pub fn stopped(&self) -> Vec<(LaneKey, String)> {
+        let known = self.known();
+        let stopped = known.lanes.iter().filter(|(_, activity)| !activity.is_red);
+        stopped.filter_map(|(key, activity)| Some((key.clone(), activity.error.clone()?))).collect()
     }
 
     fn note_change(&self) {
@@ -179,6 +231,8 @@ pub struct LaneCandidate {
     pub is_being_checked: bool,
     /// The task before it in the lane, or one that it was started on and that is not in the lane.
     pub behind: Option<TaskId>,
+    /// Why it waits although its turn has come: its branch fails the checks without it.
+    pub delayed: Option<String>,
 }
 
 impl LaneCandidate {
@@ -191,6 +245,7 @@ impl LaneCandidate {
             since: entry.since,
             is_being_checked,
             behind,
+            delayed: landing_delay(task).map(NotLanded::headline),
         }
     }
 }
@@ -201,6 +256,10 @@ pub struct VerdictView {
     pub commit: CommitId,
     pub base: CommitId,
     pub tree: CommitId,
+    /// Digest of the checks and of what they are defined by.
+    pub suite: String,
+    /// Where they ran.
+    pub environment: String,
     pub passed: bool,
     /// Failed and then passed on the same files.
     pub flaky: Vec<NonBlank>,
@@ -211,12 +270,6 @@ pub struct VerdictView {
     pub runs: u64,
     pub checked_at: Option<Timestamp>,
     pub duration_ms: u64,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CheckExit {
-    pub name: NonBlank,
-    pub exit_code: i32,
 }
 
 impl VerdictView {
@@ -237,13 +290,9 @@ impl VerdictView {
             commit: verdict.commit,
             base: verdict.base,
             tree: verdict.key.tree,
+            suite: verdict.key.suite,
+            environment: verdict.key.environment,
         }
-    }
-}
-
-impl CheckExit {
-    fn new(check: &CheckResult) -> Self {
-        Self { name: check.name.clone(), exit_code: check.exit_code }
     }
 }
 

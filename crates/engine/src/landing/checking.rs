@@ -5,15 +5,18 @@ use std::time::{Duration, Instant};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
+use baton_core::base::text::NonBlank;
 use baton_core::landing::verdict::{CheckRun, Verdict, VerdictKey, VerdictSubject};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::task::Task;
+use baton_core::task::attempt::CheckResult;
+use baton_core::task::finding::WorkFinding;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use tracing::{Instrument, info_span};
 
 use crate::base::error::EngineError;
-use crate::git::Worktrees;
+use crate::git::{ProtectedCommit, Worktrees};
 use crate::landing::board::WatchedRun;
 use crate::landing::error::LandingError;
 use crate::landing::lander::Lander;
@@ -29,6 +32,9 @@ pub(crate) struct Suite {
     pub checks: Checks,
     /// Digest of everything that decides what they do, apart from the files they look at.
     pub digest: String,
+    /// The work with the branch's own version of the protected files that it changes. The checks have to pass on that first:
+    /// what an agent wrote must not judge its own work.
+    pub judged: Option<ProtectedCommit>,
 }
 
 impl Suite {
@@ -36,7 +42,7 @@ impl Suite {
     pub fn of_task(task: &Task) -> Self {
         let checks = Checks::default().verifying([task]);
         let digest = hex(&Sha256::digest(serde_json::to_string(&checks).unwrap_or_default()));
-        Self { checks, digest }
+        Self { checks, digest, judged: None }
     }
 
     pub fn key(&self, tree: CommitId) -> VerdictKey {
@@ -81,7 +87,26 @@ impl Lander {
             let site = Site::of_person(&self.projects.people_folder(worktrees));
             sum.update(self.user_tasks.digest(&site)?.as_bytes());
         }
-        Ok(Suite { checks, digest: hex(&sum.finalize()) })
+        Ok(Suite { checks, digest: hex(&sum.finalize()), judged: None })
+    }
+
+    /// The same for a tree that these tasks make of the branch's tip.
+    pub(crate) async fn suite_on<'a>(
+        &self,
+        worktrees: &Worktrees,
+        tip: &CommitId,
+        tree: &CommitId,
+        tasks: impl IntoIterator<Item = &'a Task> + Clone,
+    ) -> Result<Suite, EngineError> {
+        let suite = self.suite(worktrees, tasks.clone())?;
+        if !tasks.into_iter().any(changes_protected) {
+            return Ok(suite);
+        }
+        let Some(judged) = worktrees.with_protected_of(tip, tree, &self.settings.protect).await? else {
+            return Ok(suite);
+        };
+        let digest = hex(&Sha256::digest(format!("{} {}", suite.digest, judged.commit)));
+        Ok(Suite { digest, judged: Some(judged), ..suite })
     }
 
     pub(crate) async fn verdict(&self, key: &VerdictKey) -> Result<Option<Versioned<Verdict>>, EngineError> {
@@ -123,12 +148,33 @@ impl Lander {
     }
 
     async fn run_checks(&self, worktrees: &Worktrees, order: &CheckOrder) -> Result<CheckRun, EngineError> {
-        let wanted = &self.settings.worktree;
-        let setup = wanted.for_clone();
         let started_at = self.tasks.store.now().await?;
         let started = Instant::now();
+        let mut results = Vec::new();
+        if let Some(judged) = &order.suite.judged {
+            order.watched.output.note("== with the protected files of the branch ==");
+            let ran = self.run_on(worktrees, order, &judged.commit).await?;
+            results
+                .extend(ran.into_iter().map(|check| CheckResult { name: judged_name(&check.name), ..check }));
+        }
+        if results.iter().all(|check| check.exit_code == 0) {
+            results.extend(self.run_on(worktrees, order, &order.commit).await?);
+        }
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(CheckRun { started_at, duration_ms, results })
+    }
+
+    /// All checks in a scratch clone of this commit.
+    async fn run_on(
+        &self,
+        worktrees: &Worktrees,
+        order: &CheckOrder,
+        commit: &CommitId,
+    ) -> Result<Vec<CheckResult>, EngineError> {
+        let wanted = &self.settings.worktree;
+        let setup = wanted.for_clone();
         let live = &order.watched.output;
-        let clone = worktrees.scratch_clone(&order.into, &order.commit, &setup).await?;
+        let clone = worktrees.scratch_clone(&order.into, commit, &setup).await?;
         let root = self.projects.people_folder(worktrees);
         let values = self.projects.lease_for_checks(&wanted.values)?;
         let mut site =
@@ -154,7 +200,16 @@ impl Lander {
         };
         let results = order.suite.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();
         clone.remove().await?;
-        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(CheckRun { started_at, duration_ms, results })
+        Ok(results)
     }
+}
+
+fn changes_protected(task: &Task) -> bool {
+    let end = task.ledger().last_end.as_ref();
+    let is_protected = |finding: &WorkFinding| matches!(finding, WorkFinding::ProtectedFiles { .. });
+    end.is_some_and(|end| end.verified.findings.iter().any(is_protected))
+}
+
+fn judged_name(check: &NonBlank) -> NonBlank {
+    NonBlank::or(&format!("{check} (with the protected files of the branch)"), check.clone())
 }

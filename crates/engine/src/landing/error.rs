@@ -1,6 +1,7 @@
 //! Why accepted work could not be merged yet.
 
 use baton_core::base::explanation::Explanation;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::explained;
 
@@ -16,6 +17,9 @@ pub enum LandingError {
     Moved { task: TaskId },
     #[error("the set-up of a clone for the checks failed: {output}")]
     SetupFailed { output: String },
+    /// Nobody's work is at fault.
+    #[error("{branch} itself fails its checks (at {tip}); accepted tasks that wait for it: {tasks}")]
+    BranchFails { branch: BranchName, tip: CommitId, tasks: usize },
     #[error("the lane is empty")]
     EmptyLane,
     /// Nobody but its author could review it.
@@ -35,7 +39,7 @@ failure! {
     LandingError { |it|
         kind: match it {
             Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
-            | Self::RestsOn { .. } => {
+            | Self::RestsOn { .. } | Self::BranchFails { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -44,6 +48,7 @@ failure! {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::RestsOn { .. } => "merging it would merge that work too; accept it without --force, and it lands after the other",
+            Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
             Self::TooLongToReview { .. } => "look at the work and accept or reject it yourself",
@@ -72,6 +77,12 @@ explained! { LandingError {
         means: "The task contains the work of another one, which has not landed. Merging it would merge that work too, and nobody has decided that.",
         cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
         next: "Accept it without `--force`: it waits and lands after the other. If that one was cancelled, bring it back with `baton task retry`, or cancel this one and add it anew.",
+    },
+    Self::BranchFails { .. } => Explanation {
+        code: "branch_fails",
+        means: "The checks fail on the branch even without the accepted work, so they say nothing about that work. Nothing is sent back; what was accepted waits.",
+        cause: "Somebody changed the branch past the checks, or what the checks need is missing on this machine.",
+        next: "Repair the branch or what its checks need. Baton checks a branch again when it has moved, after some minutes, and when you accept again: `baton accept TASK`. `baton accept TASK --force` takes a task past the checks.",
     },
     Self::EmptyLane => Explanation {
         code: "empty_lane",

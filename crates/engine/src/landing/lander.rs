@@ -4,45 +4,32 @@
 //! between any two steps leaves the branch at a commit that passed, and the next run goes on from there. Moving the branch
 //! comes before calling its tasks done; a task whose work is already in the branch is done without another check.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
+use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
-use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::{BATCH_MAX, LaneMember, lane_entry};
-use baton_core::landing::search::{LaneStep, next_step};
-use baton_core::landing::verdict::{TreeState, Verdict, VerdictSubject};
-use baton_core::people::actor::Actor;
+use baton_core::landing::lane::{BATCH_MAX, LaneMember, landing_delay};
+use baton_core::landing::verdict::Verdict;
 use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
-use baton_core::transition::command::Command;
-use baton_core::transition::refusal::CommandRefusal;
-use serde_json::json;
 
 use crate::base::announce::Announce;
 use crate::base::error::EngineError;
-use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::Worktrees;
 use crate::landing::ahead::ChecksAhead;
 use crate::landing::batch::Batch;
 use crate::landing::board::LandingBoard;
 use crate::landing::check_room::CheckRoom;
-use crate::landing::checking::{CheckOrder, Suite};
+use crate::landing::error::LandingError;
 use crate::landing::foundations;
 use crate::landing::lanes::{self, Lane};
-use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
 use crate::projects::Projects;
-use crate::projects::hooks::HookCall;
-use crate::projects::source::{CodeSource, slug};
 use crate::settings::Settings;
-use crate::settings::hooks::HookName;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::UserTasks;
-
-/// Between two looks at who is in the lane while checks run.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -54,7 +41,37 @@ pub struct Lander {
     pub(crate) announce: Announce,
     pub board: LandingBoard,
     pub(crate) room: CheckRoom,
-    node: Node,
+    pub(crate) node: Node,
+}
+
+/// What is remembered from one step of a lane to the next. All of it can be lost: the verdicts lead there again.
+#[derive(Default)]
+pub(crate) struct LaneRound {
+    /// Candidates of a batch stay together until it is decided: one that comes in later does not start the search anew.
+    together: Vec<TaskId>,
+    pub ahead: ChecksAhead,
+    /// Whom the branch fails without, each with where it stood then.
+    pub delayed: BTreeMap<TaskId, CommitId>,
+    /// A person asks for another look at a branch that failed.
+    pub looks_again: bool,
+}
+
+impl LaneRound {
+    /// Leaves out who waits for the branch, and what rests on them.
+    fn without_delayed(&mut self, tip: &CommitId, waiting: Vec<Task>) -> Vec<Task> {
+        self.delayed.retain(|_, at| at == tip);
+        let mut left_out: BTreeSet<TaskId> = self.delayed.keys().copied().collect();
+        let mut rest = Vec::new();
+        for task in waiting {
+            let rests = task.ledger().rests_on.iter().any(|on| left_out.contains(on));
+            if rests || left_out.contains(&task.id()) {
+                left_out.insert(task.id());
+            } else {
+                rest.push(task);
+            }
+        }
+        rest
+    }
 }
 
 impl Lander {
@@ -70,10 +87,20 @@ impl Lander {
         Self { tasks: projects.tasks.clone(), projects, settings, user_tasks, announce, board, room, node }
     }
 
-    /// Works on the lane of this task until the task has left it. For commands that run without a server.
+    /// Works on the lane of this task until the task has left it. For commands that run without a server. A branch that
+    /// failed before is looked at again, because a person asks.
     pub async fn land(&self, task: TaskId) -> Result<(), EngineError> {
+        self.look_again(task).await?;
         while let Some(lane) = lanes::find(&self.projects, task).await? {
             self.work(&lane).await?;
+        }
+        Ok(())
+    }
+
+    /// A person wants the lane of this task to go on now: what kept it before is tried again.
+    pub async fn look_again(&self, task: TaskId) -> Result<(), EngineError> {
+        if let Some(lane) = lanes::find(&self.projects, task).await? {
+            self.board.request_look(&lane.key);
         }
         Ok(())
     }
@@ -97,7 +124,10 @@ impl Lander {
         };
         match &worked {
             Ok(()) => self.board.note_idle(&lane.key),
-            Err(error) => self.board.note_error(&lane.key, format!("{error}; {}", error.hint())),
+            Err(error) => {
+                let is_red = matches!(error.get::<LandingError>(), Some(LandingError::BranchFails { .. }));
+                self.board.note_error(&lane.key, format!("{error}; {}", error.hint()), is_red);
+            }
         }
         worked
     }
@@ -108,21 +138,29 @@ impl Lander {
     }
 
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
-        // Candidates of a batch stay together until it is decided: one that comes in later does not start the search anew.
-        let mut together: Vec<TaskId> = Vec::new();
-        let mut ahead = ChecksAhead::default();
+        let mut round = LaneRound { looks_again: self.board.take_look(&lane.key), ..LaneRound::default() };
+        let mut is_first = true;
         loop {
-            let mut waiting = lanes::waiting(&self.projects, &lane.key).await?;
+            let waiting = lanes::waiting(&self.projects, &lane.key).await?;
             if waiting.is_empty() {
                 return Ok(());
             }
-            together.retain(|id| waiting.iter().any(|task| task.id() == *id));
             let worktrees = self.open(&waiting).await?;
-            let (first, behind): (Vec<Task>, Vec<Task>) = if together.is_empty() {
+            let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
+            if std::mem::take(&mut is_first) && !round.looks_again {
+                round.delayed = self.still_delayed(&worktrees, &tip, &waiting).await?;
+            }
+            let mut waiting = round.without_delayed(&tip, waiting);
+            if waiting.is_empty() {
+                let (branch, tasks) = (lane.key.branch.clone(), round.delayed.len());
+                return Err(LandingError::BranchFails { branch, tip, tasks }.into());
+            }
+            round.together.retain(|id| waiting.iter().any(|task| task.id() == *id));
+            let (first, behind): (Vec<Task>, Vec<Task>) = if round.together.is_empty() {
                 let behind = waiting.split_off(waiting.len().min(BATCH_MAX));
                 (waiting, behind)
             } else {
-                waiting.into_iter().partition(|task| together.contains(&task.id()))
+                waiting.into_iter().partition(|task| round.together.contains(&task.id()))
             };
             let batch = Batch::build(&worktrees, &lane.key.branch, first).await?;
             if self.settle_early(lane, &worktrees, &batch).await? {
@@ -131,11 +169,32 @@ impl Lander {
             if batch.members.is_empty() {
                 return Ok(());
             }
-            together = batch.ids(batch.members.len());
-            if self.step(lane, &worktrees, &batch, &behind, &mut ahead).await? {
-                together.clear();
+            round.together = batch.ids(batch.members.len());
+            if self.step(lane, &worktrees, &batch, &behind, &mut round).await? {
+                round.together.clear();
             }
         }
+    }
+
+    /// Who waits for a branch that has not changed since it failed: nothing has to be merged or run to know that.
+    async fn still_delayed(
+        &self,
+        worktrees: &Worktrees,
+        tip: &CommitId,
+        waiting: &[Task],
+    ) -> Result<BTreeMap<TaskId, CommitId>, EngineError> {
+        let at_tip = |task: &&Task| matches!(landing_delay(task), Some(NotLanded::BranchFails { base, .. }) if base == tip);
+        let delayed: BTreeMap<TaskId, CommitId> =
+            waiting.iter().filter(at_tip).map(|task| (task.id(), tip.clone())).collect();
+        if delayed.is_empty() {
+            return Ok(delayed);
+        }
+        let tree = worktrees.tree_of(tip).await?;
+        let suite = self.suite_on(worktrees, tip, &tree, []).await?;
+        let branch = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
+        let still_fails =
+            branch.as_ref().is_some_and(Verdict::fails) && !self.is_old(branch.as_ref()).await?;
+        Ok(if still_fails { delayed } else { BTreeMap::new() })
     }
 
     /// The repository, with what other machines pushed for these tasks.
@@ -149,7 +208,7 @@ impl Lander {
                 break;
             }
         }
-        worktrees.ok_or_else(|| crate::landing::error::LandingError::EmptyLane.into())
+        worktrees.ok_or_else(|| LandingError::EmptyLane.into())
     }
 
     /// What needs no check. True if anything left the lane.
@@ -160,8 +219,8 @@ impl Lander {
         batch: &Batch,
     ) -> Result<bool, EngineError> {
         for task in &batch.merged {
-            let (commit, verified) = self.found_merged(lane, worktrees, batch, task).await?;
-            self.leave(task.id(), Command::Land { commit, verified }).await?;
+            let command = self.found_merged(lane, worktrees, batch, task).await?;
+            self.leave(task.id(), command).await?;
         }
         for (task, verified, tip) in &batch.moved {
             let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
@@ -175,220 +234,4 @@ impl Lander {
         }
         Ok(!batch.merged.is_empty() || !batch.moved.is_empty() || !batch.conflicts.is_empty())
     }
-
-    /// The next step of the batch. True if a task left the lane.
-    async fn step(
-        &self,
-        lane: &Lane,
-        worktrees: &Worktrees,
-        batch: &Batch,
-        behind: &[Task],
-        ahead: &mut ChecksAhead,
-    ) -> Result<bool, EngineError> {
-        for (candidate, _) in &batch.members {
-            if let Some(reason) = self.proves_nothing(lane, worktrees, batch, &candidate.task).await? {
-                self.send_back(&candidate.task, reason).await?;
-                return Ok(true);
-            }
-        }
-        let suites = self.suites(worktrees, batch)?;
-        let mut states = Vec::new();
-        for (prefix, (suite, tree)) in suites.iter().zip(batch.trees()).enumerate() {
-            let stored = self.verdict(&suite.key(tree)).await?;
-            states.push(match stored {
-                _ if suite.checks.is_empty() => TreeState::Green,
-                Some(stored) if prefix == 0 => stored.value.state_of_branch(accepted_at(batch, prefix)),
-                Some(stored) => stored.value.state(accepted_at(batch, prefix)),
-                None => TreeState::Unknown,
-            });
-        }
-        let key = |prefix: usize| suites[prefix].key(batch.trees()[prefix].clone());
-        let first = || batch.members.first().map(|(candidate, _)| candidate);
-        match (next_step(&states), first()) {
-            (None, _) | (_, None) => Ok(false),
-            (Some(LaneStep::Check(prefix)), Some(_)) => {
-                if ahead.finish(&key(prefix)).await? {
-                    return Ok(false);
-                }
-                let _place = self.room.enter().await;
-                if prefix == batch.members.len() && states[prefix] == TreeState::Unknown {
-                    self.look_ahead(lane, worktrees, batch, behind, ahead).await?;
-                } else {
-                    ahead.clear();
-                }
-                let order = self.order(lane, worktrees, batch, prefix, suites[prefix].clone()).await?;
-                let is_first_look = prefix == batch.members.len() && states[prefix] == TreeState::Unknown;
-                self.check_meanwhile(lane, worktrees, batch, order, ahead, is_first_look).await
-            }
-            (Some(LaneStep::Land(prefix)), Some(_)) => {
-                let verdict = self.verdict(&key(prefix)).await?.map(|stored| stored.value);
-                self.move_branch(lane, worktrees, batch, prefix, verdict).await
-            }
-            (Some(LaneStep::SendBackFirst), Some(first)) => {
-                let verdict = self.verdict(&key(1)).await?.map(|stored| stored.value);
-                let reason = NotLanded::ChecksFailed {
-                    into: lane.key.branch.clone(),
-                    commit: verdict
-                        .as_ref()
-                        .map_or_else(|| batch.tip.clone(), |verdict| verdict.commit.clone()),
-                    base: batch.tip.clone(),
-                    checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
-                    met: met::find(&self.tasks, worktrees, first, &batch.tip).await?,
-                };
-                self.send_back(&first.task, reason).await?;
-                Ok(true)
-            }
-            (Some(LaneStep::BranchFails), Some(first)) => {
-                let verdict = self.verdict(&key(0)).await?.map(|stored| stored.value);
-                let reason = NotLanded::BranchFails {
-                    into: lane.key.branch.clone(),
-                    base: batch.tip.clone(),
-                    checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
-                };
-                self.send_back(&first.task, reason).await?;
-                Ok(true)
-            }
-        }
-    }
-
-    /// Runs the checks. What comes in meanwhile is checked ahead; when one of those that are checked is taken back, the run is
-    /// ended, and so is everything that supposes it. True in that case.
-    async fn check_meanwhile(
-        &self,
-        lane: &Lane,
-        worktrees: &Worktrees,
-        batch: &Batch,
-        order: CheckOrder,
-        ahead: &mut ChecksAhead,
-        looks_ahead: bool,
-    ) -> Result<bool, EngineError> {
-        let mut news = self.tasks.changes();
-        let ids = batch.ids(batch.members.len());
-        let mut checking = Box::pin(self.check(worktrees, order));
-        loop {
-            tokio::select! {
-                checked = &mut checking => return checked.map(|()| false),
-                is_open = news.changed() => {
-                    if is_open.is_err() {
-                        return checking.await.map(|()| false);
-                    }
-                }
-            }
-            let waiting = lanes::waiting(&self.projects, &lane.key).await?;
-            if !ids.iter().all(|id| waiting.iter().any(|task| task.id() == *id)) {
-                ahead.clear();
-                return Ok(true);
-            }
-            if looks_ahead && waiting.len() > ids.len() {
-                let behind: Vec<Task> =
-                    waiting.into_iter().filter(|task| !ids.contains(&task.id())).collect();
-                self.look_ahead(lane, worktrees, batch, &behind, ahead).await?;
-            }
-            // Every commit anywhere counts as a change; once in a while is enough.
-            tokio::select! {
-                checked = &mut checking => return checked.map(|()| false),
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-            }
-        }
-    }
-
-    /// A run of the checks on a prefix of a batch.
-    pub(crate) async fn order(
-        &self,
-        lane: &Lane,
-        worktrees: &Worktrees,
-        batch: &Batch,
-        prefix: usize,
-        suite: Suite,
-    ) -> Result<CheckOrder, EngineError> {
-        let subject = CheckSubject {
-            tasks: batch.ids(prefix.max(1)),
-            commit: batch.commit(worktrees, prefix).await?,
-            base: batch.tip.clone(),
-            since: self.tasks.store.now().await?,
-        };
-        let last = batch.tasks().take(prefix.max(1)).last();
-        let attempt = last.and_then(lane_entry).and_then(|entry| entry.work.attempt);
-        let tree = if prefix == 0 { &batch.tree } else { &batch.members[prefix - 1].1 };
-        Ok(CheckOrder {
-            into: lane.key.branch.clone(),
-            commit: subject.commit.clone(),
-            base: batch.tip.clone(),
-            key: suite.key(tree.clone()),
-            suite,
-            watched: self.board.note_checking(&lane.key, subject),
-            subject: VerdictSubject::Candidate,
-            attempt: attempt.unwrap_or_else(|| self.tasks.ids.attempt()),
-        })
-    }
-
-    /// What runs on each prefix of the batch, the tip alone first.
-    fn suites(&self, worktrees: &Worktrees, batch: &Batch) -> Result<Vec<Suite>, EngineError> {
-        let tasks: Vec<&Task> = batch.members.iter().map(|(candidate, _)| &candidate.task).collect();
-        (0..=tasks.len()).map(|prefix| self.suite(worktrees, tasks[..prefix].iter().copied())).collect()
-    }
-
-    /// I18: the branch moves to the commit whose tree passed, if it still is where that was built on. False if it is not.
-    async fn move_branch(
-        &self,
-        lane: &Lane,
-        worktrees: &Worktrees,
-        batch: &Batch,
-        prefix: usize,
-        verdict: Option<Verdict>,
-    ) -> Result<bool, EngineError> {
-        let ids = batch.ids(prefix);
-        let waiting = lanes::waiting(&self.projects, &lane.key).await?;
-        if !ids.iter().all(|id| waiting.iter().any(|task| task.id() == *id)) {
-            // Somebody took one back meanwhile.
-            return Ok(true);
-        }
-        let (from, to) = (&batch.tip, batch.commit(worktrees, prefix).await?);
-        let has_moved = match &lane.source {
-            CodeSource::Here(_) => worktrees.advance(&lane.key.branch, from, &to).await?,
-            CodeSource::Remote(remote) => {
-                let name = format!("merge:{}", slug(remote));
-                let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
-                let moved = worktrees.advance_shared(&lane.key.branch, from, &to).await;
-                lock.end(&self.tasks.store).await?;
-                moved?
-            }
-        };
-        if has_moved {
-            for (candidate, _) in batch.members.iter().take(prefix) {
-                let verified =
-                    self.verified(lane, worktrees, batch, &candidate.task, verdict.as_ref()).await?;
-                self.leave(candidate.task.id(), Command::Land { commit: to.clone(), verified }).await?;
-                let more = json!({ "into": lane.key.branch, "commit": to });
-                let hook = HookCall {
-                    name: HookName::AfterLanding,
-                    task: &candidate.task,
-                    attempt: None,
-                    folder: None,
-                    more,
-                };
-                self.projects.run_last_hook(hook).await;
-            }
-        }
-        Ok(has_moved)
-    }
-
-    async fn send_back(&self, task: &Task, reason: NotLanded) -> Result<(), EngineError> {
-        self.leave(task.id(), Command::SendBack { reason: Box::new(reason) }).await
-    }
-
-    /// Somebody may have decided about the task meanwhile; then there is nothing left to do.
-    async fn leave(&self, task: TaskId, command: Command) -> Result<(), EngineError> {
-        match self.tasks.apply(task, command, Actor::Baton).await {
-            Ok(_) => Ok(()),
-            Err(refused) if refused.is::<CommandRefusal>() => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// When the last of these was accepted. For the tip alone: when the first was, for whose sake it is looked at.
-fn accepted_at(batch: &Batch, prefix: usize) -> Timestamp {
-    let entries = batch.members.iter().take(prefix.max(1)).filter_map(|(one, _)| lane_entry(&one.task));
-    entries.map(|entry| entry.since).max().unwrap_or(Timestamp::from_ms(0))
 }

@@ -1,8 +1,8 @@
 //! Landing: how accepted work gets into its branch.
 //!
 //! [`acceptor`] takes the decision. Without checks it merges at once. With checks the task waits in the lane of its branch:
-//! [`lander`] merges the lane's candidates as objects (`batch`), runs the checks on exactly what is to become the branch
-//! (`checking`) and moves the branch there, or sends a task back (I18). Core decides what to do next; nothing that a crash
+//! [`lander`] goes through the lane step by step (`steps`): it merges the candidates as objects (`batch`), runs the checks on exactly
+//! what is to become the branch (`checking`) and moves the branch there, or sends a task back (`moving`, I18). Core decides what to do next; nothing that a crash
 //! could lose is kept in memory. [`board`] is what people see of it: the lanes, the output of the checks while they run
 //! ([`live_runs`]) and what landed or was sent back lately ([`history`]); [`trial`] is what they would see. [`reviewer`] has
 //! another agent look at work first. `ahead` checks batches before their turn, as far as [`check_room`] allows; `foundations` is work that a
@@ -21,7 +21,9 @@ pub mod lander;
 pub mod lanes;
 pub mod live_runs;
 mod met;
+mod moving;
 pub mod reviewer;
+mod steps;
 pub mod task_landing;
 pub mod trial;
 mod verification;

@@ -78,6 +78,54 @@ pub async fn review(
     }
 }
 
+/// Why only a person can go on with the review of this work, if so.
+pub async fn obstacle(
+    projects: &Projects,
+    settings: &Settings,
+    task: &Task,
+) -> Result<Option<LandingError>, EngineError> {
+    let Some(head) = verified_head(task) else { return Ok(None) };
+    let Some(review) = find(projects, task.id(), head).await? else {
+        return match prepare(projects, settings, task).await? {
+            Ok(_) => Ok(None),
+            Err(obstacle) => Ok(Some(obstacle)),
+        };
+    };
+    let is_unclear = match review.state() {
+        TaskState::Done { .. } => review.ledger().output.as_deref().and_then(opinion_in).is_none(),
+        TaskState::Failed { .. } | TaskState::Cancelled { .. } | TaskState::Recycled { .. } => true,
+        TaskState::Incoming
+        | TaskState::Held
+        | TaskState::Breakdown { .. }
+        | TaskState::Claimed { .. }
+        | TaskState::NeedsContinuation { .. }
+        | TaskState::AwaitingResponse { .. }
+        | TaskState::Blocked { .. }
+        | TaskState::Provisional(_)
+        | TaskState::Landing(_) => false,
+    };
+    Ok(is_unclear.then(|| LandingError::ReviewUnclear { task: task.id(), review: review.id() }))
+}
+
+/// The account that the review must not be on, if any, and the diff to show. Fails if nobody could review it.
+async fn prepare(
+    projects: &Projects,
+    settings: &Settings,
+    task: &Task,
+) -> Result<Result<(Option<AgentName>, String), LandingError>, EngineError> {
+    let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt);
+    let not_on = match Independence::of_reviewer(settings, author.as_ref()) {
+        Independence::OtherAgent => None,
+        Independence::OtherAccount { not_on } => Some(not_on),
+        Independence::Nobody => return Ok(Err(LandingError::NoReviewer { task: task.id() })),
+    };
+    let diff = projects.diff(task).await?;
+    if diff.len() > DIFF_BYTES_MAX {
+        return Ok(Err(LandingError::TooLongToReview { task: task.id(), bytes: diff.len() }));
+    }
+    Ok(Ok((not_on, diff)))
+}
+
 /// The review of exactly this commit.
 async fn find(projects: &Projects, task: TaskId, head: &CommitId) -> Result<Option<Task>, EngineError> {
     let filter = TaskFilter { session: review_session(task), ..TaskFilter::default() };
@@ -94,17 +142,8 @@ async fn start(
     task: &Task,
     head: &CommitId,
 ) -> Result<(), EngineError> {
-    let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt);
-    let not_on = match Independence::of_reviewer(settings, author.as_ref()) {
-        Independence::OtherAgent => None,
-        Independence::OtherAccount { not_on } => Some(not_on),
-        Independence::Nobody => return Err(LandingError::NoReviewer { task: task.id() }.into()),
-    };
+    let (not_on, diff) = prepare(projects, settings, task).await??;
     let Some(session) = review_session(task.id()) else { return Ok(()) };
-    let diff = projects.diff(task).await?;
-    if diff.len() > DIFF_BYTES_MAX {
-        return Err(LandingError::TooLongToReview { task: task.id(), bytes: diff.len() }.into());
-    }
     let text = review_text(task.spec(), head, &diff);
     let title =
         NonBlank::or(&format!("Review {}: {}", task.id(), task.spec().title), task.spec().title.clone());

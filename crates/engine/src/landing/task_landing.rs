@@ -1,11 +1,14 @@
 //! Where one task stands on its way into its branch, for agents and people who ask about the task.
 
-use baton_core::base::git_name::BranchName;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::lane::lane_entry;
+use baton_core::landing::evidence::LandingEvidence;
+use baton_core::records::event::EventBody;
 use baton_core::task::Task;
+use baton_core::task::attempt::CheckResult;
 use baton_core::task::ledger::TaskNote;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::TaskState;
 use serde::{Deserialize, Serialize};
 
@@ -13,65 +16,176 @@ use crate::base::error::EngineError;
 use crate::landing::board::{LandingBoard, LaneView};
 use crate::projects::Projects;
 
+/// Events of one task that are looked through for its landing.
+const EVENTS_MAX: u32 = 2_000;
+
+/// Where it stands, in words and in fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLandingView {
+    pub message: String,
+    #[serde(flatten)]
+    pub landing: TaskLanding,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum TaskLanding {
     /// The checks run on the branch together with it.
     Checking {
         branch: BranchName,
+        /// Its place in the lane, from 1.
+        position: u64,
+        /// What the branch becomes if they pass.
+        commit: Option<CommitId>,
         since: Option<Timestamp>,
         task_ids: Vec<TaskId>,
     },
     Waiting {
         branch: BranchName,
+        position: u64,
         behind: Option<TaskId>,
+        /// Why the whole lane does not go on.
         error: Option<String>,
+        /// Why this task does not: its branch fails the checks without it.
+        delayed: Option<String>,
     },
     SentBack {
         at: Timestamp,
         reason: String,
+        /// What was checked.
+        commit: Option<CommitId>,
+        base: Option<CommitId>,
+        /// Digest of the checks.
+        suite: Option<String>,
+        /// Those that failed.
+        checks: Vec<CheckResult>,
+    },
+    Landed {
+        at: Timestamp,
+        commit: CommitId,
+        evidence: Option<Box<LandingEvidence>>,
+    },
+    /// A person took it past the checks.
+    Forced {
+        at: Timestamp,
+        commit: Option<CommitId>,
+        by: String,
     },
 }
 
-impl TaskLanding {
-    /// None for a task that was not accepted, or has landed.
+impl TaskLandingView {
+    /// None for a task that was never accepted, or was merged without checks.
     pub async fn load(
         board: &LandingBoard,
         projects: &Projects,
         task: &Task,
     ) -> Result<Option<Self>, EngineError> {
-        if lane_entry(task).is_none() {
-            return Ok(Self::sent_back(task));
+        let landing = TaskLanding::load(board, projects, task).await?;
+        Ok(landing.map(|landing| Self { message: landing.sentence(), landing }))
+    }
+}
+
+impl TaskLanding {
+    async fn load(
+        board: &LandingBoard,
+        projects: &Projects,
+        task: &Task,
+    ) -> Result<Option<Self>, EngineError> {
+        match task.state() {
+            TaskState::Landing(_) => {
+                let view = board.view(projects).await?;
+                let commit = |run: Option<u64>| {
+                    let found = view.runs.iter().find(|one| Some(one.run) == run);
+                    found.map(|one| one.commit.clone())
+                };
+                Ok(view.lanes.iter().find_map(|lane| Self::in_lane(lane, commit(lane.run), task.id())))
+            }
+            TaskState::Done { .. } => Self::landed(projects, task.id()).await,
+            TaskState::Cancelled { .. } | TaskState::Recycled { .. } => Ok(None),
+            TaskState::Incoming
+            | TaskState::Held
+            | TaskState::Breakdown { .. }
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::AwaitingResponse { .. }
+            | TaskState::Blocked { .. }
+            | TaskState::Provisional(_)
+            | TaskState::Failed { .. } => Ok(Self::sent_back(task)),
         }
-        let lanes = board.view(projects).await?.lanes;
-        Ok(lanes.into_iter().find_map(|lane| Self::in_lane(lane, task.id())))
+    }
+
+    async fn landed(projects: &Projects, task: TaskId) -> Result<Option<Self>, EngineError> {
+        let events = projects.tasks.store.task_events(task, 0, EVENTS_MAX).await?;
+        Ok(events.iter().rev().find_map(|stored| match &stored.event.body {
+            EventBody::TaskLanded { commit, evidence, .. } => {
+                Some(Self::Landed { at: stored.event.at, commit: commit.clone(), evidence: evidence.clone() })
+            }
+            EventBody::TaskForced { commit, .. } => Some(Self::Forced {
+                at: stored.event.at,
+                commit: commit.clone(),
+                by: stored.event.by.to_string(),
+            }),
+            _ => None,
+        }))
     }
 
     fn sent_back(task: &Task) -> Option<Self> {
-        match task.ledger().notes.last() {
-            Some(TaskNote::NotLanded { at, reason }) if !is_over(task) => {
-                Some(Self::SentBack { at: *at, reason: reason.headline() })
-            }
-            _ => None,
-        }
-    }
-
-    fn in_lane(lane: LaneView, task: TaskId) -> Option<Self> {
-        let LaneView { branch, checking, checking_since, error, candidates, .. } = lane;
-        let candidate = candidates.into_iter().find(|candidate| candidate.task_id == task)?;
-        Some(if candidate.is_being_checked {
-            Self::Checking { branch, since: checking_since, task_ids: checking }
-        } else {
-            Self::Waiting { branch, behind: candidate.behind, error }
+        let Some(TaskNote::NotLanded { at, reason }) = task.ledger().notes.last() else { return None };
+        let (at, headline) = (*at, reason.headline());
+        Some(match &**reason {
+            NotLanded::ChecksFailed { commit, base, checks, suite, .. } => Self::SentBack {
+                at,
+                reason: headline,
+                commit: Some(commit.clone()),
+                base: Some(base.clone()),
+                suite: suite.clone(),
+                checks: checks.clone(),
+            },
+            NotLanded::Conflict { .. }
+            | NotLanded::Moved { .. }
+            | NotLanded::ProvesNothing { .. }
+            | NotLanded::RestsOnCancelled { .. }
+            | NotLanded::BranchFails { .. } => Self::SentBack {
+                at,
+                reason: headline,
+                commit: None,
+                base: None,
+                suite: None,
+                checks: Vec::new(),
+            },
         })
     }
 
-    pub fn sentence(&self) -> String {
+    fn in_lane(lane: &LaneView, commit: Option<CommitId>, task: TaskId) -> Option<Self> {
+        let place = lane.candidates.iter().position(|candidate| candidate.task_id == task)?;
+        let (candidate, branch) = (&lane.candidates[place], lane.branch.clone());
+        let position = place as u64 + 1;
+        Some(if candidate.is_being_checked {
+            Self::Checking {
+                branch,
+                position,
+                commit: commit.filter(|_| lane.checking.contains(&task)),
+                since: lane.checking_since,
+                task_ids: lane.checking.clone(),
+            }
+        } else {
+            Self::Waiting {
+                branch,
+                position,
+                behind: candidate.behind,
+                error: lane.error.clone(),
+                delayed: candidate.delayed.clone(),
+            }
+        })
+    }
+
+    fn sentence(&self) -> String {
         match self {
             Self::Checking { branch, since, .. } => {
                 let since = since.map(|since| format!(", since {since}")).unwrap_or_default();
                 format!("the checks run on {branch} together with it{since}")
             }
+            Self::Waiting { delayed: Some(delayed), .. } => format!("waits: {delayed}"),
             Self::Waiting { branch, error: Some(error), .. } => {
                 format!("waits to land on {branch}, which cannot go on: {error}")
             }
@@ -80,10 +194,11 @@ impl TaskLanding {
             }
             Self::Waiting { branch, .. } => format!("next to land on {branch}"),
             Self::SentBack { reason, .. } => format!("sent back because {reason}"),
+            Self::Landed { commit, evidence: Some(evidence), .. } => {
+                format!("landed with {commit}: {}", evidence.sentence())
+            }
+            Self::Landed { commit, .. } => format!("landed with {commit}"),
+            Self::Forced { by, .. } => format!("landed by force of {by}, without its checks"),
         }
     }
-}
-
-const fn is_over(task: &Task) -> bool {
-    matches!(task.state(), TaskState::Done { .. } | TaskState::Cancelled { .. } | TaskState::Recycled { .. })
 }

@@ -2,12 +2,14 @@
 
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
+use baton_core::landing::evidence::LandingEvidence;
 use baton_core::landing::lane::lane_entry;
 use baton_core::landing::verdict::{CheckRun, Verdict, VerdictSubject};
 use baton_core::landing::verified::VerifiedCommand;
 use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
+use baton_core::transition::command::Command;
 
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
@@ -80,23 +82,29 @@ impl Lander {
         worktrees: &Worktrees,
         batch: &Batch,
         task: &Task,
-    ) -> Result<(CommitId, Vec<VerifiedCommand>), EngineError> {
+    ) -> Result<Command, EngineError> {
+        let at_tip = || Command::Land { commit: batch.tip.clone(), verified: Vec::new(), evidence: None };
         let merge = match verified_head(task) {
             Some(head) => worktrees.merged_by(head, &batch.tip).await?,
             None => None,
         };
-        let Some((commit, message)) = merge else { return Ok((batch.tip.clone(), Vec::new())) };
+        let Some((commit, message)) = merge else { return Ok(at_tip()) };
         let ids = met::task_ids(&message);
         if !ids.contains(&task.id()) {
-            return Ok((batch.tip.clone(), Vec::new()));
+            return Ok(at_tip());
         }
         let merged = self.tasks.store.tasks_by_ids(&ids).await?;
         let find = |id: &TaskId| merged.iter().map(|stored| &stored.value).find(|merged| merged.id() == *id);
-        let suite = self.suite(worktrees, ids.iter().filter_map(find))?;
-        let verdict = self.verdict(&suite.key(worktrees.tree_of(&commit).await?)).await?;
-        let verdict = verdict.map(|stored| stored.value);
+        let tree = worktrees.tree_of(&commit).await?;
+        let tasks: Vec<&Task> = ids.iter().filter_map(find).collect();
+        // What it was built on is its first parent.
+        let base = worktrees.repository().commit_at(&format!("{commit}^")).await?;
+        let base = base.unwrap_or_else(|| commit.clone());
+        let suite = self.suite_on(worktrees, &base, &tree, tasks.iter().copied()).await?;
+        let verdict = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
         let verified = self.verified(lane, worktrees, batch, task, verdict.as_ref()).await?;
-        Ok((commit, verified))
+        let evidence = verdict.as_ref().and_then(LandingEvidence::of_verdict).map(Box::new);
+        Ok(Command::Land { commit, verified, evidence })
     }
 
     /// The evidence for work that lands with this verdict.

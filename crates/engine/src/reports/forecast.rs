@@ -8,6 +8,7 @@ use baton_core::transition::command::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::landing::acceptor::Acceptor;
 use crate::landing::trial::{self, TrialMerge};
 use crate::projects::Projects;
 use crate::reports::graph_view;
@@ -28,6 +29,7 @@ pub struct AcceptOutcome {
 /// Previews accepting these tasks in this order. Their work is really merged, as objects; no branch moves.
 pub async fn preview(
     projects: &Projects,
+    acceptor: &Acceptor,
     ids: &[TaskId],
     force: bool,
     actor: Actor,
@@ -37,8 +39,14 @@ pub async fn preview(
     let (mut outcomes, mut accepted) = (Vec::new(), Vec::new());
     for id in ids {
         let task = tasks.task(*id).await?.value;
-        let refused =
+        let mut refused =
             task.apply(Command::Accept { force }, &context).err().map(|refusal| refusal.to_string());
+        // What the real run meets before it merges anything.
+        if refused.is_none()
+            && let Err(obstacle) = acceptor.check_can_accept(&task, force).await
+        {
+            refused = Some(format!("{obstacle}; {}", obstacle.hint()));
+        }
         let is_checked = refused.is_none() && !force && projects.settings_for(&task).await?.is_checked(&task);
         outcomes.push(AcceptOutcome {
             task_id: *id,

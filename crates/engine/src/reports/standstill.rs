@@ -2,15 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use baton_core::base::git_name::BranchName;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
+use baton_core::landing::lane::{LanePlace, landing_delay};
+use baton_core::landing::policy::{PolicyStep, policy_step};
 use baton_core::phase::Phase;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::{Provisional, QueueName, ReplacedBy, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::landing::board::LandingBoard;
+use crate::landing::lanes::LaneKey;
+use crate::landing::reviewer;
 use crate::projects::Projects;
 use crate::runs::loops::Loops;
 use crate::tasks::service::TaskService;
@@ -52,12 +59,23 @@ pub enum StandstillReason {
     Failed,
     /// The project's repository is not there.
     ProjectUnavailable,
+    /// Accepted work waits for a branch that fails the checks without it.
+    BranchFails,
+    /// A lane of accepted work cannot go on.
+    LandingStopped,
+    /// No other agent could review finished work.
+    ReviewStuck,
 }
 
 /// Everything that stands still, most urgent kind first.
-pub async fn load_standstills(projects: &Projects) -> Result<Vec<Standstill>, EngineError> {
+pub async fn load_standstills(
+    projects: &Projects,
+    board: &LandingBoard,
+) -> Result<Vec<Standstill>, EngineError> {
     let tasks = &projects.tasks;
     let mut found = unavailable_projects(projects).await?;
+    found.extend(red_branches(&newest(tasks, QueueName::Landing).await?));
+    found.extend(board.stopped().iter().filter_map(|(lane, error)| stopped_lane(lane, error)));
     let recycled = newest(tasks, QueueName::Recycled).await?;
     let cancelled: BTreeSet<TaskId> =
         newest(tasks, QueueName::Rejected).await?.iter().map(Task::id).collect();
@@ -65,7 +83,9 @@ pub async fn load_standstills(projects: &Projects) -> Result<Vec<Standstill>, En
         recycled.iter().filter_map(|task| lost_part(task, &cancelled)).collect();
     found.extend(recycled.iter().filter_map(|task| breakdown_cancelled(task, &cancelled)));
     found.extend(dead_dependencies(tasks, &cancelled, &lost).await?);
-    found.extend(newest(tasks, QueueName::Provisional).await?.iter().filter_map(plan_to_approve));
+    let provisional = newest(tasks, QueueName::Provisional).await?;
+    found.extend(stuck_reviews(projects, &provisional).await?);
+    found.extend(provisional.iter().filter_map(plan_to_approve));
     found.extend(newest(tasks, QueueName::Breakdown).await?.iter().filter_map(plan_wanted));
     found.extend(held(tasks).await?);
     found.extend(newest(tasks, QueueName::Failed).await?.iter().map(failed));
@@ -88,6 +108,68 @@ fn about(task: &Task, reason: StandstillReason, message: String, commands: Vec<S
         message,
         commands,
     }
+}
+
+/// One for each branch, about the task that has waited longest.
+fn red_branches(landing: &[Task]) -> Vec<Standstill> {
+    let mut branches: BTreeMap<(Option<ProjectId>, &BranchName), Vec<&Task>> = BTreeMap::new();
+    for task in landing {
+        if let Some(NotLanded::BranchFails { into, .. }) = landing_delay(task) {
+            branches.entry((task.spec().project_id, into)).or_default().push(task);
+        }
+    }
+    let stand = |mut waiting: Vec<&Task>| {
+        waiting.sort_by_key(|task| LanePlace::of_task(task));
+        let first = waiting.first().copied()?;
+        let reason = landing_delay(first)?;
+        let (id, others) = (first.id(), waiting.len() - 1);
+        let more = if others == 0 { String::new() } else { format!(" and {others} more wait for it") };
+        let message = format!(
+            "{id}: {}{more}. Repair the branch, and what waits lands; a person may also take a task past the checks",
+            reason.headline()
+        );
+        let commands = vec![
+            "baton landing".to_owned(),
+            format!("baton accept {id}"),
+            format!("baton accept {id} --force"),
+        ];
+        Some(about(first, StandstillReason::BranchFails, message, commands))
+    };
+    branches.into_values().filter_map(stand).collect()
+}
+
+fn stopped_lane(lane: &LaneKey, error: &str) -> Option<Standstill> {
+    Some(Standstill {
+        reason: StandstillReason::LandingStopped,
+        task_id: None,
+        project_id: None,
+        on: None,
+        title: NonBlank::new(lane.branch.as_str()).ok()?,
+        message: format!("nothing lands on {}: {error}", lane.branch),
+        commands: vec!["baton landing".to_owned()],
+    })
+}
+
+/// Finished work that waits for a review which cannot come to a result without a person.
+async fn stuck_reviews(projects: &Projects, provisional: &[Task]) -> Result<Vec<Standstill>, EngineError> {
+    let mut stuck = Vec::new();
+    for task in provisional {
+        // Settings that cannot be read are reported on the project.
+        let Ok(settings) = projects.settings_for(task).await else { continue };
+        let step = policy_step(settings.accept_policy(task), settings.is_checked(task), task);
+        if step != PolicyStep::Review {
+            continue;
+        }
+        let Some(why) = reviewer::obstacle(projects, &settings, task).await? else { continue };
+        let id = task.id();
+        let commands = vec![
+            format!("baton task diff {id}"),
+            format!("baton accept {id}"),
+            format!("baton reject {id} --reason TEXT"),
+        ];
+        stuck.push(about(task, StandstillReason::ReviewStuck, why.to_string(), commands));
+    }
+    Ok(stuck)
 }
 
 fn plan_to_approve(task: &Task) -> Option<Standstill> {

@@ -71,6 +71,7 @@ impl Topics {
             | EventBody::TaskRejected { .. }
             | EventBody::TaskConflicted { .. }
             | EventBody::TaskLanded { .. }
+            | EventBody::TaskLandingDelayed { .. }
             | EventBody::TaskSentBack { .. }
             | EventBody::TaskForced { .. }
             | EventBody::TaskReplaced { .. }

@@ -159,6 +159,7 @@ impl Engine {
         let (workspace, lead) = (self.workspace.clone(), leadership.clone());
         let ended = watch::Sender::new(0);
         let wake = woken_by(&topics.lanes).on(topics.provisional.subscribe()).on(ended.subscribe());
+        let wake = wake.on(self.workspace.landing.looks());
         let make = move || LandingService::new(workspace.clone(), lead.clone(), ended.clone());
         stage.start(ServiceName::Landing, wake, AT_ONCE, make);
 

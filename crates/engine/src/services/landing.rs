@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::id::TaskId;
@@ -29,6 +30,8 @@ use crate::settings::StartOn;
 
 /// Finished tasks read at once.
 const PAGE: u32 = 200;
+/// Between two looks at whether a branch that failed has moved; no check runs for that.
+const RED_PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Dependents of one task that are looked at for an early start. The others wait for it to land.
 const DEPENDENTS_MAX: u32 = 100;
 
@@ -212,6 +215,11 @@ impl Service for LandingService {
                 continue;
             }
             let item = lane.tasks.first().map_or(item.clone(), |first| item.for_task(first.id()));
+            let board = &self.workspace.landing;
+            let item = if board.is_red(&lane.key) { item.with_pause_max(RED_PAUSE_MAX) } else { item };
+            if board.is_look_requested(&lane.key) {
+                self.items.forget(&item);
+            }
             if self.items.is_due(&item) && !self.active.contains_key(&lane.key) {
                 self.start(lane, item);
             }

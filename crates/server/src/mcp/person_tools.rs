@@ -117,7 +117,7 @@ pub(super) async fn accept(
     let accepted = toolbox.acceptor().accept(id, false, caller.actor()).await.map_err(error_text)?;
     Ok(ToolAnswer::ok(match accepted {
         Accepted::Done { landing: Some(landing) } => {
-            format!("{id} is accepted and merged into {}.", landing.branch)
+            format!("{id} is accepted and has landed on {}.", landing.branch)
         }
         Accepted::Done { landing: None } => format!("{id} is accepted."),
         Accepted::Waiting { landing } => {
@@ -125,7 +125,7 @@ pub(super) async fn accept(
         }
         Accepted::Conflicted { files } => {
             return Err(format!(
-                "{id} was not merged: it conflicts in {}. Nothing is lost.",
+                "{id} was sent back: it conflicts in {}. Nothing is lost.",
                 files.join(", ")
             ));
         }

@@ -9,10 +9,9 @@ use baton_core::task::revision::Revision;
 use baton_core::task::state::TaskStatus;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
-use baton_engine::landing::task_landing::TaskLanding;
+use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
-use serde::Serialize;
 use serde_json::json;
 
 use crate::http::limits::TITLE_CHARS_MAX;
@@ -201,25 +200,9 @@ pub(super) async fn find_task(toolbox: &Toolbox, id: &NonBlank) -> Result<TaskId
 }
 
 async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
-    let view = TaskView::load(&toolbox.tasks, id).await.map_err(error_text)?;
+    let mut view = TaskView::load(&toolbox.tasks, id).await.map_err(error_text)?;
     let task = toolbox.tasks.task(id).await.map_err(error_text)?.value;
-    let landing = TaskLanding::load(&toolbox.landing, &toolbox.projects, &task).await.map_err(error_text)?;
-    let landing = landing.map(|landing| LandingAnswer { message: landing.sentence(), landing });
-    Ok(ToolAnswer::json(&TaskAnswer { view, landing }))
-}
-
-/// A task, and where it stands on its way into its branch.
-#[derive(Serialize)]
-struct TaskAnswer {
-    #[serde(flatten)]
-    view: TaskView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    landing: Option<LandingAnswer>,
-}
-
-#[derive(Serialize)]
-struct LandingAnswer {
-    message: String,
-    #[serde(flatten)]
-    landing: TaskLanding,
+    let landing = TaskLandingView::load(&toolbox.landing, &toolbox.projects, &task).await;
+    view.landing = landing.map_err(error_text)?;
+    Ok(ToolAnswer::json(&view))
 }

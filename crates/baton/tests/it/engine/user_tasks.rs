@@ -4,7 +4,7 @@ use super::test_repo::{TestRepo, read};
 
 const TASKS: &str = r#"version: '3'
 tasks:
-  sum: {cmds: ['if ! grep -qx 4 sum.txt; then echo "The sum is wrong: $(cat sum.txt)"; exit 3; fi'], silent: true}
+  sum: {cmds: ['if test -e sum.txt && ! grep -qx 4 sum.txt; then echo "The sum is wrong: $(cat sum.txt)"; exit 3; fi'], silent: true}
   lint: {cmds: ['echo linted >&2'], silent: true}
   prepare: {cmds: ['echo made > prepared.txt', 'mkdir -p tools && echo 1 > tools/one'], silent: true}
   broken: {cmds: ['echo no network today; exit 5'], silent: true}

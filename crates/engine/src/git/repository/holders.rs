@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use baton_core::base::git_name::BranchName;
 
@@ -21,6 +22,9 @@ pub(crate) struct LinkedCheckout {
     /// Why it is locked, if it is.
     pub lock_reason: Option<String>,
 }
+
+/// Git holds the lock of a ref for a moment.
+const LOCK_HELD_MAX: Duration = Duration::from_secs(2);
 
 impl Repository {
     /// Refuses a branch that is checked out. The record of a folder that is gone is dropped, unless somebody locked it.
@@ -39,6 +43,20 @@ impl Repository {
             forget.arg(&found.folder).run().await?;
         }
         Ok(())
+    }
+
+    /// Refuses a branch whose lock has been there for longer than git needs to move it.
+    pub(crate) fn check_not_locked(&self, branch: &BranchName) -> Result<(), GitError> {
+        let lock = self.git_dir().join(format!("refs/heads/{branch}.lock"));
+        let since = fs::metadata(&lock).and_then(|found| found.modified()).ok();
+        match since.and_then(|since| since.elapsed().ok()) {
+            Some(age) if age > LOCK_HELD_MAX => Err(GitError::Failed {
+                tried: "move the project's branch",
+                code: None,
+                stderr: format!("Unable to create '{}': File exists", lock.display()),
+            }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Without linked worktrees there is one HEAD, which is read without git.

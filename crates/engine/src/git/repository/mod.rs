@@ -8,6 +8,7 @@ pub(crate) mod holders;
 pub(crate) mod lock;
 pub(crate) mod lookup;
 pub(crate) mod merge;
+pub(crate) mod protected;
 pub(crate) mod remote;
 pub(crate) mod stack;
 pub(crate) mod stale_locks;

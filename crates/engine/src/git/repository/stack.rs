@@ -127,8 +127,9 @@ impl Worktrees {
         self.repository.is_ancestor(&ours, &theirs).await
     }
 
-    /// Fails while a checkout of the person's has the branch.
+    /// Fails while a checkout of the person's has the branch, or another git holds it.
     pub async fn check_free(&self, branch: &BranchName) -> Result<(), GitError> {
+        self.repository.check_not_locked(branch)?;
         self.repository.check_not_checked_out(branch).await
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use baton_core::base::git_name::CommitId;
-use baton_core::base::path_glob;
 use baton_core::task::finding::WorkFinding;
 
 use crate::git::clone::checkout::{Checkout, Place};
@@ -12,10 +11,9 @@ use crate::git::clone::files::{is_real_dir, is_real_file};
 use crate::git::clone::private_clone::CloneState;
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
+use crate::git::repository::protected::is_protected;
 use crate::git::settle::bring::Brought;
 
-/// What Baton itself is told by: an agent must not change the checks it is judged by, whatever else is protected.
-const ALWAYS_PROTECTED: &str = ".agent/**";
 /// Files that are named in one finding.
 const FILES_MAX: usize = 20;
 /// Lines that git writes around the two sides of a conflict.
@@ -133,9 +131,7 @@ impl Worktrees {
         let diff = diff.args(["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames"]);
         let listed = diff.args([checkout.base.as_str(), head.as_str()]).run().await?;
         let names = listed.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned());
-        let globs = || globs.iter().map(String::as_str).chain([ALWAYS_PROTECTED]);
-        let is_protected = |name: &String| globs().any(|glob| path_glob::matches(glob, name));
-        let files: Vec<String> = names.filter(is_protected).take(FILES_MAX).collect();
+        let files: Vec<String> = names.filter(|name| is_protected(globs, name)).take(FILES_MAX).collect();
         Ok((!files.is_empty()).then_some(WorkFinding::ProtectedFiles { files }))
     }
 

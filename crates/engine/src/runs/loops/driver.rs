@@ -11,7 +11,7 @@ use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
-use baton_core::landing::lane::waits_for_branch;
+use baton_core::landing::lane::{landing_delay, waits_for_person};
 use baton_core::people::actor::Actor;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
@@ -264,12 +264,16 @@ impl LoopDriver {
         let mut landing = LandingResult::Nothing;
         for subtask in completed {
             let task = self.tasks.task(subtask.task.id).await?.value;
+            // Its branch is red, which a person has to see to; the loop need not wait for that.
+            if landing_delay(&task).is_some() {
+                continue;
+            }
             if matches!(task.state(), TaskState::Landing(_)) {
                 // The checks decide; the end of that wakes the loop.
                 landing = LandingResult::Blocked;
                 continue;
             }
-            if !matches!(task.state(), TaskState::Provisional(_)) || waits_for_branch(&task) {
+            if !matches!(task.state(), TaskState::Provisional(_)) || waits_for_person(&task) {
                 continue;
             }
             let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
@@ -290,7 +294,7 @@ impl LoopDriver {
                 }
                 ItemResult::Failed { tries, error } => {
                     if tries == 1 {
-                        (self.announce)(&format!("{} is not merged yet: {error}", task.id()));
+                        (self.announce)(&format!("{} has not landed yet: {error}", task.id()));
                     }
                     landing = LandingResult::Blocked;
                 }
@@ -344,7 +348,7 @@ impl LoopDriver {
         Ok(false)
     }
 
-    /// What was called done and is not merged all the same, with where it is instead.
+    /// What was called done and has not landed all the same, with where it is instead.
     async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
         let mut left = Vec::new();
         for task in work.done_by.keys() {

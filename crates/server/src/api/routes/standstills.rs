@@ -13,11 +13,14 @@ use crate::state::App;
 pub(crate) fn routes() -> Vec<Route> {
     vec![Route::get("/api/standstills", "list_standstills", list).returns_named(
         "What stands still until a person acts, apart from questions and work to accept: breakdowns to plan, cancelled \
-         breakdowns, dependencies that can never be met, failed tasks, missing repositories",
+         breakdowns, dependencies that can never be met, failed tasks, missing repositories, branches that fail their checks, lanes that cannot go on, reviews \
+         without a result",
         "StandstillList",
     )]
 }
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
-    Ok(Json(json!({ "standstills": load_standstills(&app.workspace.projects).await? })))
+    Ok(Json(
+        json!({ "standstills": load_standstills(&app.workspace.projects, &app.workspace.landing).await? }),
+    ))
 }

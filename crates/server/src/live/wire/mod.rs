@@ -3,6 +3,7 @@
 //! A pure function of the event, so that a client that reconnects gets the same messages again. Names and fields are a
 //! contract, held by a snapshot.
 
+mod landing_change;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,8 @@ use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
 use serde::Serialize;
+
+pub use self::landing_change::LandingChange;
 
 /// What the hub offers after a loop.
 const HUB_OPTIONS: [&str; 3] = ["new_session", "view_results", "edit_tasks"];
@@ -99,6 +102,9 @@ pub enum WireBody {
     TaskChanged {
         task_id: TaskId,
         change: TaskChange,
+        /// What the change says about its way into its branch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        landing: Option<LandingChange>,
     },
     /// An agent ended its turn.
     TurnComplete {
@@ -119,6 +125,7 @@ pub enum TaskChange {
     Rejected,
     Conflicted,
     Landing,
+    LandingDelayed,
     Landed,
     SentBack,
     Forced,
@@ -139,7 +146,10 @@ pub enum TaskChange {
 /// The message for an event, if there is one.
 #[expect(clippy::too_many_lines, reason = "one arm for each kind of event")]
 pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
-    let changed = |task_id: &TaskId, change| Some(WireBody::TaskChanged { task_id: *task_id, change });
+    let changed = |task_id: &TaskId, change| {
+        let landing = LandingChange::of_event(&recorded.event.body);
+        Some(WireBody::TaskChanged { task_id: *task_id, change, landing })
+    };
     let body = match &recorded.event.body {
         EventBody::RunStarted { run, recipe, label, session, task, step, step_count, iteration } => {
             Some(WireBody::RecipeStarted {
@@ -218,6 +228,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         EventBody::TaskConflicted { task, .. } => changed(task, TaskChange::Conflicted),
         EventBody::TaskLanding { task, .. } => changed(task, TaskChange::Landing),
         EventBody::TaskLanded { task, .. } => changed(task, TaskChange::Landed),
+        EventBody::TaskLandingDelayed { task, .. } => changed(task, TaskChange::LandingDelayed),
         EventBody::TaskSentBack { task, .. } => changed(task, TaskChange::SentBack),
         EventBody::TaskForced { task, .. } => changed(task, TaskChange::Forced),
         EventBody::TaskRecycled { task, .. } => changed(task, TaskChange::Recycled),

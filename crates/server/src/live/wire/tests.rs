@@ -1,12 +1,14 @@
 //! The exact JSON of the messages.
 
 use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
+use baton_core::task::not_landed::NotLanded;
 use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
@@ -113,4 +115,28 @@ fn questions_and_tasks_have_messages_and_other_events_have_none() {
     {"change":"retried","seq":7,"task_id":"TASK-00000002","type":"task_changed"}
     "#);
     assert_eq!(sent(EventBody::RunBound { run: RUN, session: session(), task: TASK }), None);
+}
+
+#[test]
+fn a_change_of_a_task_says_where_its_accepted_work_stands() {
+    let commit: CommitId = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
+    let into: BranchName = "baton/next".parse().unwrap();
+    let red = NotLanded::BranchFails { into, base: commit.clone(), checks: Vec::new() };
+    let landed =
+        EventBody::TaskLanded { task: TASK, commit: commit.clone(), verified: Vec::new(), evidence: None };
+    let cases = [
+        (
+            EventBody::TaskLandingDelayed { task: TASK, reason: Box::new(red) },
+            "landing_delayed",
+            json!({ "state": "waiting", "delayed": "baton/next itself fails its checks (), without this task" }),
+        ),
+        (landed, "landed", json!({ "state": "landed", "commit": commit })),
+        (EventBody::TaskForced { task: TASK, commit: None }, "forced", json!({ "state": "forced" })),
+        (EventBody::TaskRetried { task: TASK }, "retried", Value::Null),
+    ];
+    for (event, change, landing) in cases {
+        let object = sent(event).unwrap();
+        assert_eq!((&object["type"], &object["change"]), (&json!("task_changed"), &json!(change)));
+        assert_eq!(object["landing"], landing, "{object:#}");
+    }
 }

@@ -39,7 +39,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
     let questions = load_questions(&app, &frame).await?;
     let tasks = load_tasks(&app, &questions).await?;
     let reviews = load_reviews(&app).await?;
-    let standing = load_standstills(&app.workspace.projects).await?;
+    let standing = load_standstills(&app.workspace.projects, &app.workspace.landing).await?;
     let holds = Holds::new(app.tasks()).active().await?;
     let now = frame.now;
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();

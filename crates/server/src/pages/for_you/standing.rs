@@ -40,6 +40,9 @@ const fn badge(reason: StandstillReason) -> StateBadge {
         StandstillReason::DeadDependency => ("Cannot start", "✗", "failed"),
         StandstillReason::Failed => ("Failed", "✗", "failed"),
         StandstillReason::ProjectUnavailable => ("No repository", "✗", "failed"),
+        StandstillReason::BranchFails => ("Branch fails", "✗", "failed"),
+        StandstillReason::LandingStopped => ("Cannot land", "✗", "failed"),
+        StandstillReason::ReviewStuck => ("No review", "▲", "asking"),
     };
     StateBadge { word, glyph, tone }
 }
@@ -51,6 +54,7 @@ fn row(one: &Standstill, now: Timestamp) -> Markup {
         (Some(task), StandstillReason::PlanToApprove | StandstillReason::PlanWanted) => {
             format!("/breakdowns/{task}")
         }
+        (_, StandstillReason::BranchFails | StandstillReason::LandingStopped) => "/landing".to_owned(),
         (Some(task), _) => format!("/tasks/{task}"),
         (None, _) => "/health".to_owned(),
     };
@@ -102,6 +106,10 @@ fn verbs(one: &Standstill) -> Markup {
             StandstillReason::Failed => {
                 @if let Some(task) = one.task_id { (decision("retry", "Retry", "Requeued", Some('a')).form(task)) }
                 (cancel(one.task_id))
+            },
+            StandstillReason::BranchFails | StandstillReason::LandingStopped => a.button.primary href="/landing" { "Landing" },
+            StandstillReason::ReviewStuck => {
+                @if let Some(task) = one.task_id { a.button.primary href={ "/tasks/" (task) "/diff" } { "Review it yourself" } }
             },
             StandstillReason::ProjectUnavailable => a.button href="/health" { "Health" },
         }

@@ -19,7 +19,7 @@ pub(super) fn render(number: usize, lane: &LaneView, run: Option<&CheckRunView>,
                 @if let Some(tip) = &lane.tip { ", at " (commit(tip)) }
             }
             @if let Some(error) = &lane.error {
-                div.alert role="alert" { p { "This lane cannot go on: " (error) } p.muted { "Baton tries again by itself." } }
+                div.alert role="alert" { p { "This lane cannot go on: " (error) } p.muted { "Baton tries again; what keeps it is yours to change." } }
             }
             @if let Some(run) = run { (at_work(run, lane, now)) }
             ol.lane-tasks { @for candidate in &lane.candidates { (entry(candidate, lane, now)) } }
@@ -61,6 +61,7 @@ fn entry(candidate: &LaneCandidate, lane: &LaneView, now: Timestamp) -> Markup {
 fn standing(candidate: &LaneCandidate, lane: &LaneView) -> Markup {
     html! {
         @if candidate.is_being_checked { span.tone-working { "▶ being checked" } }
+        @else if let Some(delayed) = &candidate.delayed { span.tone-failed { "✗ waits: " (delayed) } }
         @else if let Some(behind) = candidate.behind {
             span.tone-queued { "◷ waits behind " a href={ "#candidate-" (behind) } { (behind) } }
         }

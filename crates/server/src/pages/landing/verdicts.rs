@@ -1,7 +1,8 @@
 //! What the checks said about the newest commits.
 
 use baton_core::base::time::Timestamp;
-use baton_engine::landing::board::{CheckExit, VerdictView};
+use baton_core::landing::evidence::CheckExit;
+use baton_engine::landing::board::VerdictView;
 use maud::{Markup, html};
 
 use crate::pages::landing::commit;
@@ -39,6 +40,7 @@ fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
             span.muted {
                 (duration(ms)) ", " (pluralize(verdict.runs, "run"))
                 @if let Some(at) = verdict.checked_at { ", " (ago(at, now)) }
+                ", suite " code title=(verdict.suite) { (verdict.suite.get(..12).unwrap_or(&verdict.suite)) } ", " (verdict.environment)
             }
             @for check in &verdict.failed {
                 details {

@@ -4,7 +4,8 @@ use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::TaskId;
 use baton_core::task::ledger::TaskNote;
-use baton_core::task::state::{ReviewMark, TaskState};
+use baton_core::task::state::{QueueName, ReviewMark, TaskState};
+use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::reports::view::task_view;
 use baton_engine::tasks::start_at::waits_until;
 use maud::{Markup, html};
@@ -29,6 +30,7 @@ pub(crate) async fn show(
 ) -> PageResult {
     let seen = TaskPage::load(&app, id, request).await?;
     let view = task_view(&app.workspace.scheduling(), id).await?;
+    let landing = TaskLandingView::load(&app.workspace.landing, &app.workspace.projects, &seen.task).await?;
     let questions = load_questions(&app, id).await?;
     let events = history(&app, id).await?;
     let spans = walk(&seen.task, &events);
@@ -41,7 +43,8 @@ pub(crate) async fn show(
     let body = html! {
         @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
         (standing(&seen))
-        @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { "Baton keeps retrying (" (problem.service) ", since " (ago(problem.since, now)) ")." } } }
+        @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { (problem.service) ", since " (ago(problem.since, now)) "." } } }
+        @if let Some(landing) = &landing { div.notice { p { "Landing: " (landing.message) } } }
         @if let Some(reason) = &view.not_started { div.notice { p { "Ready but not started: " (reason.message) "." } } }
         (machine::render(&spans, now))
         div.columns {
@@ -120,7 +123,7 @@ fn notes(seen: &TaskPage) -> Markup {
                             @match note {
                                 TaskNote::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
                                 TaskNote::Requeued { at, reason } => { span.muted { "Requeued " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
-                                TaskNote::NotLanded { at, reason } => { span.muted { "Not merged " (ago(*at, seen.frame.now)) } pre { (reason.describe()) } },
+                                TaskNote::NotLanded { at, reason } => { span.muted { (if seen.task.state().queue() == QueueName::Landing { "Waits since " } else { "Sent back " }) (ago(*at, seen.frame.now)) } pre { (reason.describe()) } },
                                 TaskNote::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
                             }
                         }

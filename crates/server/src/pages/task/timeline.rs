@@ -135,9 +135,38 @@ fn line(recorded: &StoredEvent, now: Timestamp) -> Markup {
     }
 }
 
+/// Characters of a reason that are shown.
+const CHARS_MAX: usize = 160;
+
+/// The way of accepted work into its branch.
+fn describe_landing(body: &EventBody) -> String {
+    match body {
+        EventBody::TaskLanding { despite: Some(despite), .. } => {
+            format!("accepted by force despite: {despite}; waits in its lane for the checks")
+        }
+        EventBody::TaskLandingDelayed { reason, .. } => {
+            format!("waits in its lane: {}", short(&reason.headline(), CHARS_MAX))
+        }
+        EventBody::TaskLanded { commit, verified, evidence, .. } => {
+            let mut text = format!("landed with {}", short(commit.as_str(), 12));
+            if let Some(evidence) = evidence {
+                let _ = write!(text, "; {}", evidence.sentence());
+            }
+            for one in verified {
+                let _ = write!(text, "; {one}");
+            }
+            text
+        }
+        EventBody::TaskSentBack { reason, .. } => {
+            format!("sent back: {}", short(&reason.headline(), CHARS_MAX))
+        }
+        EventBody::TaskForced { .. } => "landed by force, without its checks".to_owned(),
+        _ => "accepted; waits in its lane for the checks".to_owned(),
+    }
+}
+
 /// A short description of an event.
 fn describe_event(body: &EventBody) -> String {
-    const CHARS_MAX: usize = 160;
     match body {
         EventBody::TaskCreated { .. } => "created".to_owned(),
         EventBody::TaskClaimed { agent, .. } => format!("claimed by {agent}"),
@@ -158,23 +187,11 @@ fn describe_event(body: &EventBody) -> String {
         EventBody::TaskConflicted { detail, .. } => {
             format!("conflict: {}", short(detail.as_str(), CHARS_MAX))
         }
-        EventBody::TaskLanding { despite: None, .. } => {
-            "accepted; waits in its lane for the checks".to_owned()
-        }
-        EventBody::TaskLanding { despite: Some(despite), .. } => {
-            format!("accepted by force despite: {despite}; waits in its lane for the checks")
-        }
-        EventBody::TaskLanded { commit, verified, .. } => {
-            let mut text = format!("landed with {}", short(commit.as_str(), 12));
-            for one in verified {
-                let _ = write!(text, "; {one}");
-            }
-            text
-        }
-        EventBody::TaskSentBack { reason, .. } => {
-            format!("not merged: {}", short(&reason.headline(), CHARS_MAX))
-        }
-        EventBody::TaskForced { .. } => "merged without its checks".to_owned(),
+        EventBody::TaskLanding { .. }
+        | EventBody::TaskLandingDelayed { .. }
+        | EventBody::TaskLanded { .. }
+        | EventBody::TaskSentBack { .. }
+        | EventBody::TaskForced { .. } => describe_landing(body),
         EventBody::TaskRecycled { breakdown, .. } => format!("recycled; {breakdown} plans the rest"),
         EventBody::TaskReplaced { replaced_by, .. } => {
             format!("replaced by {}", pluralize(replaced_by.len() as u64, "task"))

@@ -98,6 +98,7 @@ impl WalkBuilder {
             | EventBody::MessagePosted { .. }
             | EventBody::MessagesDelivered { .. }
             | EventBody::AgentStarted { .. }
+            | EventBody::TaskLandingDelayed { .. }
             | EventBody::TaskLanded { .. }
             | EventBody::TaskForced { .. }
             | EventBody::TaskReplaced { .. }

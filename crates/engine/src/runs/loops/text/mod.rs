@@ -151,7 +151,7 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
     for (task, queue) in not_merged {
         let _ = writeln!(
             text,
-            "{task} is not merged: it is in {queue}. See baton task show {task}, baton accept {task}."
+            "{task} has not landed: it is in {queue}. See baton task show {task}, baton accept {task}."
         );
     }
     if work.subtasks.is_empty() {

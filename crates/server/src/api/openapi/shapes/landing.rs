@@ -15,6 +15,7 @@ pub(super) fn shapes() -> Shapes {
         ("since", time()),
         ("is_being_checked", flag()),
         ("behind", or_null(&refer("TaskId"))),
+        ("delayed", or_null(&said())),
     ]);
     let lane = object(&[
         ("branch", said()),
@@ -33,6 +34,8 @@ pub(super) fn shapes() -> Shapes {
         ("commit", said()),
         ("base", said()),
         ("tree", said()),
+        ("suite", said()),
+        ("environment", said()),
         ("passed", flag()),
         ("flaky", list(&said())),
         ("failed", list(&object(&[("name", said()), ("exit_code", exit_code()), ("output_tail", text())]))),
@@ -58,7 +61,41 @@ pub(super) fn shapes() -> Shapes {
         ("recent", list(&recent())),
         ("verdicts", list(&verdict)),
     ]);
-    vec![("Landing", landing)]
+    vec![("Landing", landing), ("TaskLanding", task_landing())]
+}
+
+/// Where one task stands. What else it says depends on that.
+fn task_landing() -> Value {
+    let check = object(&[("name", said()), ("exit_code", exit_code())]);
+    let evidence = object(&[
+        ("commit", said()),
+        ("base", said()),
+        ("tree", said()),
+        ("suite", said()),
+        ("environment", said()),
+        ("checks", list(&check)),
+        ("checked_at", time()),
+        ("duration_ms", count()),
+    ]);
+    object(&[
+        ("message", said()),
+        ("state", one_of(&["checking", "waiting", "sent_back", "landed", "forced"])),
+        ("branch?", said()),
+        ("position?", count()),
+        ("commit?", or_null(&said())),
+        ("base?", or_null(&said())),
+        ("suite?", or_null(&said())),
+        ("since?", or_null(&time())),
+        ("task_ids?", list(&refer("TaskId"))),
+        ("behind?", or_null(&refer("TaskId"))),
+        ("error?", or_null(&text())),
+        ("delayed?", or_null(&said())),
+        ("at?", time()),
+        ("reason?", said()),
+        ("checks?", list(&open(check))),
+        ("evidence?", or_null(&evidence)),
+        ("by?", said()),
+    ])
 }
 
 /// How a task left its lane. What else it says depends on how.

@@ -56,7 +56,18 @@ pub(super) fn shapes() -> Shapes {
 }
 
 fn standstill() -> Value {
-    let reasons = ["plan_wanted", "breakdown_cancelled", "dead_dependency", "failed", "project_unavailable"];
+    let reasons = [
+        "plan_to_approve",
+        "plan_wanted",
+        "held",
+        "breakdown_cancelled",
+        "dead_dependency",
+        "failed",
+        "project_unavailable",
+        "branch_fails",
+        "landing_stopped",
+        "review_stuck",
+    ];
     object(&[
         ("reason", one_of(&reasons)),
         ("task_id", or_null(&refer("TaskId"))),

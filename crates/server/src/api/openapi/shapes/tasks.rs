@@ -56,6 +56,7 @@ pub(super) fn shapes() -> Shapes {
         ("no_fallback", flag()),
         ("run", or_null(&refer("Run"))),
         ("environment?", environment()),
+        ("landing?", refer("TaskLanding")),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),

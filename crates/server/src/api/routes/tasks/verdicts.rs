@@ -192,6 +192,7 @@ pub(super) async fn accept(
     let old = app.tasks().task(id).await?.value.state().status();
     match app.workspace.acceptor().accept(id, body.force, app.actor()).await? {
         Accepted::Waiting { landing } => {
+            app.workspace.lander().look_again(id).await?;
             let transition = TransitionView::new(old, &app.tasks().task(id).await?.value);
             Ok(Json(AcceptedView::new(transition, Some(landing))))
         }
@@ -221,7 +222,8 @@ async fn preview(
             "send several requests",
         ));
     }
-    let preview = forecast::preview(&app.workspace.projects, &body.task_ids, body.force, app.actor()).await?;
+    let (projects, acceptor) = (&app.workspace.projects, app.workspace.acceptor());
+    let preview = forecast::preview(projects, &acceptor, &body.task_ids, body.force, app.actor()).await?;
     Ok(Json(AcceptPreviewView { preview }))
 }
 
