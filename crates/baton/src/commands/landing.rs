@@ -26,7 +26,7 @@ impl LandedBranch {
             Some(remote) => format!("{} of {remote}", self.branch),
             None => self.branch.clone(),
         };
-        format!("Merged into {place}. Merge it into your branch: {}", self.command())
+        format!("Landed on {place}. Merge it into your branch: {}", self.command())
     }
 }
 
@@ -38,7 +38,7 @@ mod tests {
     fn one_command_merges_the_work() {
         let mut landing = LandedBranch { branch: "baton/next".to_owned(), remote: None };
         let sentence = landing.sentence();
-        assert_eq!(sentence, "Merged into baton/next. Merge it into your branch: git merge baton/next");
+        assert_eq!(sentence, "Landed on baton/next. Merge it into your branch: git merge baton/next");
         landing.remote = Some("git@host:team/app.git".to_owned());
         assert_eq!(landing.command(), "git pull git@host:team/app.git baton/next");
     }

@@ -15,6 +15,7 @@ use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use crate::commands::accept::LandingNarrator;
 use crate::context::api::Api;
 use crate::error::CliError;
 use crate::output;
@@ -70,20 +71,35 @@ impl LaneEnd {
 }
 
 /// Waits until the task has left its lane, or the lane cannot go on.
-pub(crate) async fn wait(api: &Api, task: TaskId) -> Result<LaneEnd, CliError> {
+pub(crate) async fn wait(
+    api: &Api,
+    task: TaskId,
+    narrator: &mut LandingNarrator,
+) -> Result<LaneEnd, CliError> {
     if !api.is_served() {
-        api.land(task).await?;
-        return look(api, task).await;
+        let worked = api.land(task, |landing| narrator.look(landing)).await;
+        return match (look(api, task).await?, worked) {
+            (LaneEnd::Waiting { .. }, Err(error)) => {
+                let hint = error.hint.lines().next().unwrap_or_default();
+                Ok(LaneEnd::Waiting { why: format!("{}; {hint}", error.message) })
+            }
+            (ended, _) => Ok(ended),
+        };
     }
     loop {
+        let landing: LandingView = api.get("/api/landing").await?;
+        narrator.look(&landing);
         match look(api, task).await? {
             LaneEnd::Waiting { .. } => {
-                if let Some(why) = standstill(api, task).await? {
+                if let Some(why) = standstill(landing, task) {
                     return Ok(LaneEnd::Waiting { why });
                 }
                 sleep(LOOK_EVERY).await;
             }
-            ended => return Ok(ended),
+            ended => {
+                narrator.look(&api.get("/api/landing").await?);
+                return Ok(ended);
+            }
         }
     }
 }
@@ -110,18 +126,15 @@ fn last_reason(view: TaskView) -> Option<Box<NotLanded>> {
 }
 
 /// Why waiting would take longer than anybody wants: its lane cannot go on, or it rests on a task that is not in it.
-async fn standstill(api: &Api, task: TaskId) -> Result<Option<String>, CliError> {
-    let landing: LandingView = api.get("/api/landing").await?;
-    let Some(lane) = landing.lanes.into_iter().find(|lane| place(lane, task).is_some()) else {
-        return Ok(None);
-    };
+fn standstill(landing: LandingView, task: TaskId) -> Option<String> {
+    let lane = landing.lanes.into_iter().find(|lane| place(lane, task).is_some())?;
     if lane.error.is_some() {
-        return Ok(lane.error);
+        return lane.error;
     }
     let behind = place(&lane, task).and_then(|at| lane.candidates[at].behind);
-    Ok(behind.filter(|on| place(&lane, *on).is_none()).map(|on| {
+    behind.filter(|on| place(&lane, *on).is_none()).map(|on| {
         format!("it was started on the work of {on}, which has to land first; see baton task show {on}")
-    }))
+    })
 }
 
 async fn why_waiting(api: &Api, task: TaskId) -> Result<String, CliError> {
@@ -131,6 +144,9 @@ async fn why_waiting(api: &Api, task: TaskId) -> Result<String, CliError> {
     };
     let at = place(lane, task).unwrap_or_default();
     let candidate = &lane.candidates[at];
+    if let Some(delayed) = candidate.delayed.as_ref().filter(|_| !candidate.is_being_checked) {
+        return Ok(delayed.clone());
+    }
     Ok(match (candidate.is_being_checked, candidate.behind, api.is_served()) {
         (true, _, _) => format!("the checks run on {} with it", lane.branch),
         (false, Some(behind), _) => format!("behind {behind} to land on {}", lane.branch),
@@ -156,10 +172,11 @@ fn render(landing: &LandingView) -> String {
             let _ = writeln!(text, "  cannot go on, tries again: {error}");
         }
         for candidate in &lane.candidates {
-            let why = match (candidate.is_being_checked, candidate.behind) {
-                (true, _) => "being checked".to_owned(),
-                (false, Some(behind)) => format!("behind {behind}"),
-                (false, None) => "next".to_owned(),
+            let why = match (candidate.is_being_checked, &candidate.delayed, candidate.behind) {
+                (true, ..) => "being checked".to_owned(),
+                (false, Some(delayed), _) => format!("waiting: {delayed}"),
+                (false, None, Some(behind)) => format!("behind {behind}"),
+                (false, None, None) => "next".to_owned(),
             };
             let _ = writeln!(text, "  {}  {why}  {}", candidate.task_id, candidate.title);
         }
@@ -186,7 +203,7 @@ pub(crate) fn end_sentence(end: &LandingEnd) -> String {
     match end {
         LandingEnd::Landed { commit } => format!("landed at {}", short_commit(commit)),
         LandingEnd::SentBack { headline, .. } => format!("sent back: {headline}"),
-        LandingEnd::Forced { by, .. } => format!("forced past the checks by {by}"),
+        LandingEnd::Forced { by, .. } => format!("landed by force of {by}, without its checks"),
     }
 }
 
@@ -204,5 +221,6 @@ fn sentence(verdict: &VerdictView) -> String {
     } else {
         format!("passed, flaky: {}", names(verdict.flaky.iter().map(NonBlank::as_str).collect()))
     };
-    format!("{commit} for {}  {outcome}  ({} ms)", verdict.branch, verdict.duration_ms)
+    let suite = verdict.suite.get(..COMMIT_DIGITS).unwrap_or(&verdict.suite);
+    format!("{commit} for {}  {outcome}  ({} ms, suite {suite})", verdict.branch, verdict.duration_ms)
 }

@@ -80,7 +80,7 @@ impl Narration {
                     AcceptedBy::PlanApproved { .. } => {
                         format!("✔ {}: plan approved", self.name(*task))
                     }
-                    AcceptedBy::Actor { .. } => format!("✔ {}: accepted and merged", self.name(*task)),
+                    AcceptedBy::Actor { .. } => format!("✔ {}: accepted and landed", self.name(*task)),
                     AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
                 })
             }
@@ -97,6 +97,9 @@ impl Narration {
             }
             EventBody::TaskLanding { task, .. } if self.has_ids => {
                 Some(format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task)))
+            }
+            EventBody::TaskLandingDelayed { task, reason } => {
+                Some(format!("‖ {}: waits, because {}", self.name(*task), reason.headline()))
             }
             EventBody::TaskSentBack { task, reason } => {
                 Some(format!("↩ {}: {}", self.name(*task), self.not_landed(reason)))

@@ -1,8 +1,11 @@
 //! The API, answered by the running server if there is one, else in this process on the store. A command cannot tell
 //! which.
 
+use std::time::Duration;
+
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
+use baton_engine::landing::board::LandingView;
 use baton_engine::query::Cursor;
 use baton_engine::reports::view::TaskView;
 use baton_engine::settings::location::StateLocation;
@@ -20,6 +23,16 @@ use crate::output;
 
 /// Largest page the API returns.
 const PAGE_MAX: u32 = 500;
+
+/// Between two looks at lanes that this process works on.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Checks that print a lot are looked at now and then.
+async fn next_change(changes: &mut watch::Receiver<u64>) {
+    // The board lives as long as the lander.
+    let _ = changes.changed().await;
+    tokio::time::sleep(LOOK_EVERY).await;
+}
 
 pub(crate) struct Api {
     client: ApiClient,
@@ -52,10 +65,27 @@ impl Api {
     }
 
     /// Works on the lane of a task until the task has left it, where no server does that.
-    pub(crate) async fn land(&self, task: TaskId) -> Result<(), CliError> {
+    /// `seen` gets what there is to see of the lanes whenever it has changed.
+    pub(crate) async fn land(
+        &self,
+        task: TaskId,
+        mut seen: impl FnMut(&LandingView),
+    ) -> Result<(), CliError> {
         let Some((context, _)) = &self.here else { return Ok(()) };
-        let lander = context.workspace(context.settings()?).lander();
-        Ok(lander.land(task).await?)
+        let workspace = context.workspace(context.settings()?);
+        let lander = workspace.lander();
+        let mut changes = lander.board.changes();
+        let mut work = Box::pin(lander.land(task));
+        loop {
+            seen(&workspace.landing.view(&workspace.projects).await?);
+            tokio::select! {
+                ended = &mut work => {
+                    seen(&workspace.landing.view(&workspace.projects).await?);
+                    return Ok(ended?);
+                }
+                () = next_change(&mut changes) => {}
+            }
+        }
     }
 
     /// Whether a server answers, rather than this process.

@@ -197,11 +197,8 @@ fn a_dependent_task_starts_from_the_accepted_work() {
     };
     assert!(status.success(), "{shown}");
     let lines: Vec<&str> = shown.lines().collect();
-    assert!(lines[0].starts_with(&format!("{first}  accepted")), "{shown}");
-    assert_eq!(
-        lines[1], "Merged into baton/next. Merge it into your branch: git merge baton/next",
-        "{shown}"
-    );
+    assert!(lines[0].starts_with(&format!("{first}  landed")), "{shown}");
+    assert_eq!(lines[1], "Landed on baton/next. Merge it into your branch: git merge baton/next", "{shown}");
     server.wait_for_queue(second, "provisional");
     server.git(&["cat-file", "-e", &format!("baton/{second}:built.txt")]);
 }

@@ -10,7 +10,7 @@ fn up_tells_what_happens_to_each_task() {
     up.wait_for_line(&format!("▶ {known} “Known before it starts”: agent started"));
     up.wait_for_line(&format!("○ {known} “Known before it starts”: ready for review"));
     repo.stdout(&["accept", &known]);
-    up.wait_for_line(&format!("✔ {known} “Known before it starts”: accepted and merged"));
+    up.wait_for_line(&format!("✔ {known} “Known before it starts”: accepted and landed"));
     up.end();
 }
 

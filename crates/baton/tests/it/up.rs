@@ -170,7 +170,7 @@ fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options(
     let (_scratch, folder, ids) = finished_work();
     let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(printed.contains(&format!("{}  accepted  Just right", ids[0])), "{printed}");
+    assert!(printed.contains(&format!("{}  landed  Just right", ids[0])), "{printed}");
     assert!(printed.contains("⚠ 2 task(s) burned out (0 commits, max turns):"), "{printed}");
     assert!(printed.contains(&format!("{}: Too much (project: none)", ids[1])), "{printed}");
     assert!(printed.contains("--force") && printed.contains("--recycle"), "{printed}");

@@ -76,9 +76,12 @@ pub(crate) fn render(view: &TaskView) -> String {
     if let Some(problem) = &view.problem {
         let _ = writeln!(
             text,
-            "\nIn the way ({}; Baton looks again by itself): {}",
+            "\nIn the way ({}): {}\nWhat needs you is in baton questions; the rest is tried again.",
             problem.service, problem.error
         );
+    }
+    if let Some(landing) = &view.landing {
+        let _ = writeln!(text, "\nLanding: {}", landing.message);
     }
     if !view.dead_edges.is_empty() {
         let id = summary.task_id;
@@ -99,7 +102,7 @@ pub(crate) fn render(view: &TaskView) -> String {
         text.push_str(&render_verified(verified));
     }
     if let Some(note) = view.notes.last() {
-        text.push_str(&render_note(note));
+        text.push_str(&render_note(note, &view.state));
     }
     if !summary.needs_review.is_empty() {
         let _ = writeln!(text, "\nLook closely before you accept it: {}", summary.needs_review.join("; "));
@@ -145,7 +148,8 @@ fn render_verified(verified: &Evidence) -> String {
         let _ = writeln!(text, "Measured at {} from {}", short(head.as_str()), short(base.as_str()));
     }
     for check in &verified.checks {
-        let _ = writeln!(text, "Check {}: exit code {}", check.name, check.exit_code);
+        let without = if check.fails_without { ", and it fails without this work, too" } else { "" };
+        let _ = writeln!(text, "Check {}: exit code {}{without}", check.name, check.exit_code);
     }
     text
 }
@@ -156,14 +160,15 @@ fn short(commit: &str) -> &str {
 }
 
 /// Why the last attempt did not end the task.
-fn render_note(note: &TaskNote) -> String {
+fn render_note(note: &TaskNote, state: &TaskState) -> String {
     match note {
         TaskNote::Rejected { reason, .. } => format!("\nRejected:\n{}\n", reason.as_str().trim_end()),
         TaskNote::Conflict { detail, .. } => {
-            format!("\nNot merged because of conflicts:\n{}\n", detail.as_str().trim_end())
+            format!("\nSent back because of conflicts:\n{}\n", detail.as_str().trim_end())
         }
         TaskNote::NotLanded { reason, .. } => {
-            format!("\nAccepted, and not merged:\n{}\n", reason.describe().trim_end())
+            let word = if matches!(state, TaskState::Landing(_)) { "Waiting" } else { "Sent back" };
+            format!("\n{word}: {}\n", reason.describe().trim_end())
         }
         TaskNote::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
             format!("\nRequeued: {reason}:\n{}\n", output_tail.trim_end())

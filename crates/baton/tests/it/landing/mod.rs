@@ -8,6 +8,9 @@ mod killed;
 mod lanes;
 mod many;
 mod policies;
+mod protected;
+mod red;
+mod said;
 mod watching;
 
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{adding_agent, events, own_history};
 use crate::engine::test_repo::{SHELL_FUNCTIONS, TestRepo};
@@ -34,6 +34,7 @@ fn commands_that_verify_a_task_fail_before_it_and_pass_with_it() {
     assert_eq!(verified["after"], 0, "green on the candidate: {landed:#}");
     assert_eq!(verified["base"], repo.git(&["rev-parse", "main"]));
     assert_eq!(landed["commit"], repo.git(&["rev-parse", "baton/next"]));
+    assert_eq!(landed["evidence"]["base"], verified["base"], "{landed:#}");
     assert!(repo.prompt(&task).contains("test -e a.txt"), "the agent knows how it is verified");
     assert_eq!(event(&repo, &task, "task_landing")["by"]["kind"], "policy");
 }
@@ -149,6 +150,15 @@ fn nobody_reviews_their_own_work_and_unclear_words_are_left_to_a_person() {
     own.until("it says why it waits", || {
         own.show(&task)["problem"]["error"].as_str().is_some_and(|error| error.contains("waits for a review"))
     });
+    let standing = own.json(&["questions"])["standstills"][0].clone();
+    assert_eq!(
+        (&standing["reason"], &standing["task_id"]),
+        (&json!("review_stuck"), &json!(task)),
+        "{standing:#}"
+    );
+    assert!(standing["commands"].to_string().contains(&format!("baton accept {task}")), "{standing:#}");
+    let shown = own.stdout(&["task", "show", &task]);
+    assert!(shown.contains("baton questions") && !shown.contains("by itself"), "{shown}");
     up.end();
     assert_eq!(own.queue(&task), "provisional");
 
@@ -159,7 +169,9 @@ fn nobody_reviews_their_own_work_and_unclear_words_are_left_to_a_person() {
         let error = unclear.show(&task)["problem"]["error"].clone();
         error.as_str().is_some_and(|error| error.contains("without AGREE or DISAGREE"))
     });
+    assert_eq!(unclear.json(&["questions"])["standstills"][0]["reason"], "review_stuck");
     unclear.stdout(&["accept", &task]);
+    assert_eq!(unclear.json(&["questions"])["standstills"], json!([]));
     up.end();
     assert_eq!(unclear.queue(&task), "done");
 }
@@ -226,8 +238,26 @@ fn checks_run_what_agents_wrote_in_a_fence() {
     let open = fenced("off");
     let task = open.add("Work", &[]);
     let up = open.up();
-    open.until("the check sees the secret", || {
-        open.show(&task)["notes"].to_string().contains("check_failed")
-    });
+    open.until("the check sees the secret", || open.show(&task)["verified"]["checks"][0]["exit_code"] == 1);
     up.end();
+}
+
+#[test]
+fn one_of_several_projects_in_a_repository_has_its_own_policy() {
+    let repo = TestRepo::with_agent(ADD, "checks = { rules = [\"true\"] }");
+    let project = |name: &str| {
+        let made = repo.json(&["project", "create", name]);
+        made["project_id"].as_str().unwrap().to_owned()
+    };
+    let (green, other) = (project("Green"), project("Other"));
+    let file = repo.folder.join(".agent/baton.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{settings}\n[projects.{green}]\naccept_when = \"green\"\n")).unwrap();
+    let tasks = [
+        add(&repo, "Add a.txt", &["--project", &green]),
+        add(&repo, "Add b.txt", &["--project", &other]),
+        add(&repo, "Add c.txt", &["--project", &green, "--accept-when", "person"]),
+    ];
+    repo.work_until(&[(&tasks[0], "done"), (&tasks[1], "provisional"), (&tasks[2], "provisional")]);
+    assert_eq!(repo.queue(&tasks[1]), "provisional");
 }

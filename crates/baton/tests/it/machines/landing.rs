@@ -48,3 +48,31 @@ fn i18_the_remote_gets_the_commit_that_passed_and_no_other() {
     worker.end();
     up.end();
 }
+
+#[test]
+fn a_push_that_the_remote_refuses_keeps_the_work_waiting_with_the_reason() {
+    let Some(fleet) = fleet("refused", ADD) else { return };
+    let office = fleet.machine_with("office", CHECKS);
+    let up = office.up(&["--agents", "2"]);
+    up.wait_for_line("Listening");
+    let project = office.project(&fleet);
+    let task = office.add(&project, "Add a.txt", &[]);
+    office.until_queue(&task, "provisional");
+    // The branch is closed to everybody; branches of tasks are not.
+    let hook = fleet.remote.join("hooks/update");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\n[ \"$1\" != refs/heads/main ]\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (ended_well, printed) = office.try_stdout(&["accept", &task]);
+    assert!(ended_well, "it only waits: {printed}");
+    assert!(printed.contains("waiting: ") && printed.contains("hook declined"), "{printed}");
+    assert!(printed.contains("look at its hooks and at the rules of the branch"), "{printed}");
+    let standing = office.json(&["questions"])["standstills"][0].clone();
+    assert_eq!(standing["reason"], "landing_stopped", "{standing:#}");
+
+    std::fs::remove_file(&hook).unwrap();
+    let (landed, printed) = office.try_stdout(&["accept", &task]);
+    assert!(landed && printed.contains(&format!("{task}  landed")), "{printed}");
+    assert!(fleet.files("main").contains(&"a.txt".to_owned()));
+    up.end();
+}

@@ -76,5 +76,7 @@ async fn get_task_says_where_accepted_work_stands() {
     assert_eq!((&asked["task_id"], &asked["landing"]["state"]), (&json!(other), &json!("sent_back")));
     let why = format!("sent back because check fails on baton/next together with {one}: rules");
     assert_eq!(asked["landing"]["message"], why, "{asked:#}");
-    assert_eq!(landing(&client, &one).await, Value::Null, "it has landed");
+    let landed = landing(&client, &one).await;
+    assert_eq!(landed["state"], "landed", "{landed:#}");
+    assert_eq!(landed["evidence"]["checks"][0]["name"], "rules", "{landed:#}");
 }

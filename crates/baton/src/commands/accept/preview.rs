@@ -1,0 +1,139 @@
+//! `baton accept --dry-run`: what would become of each task. The work is really merged, and no branch moves.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_engine::landing::trial::TrialMerge;
+use baton_engine::reports::forecast::AcceptOutcome;
+use baton_engine::reports::view::TaskSummary;
+use serde_json::{Value, json};
+
+use crate::cli::verdicts::AcceptArgs;
+use crate::commands::accept::{AcceptAction, choose_action};
+use crate::context::api::{self, Api};
+use crate::error::CliError;
+use crate::output;
+
+/// Shows what would happen.
+pub(super) async fn show(
+    api: &Api,
+    accept: &AcceptArgs,
+    tasks: Vec<TaskSummary>,
+) -> Result<String, CliError> {
+    let wanted: Vec<TaskId> = tasks
+        .iter()
+        .filter(|task| choose_action(task, accept) == AcceptAction::Accept)
+        .map(|task| task.task_id)
+        .collect();
+    let body = json!({ "task_ids": wanted, "force": accept.force });
+    let mut answer: Value = api.post("/api/tasks/accept-preview", &body).await?;
+    let foreseen: Vec<AcceptOutcome> = api::read(answer["preview"].take())?;
+    let mut foreseen: BTreeMap<TaskId, AcceptOutcome> =
+        foreseen.into_iter().map(|one| (one.task_id, one)).collect();
+    let fates: Vec<(TaskId, AcceptForecast)> = tasks
+        .iter()
+        .map(|task| {
+            (task.task_id, AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id)))
+        })
+        .collect();
+    if api.is_json {
+        let preview: Vec<_> = fates
+            .iter()
+            .map(|(task, fate)| {
+                let (starts, conflicts) = match fate {
+                    AcceptForecast::Accepted { starts, .. } => (&starts[..], &[][..]),
+                    AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
+                    AcceptForecast::Recycled | AcceptForecast::BurnedOut | AcceptForecast::Refused(_) => (&[][..], &[][..]),
+                };
+                json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts })
+            })
+            .collect();
+        return output::json(&json!({ "preview": preview }));
+    }
+    let mut text = String::new();
+    for (task, fate) in fates {
+        let _ = write!(text, "{task}  would be {}", fate.word());
+        match fate {
+            AcceptForecast::Accepted { starts, into, is_checked } => {
+                let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
+                let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+                let _ = write!(text, " and start {what}");
+                if let Some(branch) = into {
+                    let _ = write!(text, "; it merges into {branch} without conflicts");
+                }
+                text.push_str(if is_checked { ", and the checks decide whether it lands\n" } else { "\n" });
+            }
+            AcceptForecast::Conflict { files, is_with_earlier } => {
+                let with = if is_with_earlier { "the tasks before it" } else { "its branch" };
+                let _ = writeln!(text, ": it conflicts with {with} in {}", files.join(", "));
+            }
+            AcceptForecast::Refused(why) => {
+                let _ = writeln!(text, ": {why}");
+            }
+            AcceptForecast::Recycled | AcceptForecast::BurnedOut => text.push('\n'),
+        }
+    }
+    if text.is_empty() {
+        text.push_str("Nothing to accept.\n");
+    }
+    Ok(text)
+}
+
+/// What would happen to one task.
+#[derive(Debug, PartialEq, Eq)]
+enum AcceptForecast {
+    Accepted {
+        starts: Vec<TaskId>,
+        /// The branch that its work merges into.
+        into: Option<BranchName>,
+        is_checked: bool,
+    },
+    Conflict {
+        files: Vec<String>,
+        is_with_earlier: bool,
+    },
+    Recycled,
+    BurnedOut,
+    Refused(String),
+}
+
+impl AcceptForecast {
+    fn new(action: AcceptAction, foreseen: Option<AcceptOutcome>) -> Self {
+        let foreseen = match (action, foreseen) {
+            (AcceptAction::Recycle, _) => return Self::Recycled,
+            (AcceptAction::Report, _) => return Self::BurnedOut,
+            (AcceptAction::Accept, None) => {
+                return Self::Accepted { starts: Vec::new(), into: None, is_checked: false };
+            }
+            (AcceptAction::Accept, Some(foreseen)) => foreseen,
+        };
+        let AcceptOutcome { refused, merge, is_checked, would_start: starts, .. } = foreseen;
+        match (refused, merge) {
+            (Some(why), _) => Self::Refused(why),
+            (None, Some(TrialMerge::Moved)) => {
+                Self::Refused("its branch has moved since it was verified".to_owned())
+            }
+            (None, Some(TrialMerge::Conflict { files, is_with_earlier, .. })) => {
+                Self::Conflict { files, is_with_earlier }
+            }
+            (None, Some(TrialMerge::Fits { into })) => {
+                Self::Accepted { starts, into: Some(into), is_checked }
+            }
+            (None, Some(TrialMerge::Nothing) | None) => {
+                Self::Accepted { starts, into: None, is_checked: false }
+            }
+        }
+    }
+
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Accepted { .. } => "accepted",
+            Self::Conflict { .. } => "sent back",
+            Self::Recycled => "recycled",
+            Self::BurnedOut => "reported as burned out",
+            Self::Refused(_) => "refused",
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What became of each task that was to be accepted.
+
+use std::fmt::Write;
+
+use baton_core::base::id::TaskId;
+use baton_core::recycle::RecycleReason;
+use baton_engine::reports::view::TaskSummary;
+use serde_json::json;
+
+use crate::commands::landing::LandedBranch;
+use crate::commands::lanes::LaneEnd;
+use crate::context::api::Api;
+use crate::error::CliError;
+use crate::output;
+
+#[derive(Default)]
+pub(super) struct AcceptReport {
+    pub accepted: Vec<(TaskSummary, Option<LandedBranch>)>,
+    pub conflicted: Vec<(TaskSummary, Vec<String>)>,
+    pub recycled: Vec<TaskSummary>,
+    pub burned: Vec<TaskSummary>,
+    /// A person has to look at these first.
+    pub left_out: Vec<TaskSummary>,
+    /// Accepted, and not landed: they wait, or were sent back.
+    pub not_landed: Vec<(TaskSummary, LaneEnd)>,
+}
+
+impl AcceptReport {
+    /// Those that their agents, or people, have to look at again.
+    pub(super) fn ids_sent_back(&self) -> Vec<String> {
+        let back = self.sent_back().map(|(task, _)| task);
+        let back = back.chain(self.conflicted.iter().map(|(task, _)| task));
+        back.map(|task| task.task_id.to_string()).collect()
+    }
+
+    fn sent_back(&self) -> impl Iterator<Item = &(TaskSummary, LaneEnd)> {
+        self.not_landed
+            .iter()
+            .filter(|(_, end)| matches!(end, LaneEnd::SentBack { .. } | LaneEnd::Left { .. }))
+    }
+
+    pub(super) fn print(&self, api: &Api) -> Result<String, CliError> {
+        let ids = |tasks: &[TaskSummary]| tasks.iter().map(|task| task.task_id).collect::<Vec<TaskId>>();
+        if api.is_json {
+            let conflicted: Vec<_> = self
+                .conflicted
+                .iter()
+                .map(|(task, files)| json!({ "task_id": task.task_id, "files": files }))
+                .collect();
+            let landed: Vec<_> = self
+                .accepted
+                .iter()
+                .filter_map(|(task, landing)| Some((task.task_id, landing.as_ref()?)))
+                .map(|(id, landing)| json!({ "task_id": id, "branch": landing.branch, "remote": landing.remote }))
+                .collect();
+            return output::json(&json!({
+                "accepted": self.accepted.iter().map(|(task, _)| task.task_id).collect::<Vec<_>>(),
+                "landed": landed,
+                "conflicted": conflicted,
+                "recycled": ids(&self.recycled),
+                "burned_out": ids(&self.burned),
+                "left_out": ids(&self.left_out),
+                "waiting": self
+                    .not_landed
+                    .iter()
+                    .filter(|(_, end)| end.is_waiting())
+                    .map(|(task, end)| end.json(task.task_id))
+                    .collect::<Vec<_>>(),
+                "sent_back": self.sent_back().map(|(task, end)| end.json(task.task_id)).collect::<Vec<_>>(),
+            }));
+        }
+        let mut text = String::new();
+        for (task, landing) in &self.accepted {
+            let word = if landing.is_some() { "landed" } else { "accepted" };
+            let _ = writeln!(text, "{}  {word}  {}", task.task_id, task.title);
+        }
+        for (task, end) in &self.not_landed {
+            let _ = writeln!(text, "{}  {}", task.task_id, end.sentence().unwrap_or_default());
+        }
+        for (task, files) in &self.conflicted {
+            let _ = writeln!(text, "{}  sent back: conflicts in {}", task.task_id, files.join(", "));
+        }
+        for task in &self.recycled {
+            let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
+        }
+        for task in &self.left_out {
+            let (id, why) = (task.task_id, task.needs_review.join("; "));
+            let _ = writeln!(text, "{id}  left out: {why}. Look at it: baton task diff {id}");
+        }
+        if !self.burned.is_empty() {
+            let (burned, others): (Vec<_>, Vec<_>) =
+                self.burned.iter().partition(|task| task.too_large == Some(RecycleReason::TooLarge));
+            let what = [
+                (burned, "burned out (0 commits, max turns)"),
+                (others, "did not converge (tried too often without being accepted)"),
+            ];
+            for (tasks, what) in what.into_iter().filter(|(tasks, _)| !tasks.is_empty()) {
+                let _ = writeln!(text, "\n⚠ {} task(s) {what}:", tasks.len());
+                for task in tasks {
+                    let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                    let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
+                }
+            }
+            text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
+            text.push_str("  baton accept --all --recycle   break them down\n");
+        }
+        if text.is_empty() {
+            text.push_str("Nothing to accept.\n");
+        }
+        Ok(text)
+    }
+}
