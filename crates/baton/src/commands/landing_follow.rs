@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_engine::landing::board::LandingView;
 use baton_engine::landing::history::LandingEntry;
 use baton_engine::landing::live_runs::CheckRunView;
+use baton_engine::landing::views::LandingView;
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_engine::landing::board::LandingView;
+use baton_engine::landing::views::LandingView;
 use baton_engine::query::Cursor;
 use baton_engine::reports::view::TaskView;
 use baton_engine::settings::location::StateLocation;

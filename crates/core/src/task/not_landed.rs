@@ -82,6 +82,16 @@ impl NotLanded {
         }
     }
 
+    /// Whether it is the same reason as far as people are concerned: the output of a check differs from run to run.
+    pub fn says_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::BranchFails { base, .. }, Self::BranchFails { base: other_base, .. }) => {
+                base == other_base && self.headline() == other.headline()
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// In one line, for lists.
     pub fn headline(&self) -> String {
         match self {

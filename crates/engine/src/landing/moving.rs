@@ -75,7 +75,7 @@ impl Lander {
 
     /// The task stays where it is. Said once for each reason: the lane is looked at again and again.
     pub(crate) async fn delay(&self, task: &Task, reason: NotLanded) -> Result<(), EngineError> {
-        if landing_delay(task) == Some(&reason) {
+        if landing_delay(task).is_some_and(|known| known.says_same(&reason)) {
             return Ok(());
         }
         self.leave(task.id(), Command::DelayLanding { reason: Box::new(reason) }).await

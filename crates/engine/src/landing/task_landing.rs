@@ -13,7 +13,8 @@ use baton_core::task::state::TaskState;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
-use crate::landing::board::{LandingBoard, LaneView};
+use crate::landing::board::LandingBoard;
+use crate::landing::views::LaneView;
 use crate::projects::Projects;
 
 /// Events of one task that are looked through for its landing.

@@ -7,6 +7,7 @@ pub mod checkout;
 pub mod doctor;
 pub mod forecast;
 pub mod graph_view;
+mod landing_standstill;
 pub mod lineage;
 pub mod project_report;
 pub mod run_view;

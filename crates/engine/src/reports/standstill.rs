@@ -2,13 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::base::git_name::BranchName;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
-use baton_core::landing::lane::{LanePlace, landing_delay};
-use baton_core::landing::policy::{PolicyStep, policy_step};
 use baton_core::phase::Phase;
-use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::{Provisional, QueueName, ReplacedBy, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
@@ -16,9 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::landing::board::LandingBoard;
-use crate::landing::lanes::LaneKey;
-use crate::landing::reviewer;
 use crate::projects::Projects;
+use crate::reports::landing_standstill::{red_branches, stopped_lane, stuck_reviews};
 use crate::runs::loops::Loops;
 use crate::tasks::service::TaskService;
 use crate::tasks::start_at::waits_until;
@@ -98,7 +93,12 @@ async fn newest(tasks: &TaskService, queue: QueueName) -> Result<Vec<Task>, Engi
     Ok(page.items.into_iter().map(|stored| stored.value).collect())
 }
 
-fn about(task: &Task, reason: StandstillReason, message: String, commands: Vec<String>) -> Standstill {
+pub(super) fn about(
+    task: &Task,
+    reason: StandstillReason,
+    message: String,
+    commands: Vec<String>,
+) -> Standstill {
     Standstill {
         reason,
         task_id: Some(task.id()),
@@ -108,68 +108,6 @@ fn about(task: &Task, reason: StandstillReason, message: String, commands: Vec<S
         message,
         commands,
     }
-}
-
-/// One for each branch, about the task that has waited longest.
-fn red_branches(landing: &[Task]) -> Vec<Standstill> {
-    let mut branches: BTreeMap<(Option<ProjectId>, &BranchName), Vec<&Task>> = BTreeMap::new();
-    for task in landing {
-        if let Some(NotLanded::BranchFails { into, .. }) = landing_delay(task) {
-            branches.entry((task.spec().project_id, into)).or_default().push(task);
-        }
-    }
-    let stand = |mut waiting: Vec<&Task>| {
-        waiting.sort_by_key(|task| LanePlace::of_task(task));
-        let first = waiting.first().copied()?;
-        let reason = landing_delay(first)?;
-        let (id, others) = (first.id(), waiting.len() - 1);
-        let more = if others == 0 { String::new() } else { format!(" and {others} more wait for it") };
-        let message = format!(
-            "{id}: {}{more}. Repair the branch, and what waits lands; a person may also take a task past the checks",
-            reason.headline()
-        );
-        let commands = vec![
-            "baton landing".to_owned(),
-            format!("baton accept {id}"),
-            format!("baton accept {id} --force"),
-        ];
-        Some(about(first, StandstillReason::BranchFails, message, commands))
-    };
-    branches.into_values().filter_map(stand).collect()
-}
-
-fn stopped_lane(lane: &LaneKey, error: &str) -> Option<Standstill> {
-    Some(Standstill {
-        reason: StandstillReason::LandingStopped,
-        task_id: None,
-        project_id: None,
-        on: None,
-        title: NonBlank::new(lane.branch.as_str()).ok()?,
-        message: format!("nothing lands on {}: {error}", lane.branch),
-        commands: vec!["baton landing".to_owned()],
-    })
-}
-
-/// Finished work that waits for a review which cannot come to a result without a person.
-async fn stuck_reviews(projects: &Projects, provisional: &[Task]) -> Result<Vec<Standstill>, EngineError> {
-    let mut stuck = Vec::new();
-    for task in provisional {
-        // Settings that cannot be read are reported on the project.
-        let Ok(settings) = projects.settings_for(task).await else { continue };
-        let step = policy_step(settings.accept_policy(task), settings.is_checked(task), task);
-        if step != PolicyStep::Review {
-            continue;
-        }
-        let Some(why) = reviewer::obstacle(projects, &settings, task).await? else { continue };
-        let id = task.id();
-        let commands = vec![
-            format!("baton task diff {id}"),
-            format!("baton accept {id}"),
-            format!("baton reject {id} --reason TEXT"),
-        ];
-        stuck.push(about(task, StandstillReason::ReviewStuck, why.to_string(), commands));
-    }
-    Ok(stuck)
 }
 
 fn plan_to_approve(task: &Task) -> Option<Standstill> {

@@ -4,6 +4,7 @@
 //! project's root or the attempt's worktree. Each run is on its own: its output, its environment, its time and its
 //! end. What a Taskfile means is the business of `baton-taskfile`.
 
+mod check_reader;
 pub mod checks;
 mod error;
 mod explained;

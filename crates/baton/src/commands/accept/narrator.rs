@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_engine::landing::board::{LandingView, LaneCandidate};
 use baton_engine::landing::live_runs::CheckRunView;
+use baton_engine::landing::views::{LandingView, LaneCandidate};
 
 use crate::commands::lanes::{end_sentence, short_commit};
 use crate::output;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::landing::board::LandingView;
+use baton_engine::landing::views::LandingView;
 
 use crate::api::route::Route;
 use crate::http::error::Result;

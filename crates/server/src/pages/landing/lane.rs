@@ -1,8 +1,8 @@
 //! One lane: its branch, the run of the checks at work, and its candidates in order.
 
 use baton_core::base::time::Timestamp;
-use baton_engine::landing::board::{LaneCandidate, LaneView};
 use baton_engine::landing::live_runs::CheckRunView;
+use baton_engine::landing::views::{LaneCandidate, LaneView};
 use maud::{Markup, html};
 
 use crate::pages::landing::commit;

@@ -7,7 +7,7 @@ mod verdicts;
 use axum::extract::State;
 use baton_core::base::accept_policy::AcceptPolicy;
 use baton_core::base::git_name::CommitId;
-use baton_engine::landing::board::LandingView;
+use baton_engine::landing::views::LandingView;
 use baton_engine::settings::Settings;
 use maud::{Markup, html};
 

@@ -2,7 +2,7 @@
 
 use baton_core::base::time::Timestamp;
 use baton_core::landing::evidence::CheckExit;
-use baton_engine::landing::board::VerdictView;
+use baton_engine::landing::views::VerdictView;
 use maud::{Markup, html};
 
 use crate::pages::landing::commit;
