@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::context::server_file;
 use crate::context::{self, CliContext};
@@ -75,13 +76,19 @@ impl Api {
         let workspace = context.workspace(context.settings()?);
         let lander = workspace.lander();
         let mut changes = lander.board.changes();
-        let mut work = Box::pin(lander.land(task));
+        // In a task of its own: whoever looks waits for locks that it may hold.
+        let mut work = JoinSet::new();
+        work.spawn(async move { lander.land(task).await });
         loop {
             seen(&workspace.landing.view(&workspace.projects).await?);
             tokio::select! {
-                ended = &mut work => {
+                ended = work.join_next() => {
                     seen(&workspace.landing.view(&workspace.projects).await?);
-                    return Ok(ended?);
+                    return match ended {
+                        Some(Ok(ended)) => Ok(ended?),
+                        Some(Err(error)) => Err(CliError::bug(format!("landing ended unexpectedly: {error}"))),
+                        None => Ok(()),
+                    };
                 }
                 () = next_change(&mut changes) => {}
             }
