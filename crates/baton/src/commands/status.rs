@@ -108,7 +108,7 @@ fn render(status: &StatusReport) -> String {
     let parts = [
         (waiting.questions, "question", "baton questions"),
         (waiting.to_review, "task to review", "baton task list --queue provisional"),
-        (waiting.standstills, "standstill", "baton questions"),
+        (waiting.standstills, "task at a standstill", "baton questions"),
     ];
     text.push('\n');
     if parts.iter().all(|(count, ..)| *count == 0) {

@@ -24,9 +24,8 @@ pub(crate) async fn take(api: &Api, arguments: &TakeArgs) -> Result<String, CliE
     let path = format!("/api/tasks/{id}/takeover");
     let mut taken: TakeoverView = api.post(&path, &json!({ "now": arguments.now })).await?;
     if !taken.is_free {
-        output::talk(
-            "Waiting until the agent has ended its turn. Ctrl-C stops waiting; the task stays yours.",
-        );
+        let what = if arguments.now { "is ended" } else { "has ended its turn" };
+        output::talk(&format!("Waiting until the agent {what}. Ctrl-C stops waiting; the task stays yours."));
     }
     while !taken.is_free {
         sleep(LOOK_EVERY).await;

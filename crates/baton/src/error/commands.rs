@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_hint_names_the_ids_of_its_message() {
-        let message = "TASK-00000007 is Done: accept is not possible in this state";
+        let message = "TASK-00000007 is done: accept is not possible in this state";
         assert_eq!(
             hint("wrong_state", "see what it allows now", message),
             "see what it allows now: baton task show TASK-00000007, baton explain states"

@@ -153,7 +153,7 @@ fn mistakes_get_an_error_and_a_hint() {
     insta::assert_snapshot!(folder.transcript(&["task", "retry", &id]), @r"
     exit 4
     --- stderr
-    error: TASK-00000000 is Incoming: retry is not possible in this state
+    error: TASK-00000000 is queued: retry is not possible in this state
 
     Hint: see what it allows now: baton task show TASK-00000000, baton explain states
     More: baton explain wrong_state
@@ -184,7 +184,7 @@ fn mistakes_get_an_error_and_a_hint() {
     insta::assert_snapshot!(folder.transcript(&["breakdown", "run", &id]), @r"
     exit 4
     --- stderr
-    error: TASK-00000000 is Incoming: release is not possible in this state
+    error: TASK-00000000 is queued: release is not possible in this state
 
     Hint: see what it allows now: baton task show TASK-00000000, baton explain states
     More: baton explain wrong_state

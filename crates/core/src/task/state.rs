@@ -197,6 +197,26 @@ impl StateName {
     }
 }
 
+impl StateName {
+    /// In a sentence for people: "it is …".
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Incoming => "queued",
+            Self::Held => "held",
+            Self::Breakdown => "waiting for a plan",
+            Self::Claimed => "being worked on",
+            Self::NeedsContinuation => "unfinished and queued",
+            Self::AwaitingResponse | Self::Blocked => "waiting for an answer",
+            Self::Provisional => "ready for review",
+            Self::Landing => "being checked before it lands",
+            Self::Recycled => "split into smaller tasks",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 impl std::fmt::Display for StateName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())

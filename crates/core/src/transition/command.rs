@@ -260,6 +260,18 @@ impl CommandName {
     }
 }
 
+impl CommandName {
+    /// What a person calls it who asked for it.
+    pub const fn asked_for(self) -> &'static str {
+        match self {
+            Self::EnterLane => "accept",
+            Self::HandBack => "give",
+            Self::TakeOver => "take",
+            other => other.as_str(),
+        }
+    }
+}
+
 impl std::fmt::Display for CommandName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())

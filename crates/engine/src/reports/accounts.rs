@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::EngineError;
 use crate::limits::holds::Holds;
 use crate::services::workspace::Workspace;
+use crate::settings::Settings;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountView {
@@ -51,11 +52,20 @@ impl AccountState {
     }
 }
 
-/// Every account of the settings. An agent without one has an account of its own name.
-pub async fn accounts(workspace: &Workspace) -> Result<Vec<AccountView>, EngineError> {
-    let (settings, store) = (&workspace.settings, &workspace.tasks.store);
+/// What all agents used since midnight (UTC), those included that were stopped.
+pub async fn used_today(workspace: &Workspace) -> Result<SpendingAmount, EngineError> {
+    let store = &workspace.tasks.store;
     let now = store.now().await?;
-    let holds = Holds::new(&workspace.tasks).active().await?;
+    let mut used = SpendingAmount::default();
+    for name in agents_by_account(&workspace.settings).into_keys() {
+        let booked = store.spending(SpendingAccount::of_account(name, now)).await?;
+        used = used.plus(booked.map(|stored| stored.value.amount).unwrap_or_default());
+    }
+    Ok(used)
+}
+
+/// Every account of the settings with the agents that work on it. An agent without one has an account of its own name.
+fn agents_by_account(settings: &Settings) -> BTreeMap<AgentName, BTreeSet<AgentName>> {
     let mut agents_of: BTreeMap<AgentName, BTreeSet<AgentName>> =
         settings.accounts.keys().map(|name| (name.clone(), BTreeSet::new())).collect();
     for (name, agent) in &settings.agents {
@@ -65,8 +75,15 @@ pub async fn accounts(workspace: &Workspace) -> Result<Vec<AccountView>, EngineE
             agents_of.entry(account.clone()).or_default().insert(name.clone());
         }
     }
+    agents_of
+}
+
+pub async fn accounts(workspace: &Workspace) -> Result<Vec<AccountView>, EngineError> {
+    let (settings, store) = (&workspace.settings, &workspace.tasks.store);
+    let now = store.now().await?;
+    let holds = Holds::new(&workspace.tasks).active().await?;
     let mut views = Vec::new();
-    for (name, agents) in agents_of {
+    for (name, agents) in agents_by_account(settings) {
         let used = store.spending(SpendingAccount::of_account(name.clone(), now)).await?;
         let used_today = used.map(|stored| stored.value.amount).unwrap_or_default();
         let account = settings.accounts.get(&name);

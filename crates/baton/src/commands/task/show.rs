@@ -183,6 +183,11 @@ fn next_step(view: &TaskView) -> Option<String> {
     if let Some(at) = view.summary.waits_until {
         return Some(format!("Waits until {at}. Start it now: baton task release {id}"));
     }
+    if let Some(reason) =
+        view.summary.held_because.as_ref().filter(|why| why.as_str().starts_with("taken over"))
+    {
+        return Some(format!("Held: {reason}. Hand it back: baton give {id}"));
+    }
     if let Some(reason) = &view.summary.held_because {
         return Some(format!("Held: {reason}. Release it: baton task release {id}"));
     }

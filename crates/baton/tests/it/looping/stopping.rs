@@ -228,3 +228,19 @@ fn i22_the_next_iteration_leaves_what_a_person_holds() {
     assert_eq!(exited["reason"], "no-tasks-available", "{exited}");
     assert_eq!(titled(&server, "Add docs")["held_because"], "I do this one");
 }
+
+#[test]
+fn i22_a_new_loop_leaves_what_a_person_holds() {
+    let server = busy_server(&[], "");
+    let added = server.post("/api/tasks", &json!({ "title": "Not this one", "session_id": "mine" }));
+    let id = added.json()["task_id"].as_str().unwrap().to_owned();
+    let held = server.command().args(["task", "hold", &id, "--reason", "Next week"]).status().unwrap();
+    assert!(held.success());
+    let body = json!({ "recipe_id": "plan-execute-review" });
+    assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
+    let mut listener = Socket::connected(&server.address);
+    listener.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!(exited["reason"], "no-tasks-available", "{exited}");
+    assert_eq!(titled(&server, "Not this one")["held_because"], "Next week");
+}

@@ -1,9 +1,12 @@
 //! Pages without a browser: access, forms and security headers.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::client::{Answer, send};
 use super::test_server::TestServer;
+use crate::wait;
 
 fn form(server: &TestServer, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut all = vec![("content-type", "application/x-www-form-urlencoded")];
@@ -128,4 +131,17 @@ fn a_refused_answer_is_shown_in_its_form_with_the_reason() {
     }
     let taken = form(&server, &path, &[], "answer=YES&next=%2Fboard");
     assert!(taken.status == 303 && taken.head.contains("location: /board\r\n"), "{taken:?}");
+}
+
+#[test]
+fn the_navigation_shows_what_was_spent_today_without_a_budget() {
+    let script = json!([{ "steps": [
+        { "usage": { "input_tokens": 100, "output_tokens": 20, "cost_usd": 1.5 } },
+        { "result": { "status": "COMPLETE", "output": "It greets people." } } ] }]);
+    let server = TestServer::new(&script).start();
+    let project = server.project();
+    let task = server.chat(&project, &json!({ "content": "What does it do?", "task_type": "READ_INFO" }));
+    server.wait_for_queue(&task, "done");
+    let shown = || server.get("/health").body.contains("$1.50 today");
+    wait::until(Duration::from_mins(1), shown, || server.get("/health").body);
 }

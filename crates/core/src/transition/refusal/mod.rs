@@ -11,7 +11,7 @@ use crate::transition::command::CommandName;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum CommandRefusal {
-    #[error("{task} is {state}: {command} is not possible in this state")]
+    #[error("{task} is {}: {} is not possible in this state", state.described(), command.asked_for())]
     WrongState { task: TaskId, state: StateName, command: CommandName },
     /// I16: the result of an attempt that is no longer current is discarded.
     #[error("{attempt} is not the current attempt of {task}; what it sends is discarded")]

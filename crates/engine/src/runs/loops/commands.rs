@@ -209,13 +209,16 @@ fn decision_for(reason: &ExitReason) -> HandoffDecision {
     }
 }
 
+/// How the reason begins of what a loop could not finish, as against what a person stopped.
+pub(crate) const LEFT_BY_LOOP: &str = "the loop ended: ";
+
 /// Why the loop's task is held from now on, for people.
 fn hold_reason(reason: &ExitReason, error: Option<&NonBlank>) -> Result<NonBlank> {
     if *reason == ExitReason::user_requested() {
         return Ok(NonBlank::new(STOPPED_BY_PERSON)?);
     }
     let what = error.map_or_else(|| reason.message(), ToString::to_string);
-    Ok(NonBlank::new(format!("the loop ended: {what}"))?)
+    Ok(NonBlank::new(format!("{LEFT_BY_LOOP}{what}"))?)
 }
 
 fn first_line(text: &NonBlank) -> NonBlank {

@@ -31,6 +31,7 @@ use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service,
 use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
+use crate::runs::loops::commands::LEFT_BY_LOOP;
 use crate::runs::loops::commands::{loop_recipe, named};
 use crate::runs::loops::discovering::DISCOVERED;
 use crate::runs::loops::messages;
@@ -139,12 +140,13 @@ impl LoopDriver {
         let is_new = |task: &Task| *task.state() == TaskState::Incoming && fits(task);
         let mut chosen = self.loops.runs.first_ready(is_new).await?;
         if chosen.is_none() {
-            // What the session's loops discovered is kept for them, and what a person held is kept for that person (I22):
-            // starting a loop takes it up again, going on with one does not.
+            // What the session's loops discovered or left is kept for them: starting a loop takes up again what was left, going
+            // on with one does not. What a person held stays with that person (I22).
             let is_begun = stored.value.iteration() > 1;
             let is_left = |task: &Task| {
                 let why = task.ledger().held_because.as_ref().map(NonBlank::as_str);
-                fits(task) && (!is_begun || why.is_none_or(|why| why == DISCOVERED))
+                let is_loops = |why: &str| why == DISCOVERED || (!is_begun && why.starts_with(LEFT_BY_LOOP));
+                fits(task) && why.is_none_or(is_loops)
             };
             let held = self.loops.held_for(stored.value.session()).await?;
             chosen = held.into_iter().find(|held| is_left(&held.value));

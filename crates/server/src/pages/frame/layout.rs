@@ -4,11 +4,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::SpendingAccount;
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
 use baton_engine::limits::holds::Holds;
 use baton_engine::query::{QuestionFilter, TaskFilter};
+use baton_engine::reports::accounts;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::api::views::health::failing;
@@ -59,7 +59,6 @@ impl Frame {
             None => None,
         };
         let now = tasks.store.now().await?;
-        let today = tasks.store.spending(SpendingAccount::day_of(now)).await?;
         let settings = &app.workspace.settings;
         let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         Ok(Self {
@@ -70,7 +69,7 @@ impl Frame {
             namespace: app.namespace().to_owned(),
             failing: app.workspace.services.failing().iter().map(failing).collect(),
             resting: resting(app, now).await?,
-            spent: today.map_or(0, |stored| stored.value.amount.cost_micro_usd),
+            spent: accounts::used_today(&app.workspace).await?.cost_micro_usd,
             budget: settings.budgets.day.cost_micro_usd,
             guide,
             request,
