@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::{self, UnreadableAnswer};
 use crate::ask::question::{Question, QuestionKind};
+use crate::ask::stop_words::stops;
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 
@@ -181,6 +182,12 @@ pub fn match_option(question: &Question, answer: &NonBlank) -> Result<NonBlank, 
 /// the question whether an answer is enough; every other question with options accepts only those.
 pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
     match question.kind() {
+        // I22: whatever was offered, a person may stop.
+        QuestionKind::Confirmation | QuestionKind::Permission | QuestionKind::Danger
+            if stops(answer.as_str()) && match_option(question, answer).is_err() =>
+        {
+            Ok(answer.clone())
+        }
         QuestionKind::Clarification | QuestionKind::Completion => {
             let options = &question.draft.options;
             let words: Vec<&str> = options.iter().map(NonBlank::as_str).collect();

@@ -117,6 +117,18 @@ impl Fallback {
     }
 }
 
+/// The question whether a dangerous operation may run once more, after it ended like this.
+pub fn dangerous_again(what_happened: &str) -> QuestionDraft {
+    let text = format!(
+        "\nIts agent would have to run again: {what_happened}. Baton does not know what it has done outside its worktree. YES \
+         lets it run again; NO holds the task until you release it. Only a person can answer this."
+    );
+    let lead = "This task may destroy something. May it go ahead? (YES/NO)";
+    QuestionDraft::new(QuestionKind::Danger, NonBlank::led_by(lead, &text))
+        .with_options(&["YES", "NO"])
+        .holding_on_no()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

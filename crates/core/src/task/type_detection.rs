@@ -48,17 +48,23 @@ const ASKING: [&str; 70] = [
     "cómo", "dime", "explica", "explícame", "muestra", "muéstrame", "puedes", "qué",
 ];
 
-/// How questions for a reason or a person start.
-const REASONS: [&str; 6] = ["why", "who", "when", "warum", "wer", "pourquoi"];
+/// How questions for a reason, a way, a place or a person start.
+#[rustfmt::skip]
+const REASONS: [&str; 25] = [
+    "why", "who", "when", "how", "what", "what's", "where", "which", "should",
+    "warum", "wer", "wie", "was", "wo", "welche", "welcher", "wann",
+    "pourquoi", "comment", "où", "quel", "quelle",
+    "cómo", "qué", "dónde",
+];
 
 /// Questions in Japanese and Chinese, anywhere in the text.
 const ASKING_ANYWHERE: [&str; 8] = ["説明して", "教えて", "ですか", "ますか", "なぜ", "解释", "为什么", "吗"];
 
 /// How requests for a report start.
 #[rustfmt::skip]
-const REPORTING: [&str; 16] = [
+const REPORTING: [&str; 18] = [
     "analyse", "analyze", "audit", "compare", "evaluate", "investigate", "report", "research", "summarise", "summarize",
-    "survey", "analysiere", "vergleiche", "résume", "compara", "resume",
+    "survey", "rédige", "rédigez", "analysiere", "vergleiche", "résume", "compara", "resume",
 ];
 
 /// Requests for a report, anywhere in the text.
@@ -145,8 +151,10 @@ impl TaskType {
         let is_question =
             text.trim_end().ends_with(['?', '？']) || begins_with(&ASKING) || has(&ASKING_ANYWHERE);
         let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
-        // Asking for a reason asks for no change, whatever it is about.
-        if begins_with(&REASONS) && text.trim_end().ends_with(['?', '？']) {
+        // Asking for a reason or a way asks for no change, whatever it is about. "What about adding a test?" proposes one.
+        let is_proposal = words.get(1).is_some_and(|word| *word == "about");
+        if (begins_with(&REASONS) && text.trim_end().ends_with(['?', '？']) && !is_proposal) || tells(&words)
+        {
             return Self::ReadInfo;
         }
         let is_report = begins_with(&REPORTING) || has(&REPORTING_ANYWHERE);
@@ -172,10 +180,24 @@ impl TaskType {
     }
 }
 
+fn begins_change(word: &str) -> bool {
+    CHANGES_BEGIN.iter().any(|start| word.starts_with(start))
+}
+
+/// "What changed": English words that begin like a verb of another language.
+fn tells_of_change(word: &str) -> bool {
+    word.is_ascii() && (word.ends_with("ed") || word == "changes")
+}
+
+/// "Tell me which version we use."
+fn tells(words: &[&str]) -> bool {
+    let asked = ["which", "what", "how", "why", "where", "whether", "if", "who", "when"];
+    matches!(words, ["tell", "me" | "us", word, ..] if asked.contains(word))
+}
+
 /// The words that ask for a change. "The build" and "a fix" are nouns.
 fn changes<'a>(words: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let is_change =
-        |word: &str| CHANGES.contains(&word) || CHANGES_BEGIN.iter().any(|start| word.starts_with(start));
+    let is_change = |word: &str| CHANGES.contains(&word) || (begins_change(word) && !tells_of_change(word));
     let is_noun = |index: usize, word: &str| {
         let before = index.checked_sub(1).map(|before| words[before]);
         NOUNS.contains(&word) && before.is_some_and(|before| ARTICLES.contains(&before))
@@ -288,6 +310,17 @@ mod tests {
             ("Peux-tu corriger le parseur", TaskType::Implementation),
             ("Bitte erkläre die Schleife", TaskType::ReadInfo),
             ("Explícame el bucle", TaskType::ReadInfo),
+            ("How do I add a user?", TaskType::ReadInfo),
+            ("Should we use Postgres or SQLite?", TaskType::ReadInfo),
+            ("What would it take to add dark mode?", TaskType::ReadInfo),
+            ("Where do we delete users?", TaskType::ReadInfo),
+            ("Tell me which version we use", TaskType::ReadInfo),
+            ("Wie füge ich einen Benutzer hinzu?", TaskType::ReadInfo),
+            ("Comment ajouter un utilisateur ?", TaskType::ReadInfo),
+            ("¿Cómo añado un usuario?", TaskType::ReadInfo),
+            ("Summarize what changed last week", TaskType::Report),
+            ("Rédige un rapport sur la couverture", TaskType::Report),
+            ("Can you add a user?", TaskType::Implementation),
             ("Pourquoi le test échoue-t-il ?", TaskType::ReadInfo),
             ("Corrige le bug de connexion", TaskType::Implementation),
             ("Peux-tu ajouter un test ?", TaskType::Implementation),

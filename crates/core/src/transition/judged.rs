@@ -1,8 +1,7 @@
 //! From a claim to the end of its attempt: the guard's verdict becomes the task's next state.
 
-use crate::ask::fallback::Fallback;
+use crate::ask::fallback::{Fallback, dangerous_again};
 use crate::base::id::AttemptId;
-use crate::base::task_type::TaskType;
 use crate::base::text::{AgentName, NonBlank};
 use crate::records::effect::{Effect, Notification};
 use crate::records::event::EventBody;
@@ -131,12 +130,7 @@ impl TransitionBuilder<'_> {
                 self.wait_on(question, self.before.ledger.asking.asked_at().unwrap_or(at), id);
             }
             // Nobody knows how far it got, so a person says whether it may run once more. Planning it destroys nothing.
-            None if self.before.spec.task_type == TaskType::DangerousOp
-                && !self.before.is_breakdown()
-                && self.before.ledger.asking.cycle().is_some() =>
-            {
-                self.block(Fallback::Dangerous.question(), Some(id));
-            }
+            None if self.must_not_run_again() => self.block(Fallback::Dangerous.question(), Some(id)),
             None => self.requeue(id, RequeueReason::LeaseExpired),
         }
     }
@@ -189,6 +183,10 @@ impl TransitionBuilder<'_> {
     fn requeue(&mut self, attempt: AttemptId, reason: RequeueReason) {
         let at = self.task.updated_at;
         let is_blamed = reason.is_blamed();
+        if self.must_not_run_again() {
+            self.keep_from_running(attempt, reason);
+            return;
+        }
         // An agent that broke its worktree starts afresh; so does a planner, who has nothing to go on from.
         let is_sound = self.task.ledger.last_end.as_ref().is_none_or(|end| end.verified.findings.is_empty());
         let goes_on = match &reason {
@@ -217,6 +215,19 @@ impl TransitionBuilder<'_> {
             self.effect(Effect::RetireWorktree { attempt });
         }
         self.send_home();
+    }
+
+    /// What would be done again by itself, if it could not destroy anything.
+    fn keep_from_running(&mut self, attempt: AttemptId, reason: RequeueReason) {
+        let at = self.task.updated_at;
+        let why = reason.to_string();
+        let is_judged = matches!(reason, RequeueReason::CheckFailed { .. });
+        self.task.ledger.note(TaskNote::Requeued { at, reason });
+        if is_judged {
+            self.provisional(attempt, ReviewMark::NeedsReview { reasons: vec![why] }, None);
+        } else {
+            self.block(dangerous_again(&why), Some(attempt));
+        }
     }
 
     fn fail(&mut self, attempt: AttemptId, error: NonBlank) {

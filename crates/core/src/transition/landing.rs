@@ -1,5 +1,6 @@
 //! Landing: accepted work enters a lane, and leaves it into its branch or back (I18).
 
+use crate::ask::fallback::dangerous_again;
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::git_name::CommitId;
 use crate::base::text::NonBlank;
@@ -77,6 +78,9 @@ impl TransitionBuilder<'_> {
         self.say(EventBody::TaskSentBack { task, reason: reason.clone() });
         if !reason.is_fault_of_task() {
             self.task.state = TaskState::Provisional(entry.work.clone());
+        } else if self.must_not_run_again() {
+            self.task.ledger.conflicts += 1;
+            self.ask(dangerous_again(&reason.headline()), entry.work.attempt);
         } else if self.task.ledger.conflicts == 0 {
             self.task.ledger.conflicts = 1;
             self.task.ledger.is_ahead = true;

@@ -4,6 +4,7 @@ use crate::ask::cycle::AskCycle;
 use crate::ask::question::{DangerQuestion, Question, QuestionDraft};
 use crate::ask::question_record::{QuestionRecord, QuestionState};
 use crate::base::id::AttemptId;
+use crate::base::task_type::TaskType;
 use crate::base::text::{AgentName, NonBlank};
 use crate::base::time::Timestamp;
 use crate::people::actor::Actor;
@@ -123,6 +124,15 @@ impl<'a> TransitionBuilder<'a> {
             Purpose::Work | Purpose::Run => TaskState::Incoming,
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: true },
         };
+    }
+
+    /// I22: an agent has worked on what may destroy something, and nobody knows what it has done outside its worktree: only a
+    /// person lets it run again. Planning it destroys nothing.
+    pub(super) fn must_not_run_again(&self) -> bool {
+        self.before.spec.task_type == TaskType::DangerousOp
+            && !self.before.is_breakdown()
+            && self.before.ledger.started > 0
+            && self.before.ledger.asking.cycle().is_some()
     }
 
     /// I1: the task waits and holds the question it waits on.

@@ -1,5 +1,6 @@
 //! People's decisions about a task: accept, reject, recycle, approve, retry, cancel, revise.
 
+use crate::ask::fallback::dangerous_again;
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::id::{AttemptId, TaskId};
 use crate::base::text::{NonBlank, Role};
@@ -209,7 +210,9 @@ impl TransitionBuilder<'_> {
         self.say(EventBody::TaskConflicted { task, detail: detail.clone() });
         self.task.ledger.note(TaskNote::Conflict { at, detail: detail.clone() });
         self.task.ledger.conflicts += 1;
-        if self.task.ledger.conflicts == 1 {
+        if self.must_not_run_again() {
+            self.ask(dangerous_again("its work conflicts with the branch"), work.attempt);
+        } else if self.task.ledger.conflicts == 1 {
             self.task.ledger.is_ahead = true;
             self.task.ledger.resumes = work.attempt;
             self.send_home();

@@ -82,7 +82,7 @@ impl Answers {
         actor: Actor,
         extra: Change,
     ) -> Result<Task> {
-        if !answered_by.is_automatic() && self.runs.stop_at_gate(task, &answer, &actor, &extra).await? {
+        if !answered_by.is_automatic() && self.runs.stop_by_answer(task, &answer, &actor, &extra).await? {
             return Ok(self.tasks.task(task).await?.value);
         }
         let gate = self.runs.gate_change(task, &answer, &actor).await?.and(extra);

@@ -4,6 +4,7 @@
 //! that are no answer it is a remark, which its agent reads with the answer. It never starts a task beside them.
 
 use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::QuestionKind;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
@@ -261,6 +262,8 @@ impl MessageTarget {
             |option: &NonBlank| option.as_str().trim().eq_ignore_ascii_case(text.as_str().trim());
         match self {
             Self::Run(_) => true,
+            // It says that one may write what should be done.
+            Self::Task(_) if draft.kind == QuestionKind::Completion => true,
             Self::Task(_) if draft.options.is_empty() => !draft.kind.is_human_only(),
             Self::Task(_) => draft.options.iter().any(is_offered),
         }

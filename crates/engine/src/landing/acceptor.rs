@@ -91,13 +91,18 @@ impl Acceptor {
         if !force && lane_entry(&task).is_some() {
             return Ok(Accepted::Waiting { landing });
         }
+        // Merging it would merge what a person refused.
+        let refused = self.projects.refused_below(&task).await?;
+        if let Some(on) = refused.filter(|_| !force) {
+            return Err(LandingError::OnRefused { task: id, on }.into());
+        }
         let settings = self.projects.settings_to_work_by(project.as_ref()).await?;
         let is_checked = settings.is_checked(&task) && self.has_branch(&task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane { force },
             // That a person has looked at it closely says nothing about the checks: those are forced by a second decision.
-            (true, true) if needs_force(&task) => Command::EnterLane { force },
+            (true, true) if needs_force(&task) || refused.is_some() => Command::EnterLane { force },
             (true, true) => Command::ForceLand { commit: None },
         };
         // Core is asked before git is touched: what may not be accepted is not merged.

@@ -31,6 +31,9 @@ pub enum LandingError {
     ReviewUnclear { task: TaskId, review: TaskId },
     #[error("{task} was started on the work of {on}, which has not landed")]
     RestsOn { task: TaskId, on: TaskId },
+    /// A later message of a conversation starts on the work of the earlier ones.
+    #[error("{task} contains the work of {on}, which was refused")]
+    OnRefused { task: TaskId, on: TaskId },
     #[error("the changes of {task} are too long for another agent to review whole ({bytes} bytes)")]
     TooLongToReview { task: TaskId, bytes: usize },
 }
@@ -39,7 +42,7 @@ failure! {
     LandingError { |it|
         kind: match it {
             Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
-            | Self::RestsOn { .. } | Self::BranchFails { .. } => {
+            | Self::RestsOn { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -48,6 +51,7 @@ failure! {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::RestsOn { .. } => "merging it would merge that work too; accept it without --force, and it lands after the other",
+            Self::OnRefused { .. } => "look at all that it would merge: baton task diff TASK; then merge it with --force, or reject it and say what to leave out",
             Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
@@ -77,6 +81,12 @@ explained! { LandingError {
         means: "The task contains the work of another one, which has not landed. Merging it would merge that work too, and nobody has decided that.",
         cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
         next: "Accept it without `--force`: it waits and lands after the other. If that one was cancelled, bring it back with `baton task retry`, or cancel this one and add it anew.",
+    },
+    Self::OnRefused { .. } => Explanation {
+        code: "contains_refused_work",
+        means: "The task was started on the work of an earlier message of its conversation, and that work was cancelled or rejected since. Merging the task would merge it too.",
+        cause: "A later message starts from what the earlier ones have done so far.",
+        next: "See all that would be merged (`baton task diff TASK`). Take it whole with `baton accept TASK --force`, or send it back and say what to leave out: `baton reject TASK --reason TEXT`.",
     },
     Self::BranchFails { .. } => Explanation {
         code: "branch_fails",

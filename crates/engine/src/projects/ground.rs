@@ -95,6 +95,30 @@ impl Projects {
         Ok(None)
     }
 
+    /// An earlier message's work that a person refused and that this task's work contains, where its branch does not have it.
+    pub(crate) async fn refused_below(&self, task: &Task) -> Result<Option<TaskId>, EngineError> {
+        let Some(head) = head_of(task) else { return Ok(None) };
+        let earlier = self.tasks.past_conversation(task).await?.messages;
+        let refused: Vec<&Task> = earlier
+            .iter()
+            .filter_map(|past| past.task.as_ref())
+            .filter(|earlier| earlier.is_refused_work() && earlier.shows_work() && earlier.id() != task.id())
+            .collect();
+        if refused.is_empty() {
+            return Ok(None);
+        }
+        let (worktrees, trunk) = self.repository_as_shared(task).await?;
+        let repository = worktrees.repository();
+        let Some(tip) = repository.tip(&trunk).await? else { return Ok(None) };
+        for earlier in refused {
+            let Some(theirs) = head_of(earlier) else { continue };
+            if repository.is_part_of(theirs, head).await? && !repository.is_part_of(theirs, &tip).await? {
+                return Ok(Some(earlier.id()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Another machine may have done that work.
     async fn fetch_branch(&self, worktrees: &Worktrees, task: TaskId) -> Result<(), EngineError> {
         if worktrees.repository().is_clone() {

@@ -6,7 +6,7 @@ use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
-use baton_core::recipe::run::{Run, RunState};
+use baton_core::recipe::run::{Run, RunOrigin, RunState};
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
@@ -35,9 +35,9 @@ impl Runs {
         }
     }
 
-    /// Ends the run that waits at a gate of this task, where that is what the answer says (I22). `false` if it is not, or if
-    /// no run waits there.
-    pub(crate) async fn stop_at_gate(
+    /// Ends the run that waits at a gate of this task, or one started in a session whose agent asks, where that is what the
+    /// answer says (I22). `false` if it is not, or if no such run waits.
+    pub(crate) async fn stop_by_answer(
         &self,
         task: TaskId,
         answer: &NonBlank,
@@ -47,8 +47,14 @@ impl Runs {
         let mut decision = self.tasks.decision(format_args!("the run of {task}"));
         while stops(answer.as_str()) {
             let open = self.task_run(task).await?;
-            let waits = |open: &Versioned<Run>| matches!(open.value.state(), RunState::AtGate { .. });
-            let Some(open) = open.filter(waits) else { return Ok(false) };
+            let waits = |open: &Versioned<Run>| match open.value.state() {
+                RunState::AtGate { .. } => true,
+                RunState::Working => open.value.origin() == RunOrigin::Session,
+                RunState::Leaving { .. } | RunState::Exited { .. } => false,
+            };
+            let asked = self.tasks.task(task).await?.value;
+            let offers_it = asked.pending_question().is_none_or(|asked| asked.draft.options.contains(answer));
+            let Some(open) = open.filter(|open| waits(open) && !offers_it) else { return Ok(false) };
             let (_, change) = self.exit(&open, actor).await?;
             if decision.commit(change.and(extra.clone())).await? {
                 return Ok(true);

@@ -221,7 +221,7 @@ fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
         assert_eq!(without.replace(hint, ""), without_paragraph(with, reason));
     }
     let outputs = without.join("\n");
-    for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "Approved. New tasks"] {
+    for expected in ["landed  Just right", "burned out", "Working on it.", "+done", "Approved. New tasks"] {
         assert!(outputs.contains(expected), "{expected}: {outputs}");
     }
 }

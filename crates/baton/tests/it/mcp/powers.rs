@@ -68,7 +68,7 @@ async fn i19_a_persons_client_decides_only_what_it_is_allowed_to() {
     assert!(call(&client, "answer_question", arguments).await.1, "once");
     until(&repo, "it is done", || repo.json(&["task", "show", &task])["queue"] == "provisional");
     let said = ok(&client, "accept_task", json!({ "id": task })).await;
-    assert!(said.contains("merged into baton/next"), "{said}");
+    assert!(said.contains("landed on baton/next"), "{said}");
     assert_eq!(repo.json(&["task", "show", &task])["queue"], "done");
     // What only a human may decide it may not.
     let (_, danger) = asking(&repo, "Drop it", "DANGEROUS_OP");

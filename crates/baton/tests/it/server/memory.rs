@@ -198,3 +198,20 @@ fn accepted_work_is_there_by_way_of_the_branch() {
     let second = finished(&server, "s", "Go on");
     assert!(files(&server, &second).contains("built.txt"));
 }
+
+#[test]
+fn work_that_contains_cancelled_work_is_accepted_only_by_force() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = finished(&server, "s", "Build it");
+    let second = finished(&server, "s", "Extend it");
+    assert_eq!(server.post(&format!("/api/tasks/{first}/cancel"), &json!({})).status, 200);
+    let refused = server.post(&format!("/api/tasks/{second}/accept"), &json!({}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert_eq!(refused.json()["reason"], "contains_refused_work", "{refused:?}");
+    let all = server.command().args(["accept", "--all"]).output().unwrap();
+    assert_eq!(server.task(&second)["queue"], "provisional", "{all:?}");
+    let forced = server.post(&format!("/api/tasks/{second}/accept"), &json!({ "force": true }));
+    assert_eq!(forced.status, 200, "{forced:?}");
+    server.wait_for_queue(&second, "done");
+}

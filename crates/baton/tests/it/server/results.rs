@@ -161,3 +161,37 @@ fn i22_what_a_person_refused_does_not_run_again() {
         assert_eq!(task["attempts"].as_array().unwrap().len(), 2, "{task:#}");
     }
 }
+
+/// Every way in which another task would be run again by itself.
+#[test]
+fn a_dangerous_operation_is_never_run_again_by_itself() {
+    let work = json!([
+        { "write": { "path": "dropped.txt", "text": "x\n" } },
+        { "commit": "Drop it" },
+        { "result": { "status": "COMPLETE", "output": "Dropped." } },
+    ]);
+    let limited = json!([
+        { "result": { "status": "ERROR", "reason": "rate limit exceeded, retry after 1 second", "output": "" } },
+    ]);
+    for (steps, settings, status) in
+        [(&work, "checks = { never = [\"false\"] }\n", "RUNNING"), (&limited, "", "BLOCKED")]
+    {
+        let server = TestServer::new(&json!([{ "steps": steps }]));
+        let path = server.folder.join(".agent/baton.toml");
+        let own = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{settings}{own}")).unwrap();
+        let server = server.start();
+        let project = server.project();
+        let task = server.chat(&project, &json!({ "content": "Do it", "task_type": "DANGEROUS_OP" }));
+        let queue = if status == "RUNNING" { "provisional" } else { "claimed" };
+        server.wait_for_status(&task, status);
+        let view = server.wait_for_queue(&task, queue);
+        assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view:#}");
+        if status == "BLOCKED" {
+            assert!(question_text(&view).contains("Its agent would have to run again"), "{view:#}");
+            let stopped = server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "later" }));
+            assert_eq!(stopped.status, 200, "{stopped:?}");
+            assert!(server.task(&task)["held_because"].is_string());
+        }
+    }
+}

@@ -65,7 +65,7 @@ fn count_asking(paragraph: &Paragraph, after: Option<&Sentence>) -> usize {
         }
         match sentences.get(index + 1) {
             Some(next) => !is_answered_by(sentence, next),
-            None => !after.is_some_and(is_answer),
+            None => !after.is_some_and(|after| is_answer(after) || is_labelled_answer(sentence, after)),
         }
     };
     let count = (0..sentences.len()).filter(|index| asks(*index)).count();
@@ -74,7 +74,7 @@ fn count_asking(paragraph: &Paragraph, after: Option<&Sentence>) -> usize {
 
 /// Whether `next` answers the question before it in the same paragraph.
 fn is_answered_by(question: &Sentence, next: &Sentence) -> bool {
-    if is_answer(next) {
+    if is_answer(next) || is_labelled_answer(question, next) {
         return true;
     }
     if next.is_question || phrases::lists_options(&next.text) {
@@ -85,6 +85,11 @@ fn is_answered_by(question: &Sentence, next: &Sentence) -> bool {
 
 fn is_answer(sentence: &Sentence) -> bool {
     !sentence.is_question && phrases::begins_an_answer(&sentence.text)
+}
+
+/// `Q: Is it fast?`, then `A: It is.` Below any other question, `A: fast` is an option.
+fn is_labelled_answer(question: &Sentence, next: &Sentence) -> bool {
+    question.text.starts_with("q:") && next.text.starts_with("a:")
 }
 
 #[cfg(test)]
@@ -129,6 +134,11 @@ mod tests {
             "1. Which port?\n2. Which host?",
             "## Should I delete the table?\n\nIt is not used any more.",
             "\"Which port?\"",
+            "There are two ways: A or B. Which one do you want me to take?\n\n- A: fast\n- B: safe",
+            "Welche Variante soll ich nehmen?\n\n- A: schnell\n- B: sicher",
+            "どちらにしますか？\n- A: 速い\n- B: 安全",
+            "Bitte gib mir den Namen des Branches.",
+            "Merci de me préciser la branche cible.",
             "| id | name |\n| --- | --- |\n| 1 | a |\n\nWhich of the rows should I delete?",
             "Which of the rows | columns should I delete?",
             "The rest is done. What should the default be? I would use 80.",

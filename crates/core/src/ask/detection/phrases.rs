@@ -15,7 +15,7 @@ const ADDRESSED: [&str; 38] = [
 
 /// Requests for a decision or for information.
 #[rustfmt::skip]
-const REQUESTS: [&str; 62] = [
+const REQUESTS: [&str; 70] = [
     "please confirm", "please choose", "please decide", "please clarify", "please advise", "please specify",
     "please tell me", "please let me know", "please answer", "please approve", "please pick", "please select",
     "please indicate", "please say ", "please provide", "please give me", "please respond", "please reply",
@@ -26,8 +26,8 @@ const REQUESTS: [&str; 62] = [
     "tell me which", "tell me what", "tell me whether", "tell me how", "let me know which", "let me know whether",
     "let me know what", "let me know how",
     "veuillez confirmer", "veuillez préciser", "veuillez choisir", "merci de confirmer", "merci de préciser",
-    "dites-moi", "j'ai besoin de savoir",
-    "bitte bestätig", "bitte entscheid", "bitte wähl", "ich muss wissen", "sagen sie mir", "sag mir",
+    "dites-moi", "j'ai besoin de savoir", "merci de me préciser", "merci de me dire", "merci de m'indiquer", "veuillez indiquer",
+    "bitte gib", "bitte geben", "bitte nenne", "bitte sag", "bitte bestätig", "bitte entscheid", "bitte wähl", "ich muss wissen", "sagen sie mir", "sag mir",
     "por favor, confirm", "por favor confirm", "necesito saber", "preciso saber",
 ];
 
@@ -41,8 +41,8 @@ const REQUESTS_ANYWHERE: [&str; 20] = [
 
 /// How an answer to one's own question begins.
 #[rustfmt::skip]
-const ANSWERS: [&str; 17] = [
-    "yes", "no", "none", "nothing", "nobody", "never", "because", "a:", "answer:", "oui", "non", "ja", "nein",
+const ANSWERS: [&str; 16] = [
+    "yes", "no", "none", "nothing", "nobody", "never", "because", "answer:", "oui", "non", "ja", "nein",
     "sí", "はい", "いいえ", "なし",
 ];
 

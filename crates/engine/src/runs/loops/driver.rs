@@ -31,13 +31,12 @@ use crate::base::supervisor::{Item, ItemKind, ItemResult, Items, Round, Service,
 use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
-use crate::runs::loops::commands::LEFT_BY_LOOP;
-use crate::runs::loops::commands::{loop_recipe, named};
+use crate::runs::loops::commands::{LEFT_BY_LOOP, loop_recipe, named};
 use crate::runs::loops::discovering::DISCOVERED;
 use crate::runs::loops::messages;
 use crate::runs::loops::rows::{asked, put};
 use crate::runs::loops::text;
-use crate::runs::{goes_on, stamp};
+use crate::runs::{STOPPED_BY_PERSON, goes_on, stamp};
 use crate::tasks::service::TaskService;
 
 /// Steps one loop takes in one round; the next change brings the next round.
@@ -145,8 +144,10 @@ impl LoopDriver {
             let is_begun = stored.value.iteration() > 1;
             let is_left = |task: &Task| {
                 let why = task.ledger().held_because.as_ref().map(NonBlank::as_str);
-                let is_loops = |why: &str| why == DISCOVERED || (!is_begun && why.starts_with(LEFT_BY_LOOP));
-                fits(task) && why.is_none_or(is_loops)
+                // Of what a person stopped, the loop takes only what it planned itself: no agent has begun with that.
+                let was_planned = why == Some(STOPPED_BY_PERSON) && task.ledger().started == 0;
+                let is_left_over = was_planned || why.is_some_and(|why| why.starts_with(LEFT_BY_LOOP));
+                fits(task) && (why.is_none_or(|why| why == DISCOVERED) || (!is_begun && is_left_over))
             };
             let held = self.loops.held_for(stored.value.session()).await?;
             chosen = held.into_iter().find(|held| is_left(&held.value));
