@@ -108,7 +108,7 @@ fn pressure(text: &str) -> Option<u64> {
     whole(some.split_whitespace().next()?)
 }
 
-/// `1.50 1.20 …`, for every hundred processors.
+/// `1.50 1.20 …`, as a percentage of the processors.
 fn load(text: &str) -> Option<u64> {
     let processors = u64::try_from(std::thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1);
     let hundredths: String = text.split_whitespace().next()?.chars().filter(|c| *c != '.').collect();

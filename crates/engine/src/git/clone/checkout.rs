@@ -165,7 +165,6 @@ impl Worktrees {
         Ok(self.hidden("base", attempt).await?.is_some())
     }
 
-    /// The attempt's working folder, if it has one.
     /// Where the attempt works, if that is still there.
     pub(crate) fn standing_folder(&self, attempt: AttemptId) -> Option<PathBuf> {
         self.owned_by(attempt).map(|found| found.folder)

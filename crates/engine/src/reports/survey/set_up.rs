@@ -54,7 +54,7 @@ impl InitFiles {
         text.push_str(
             "\n# Untracked files that agents need in their worktrees.\n# [worktree]\n# copy = [\".env\"]\n\
              \n# How you are notified: a program that gets the notice as JSON, or a URL.\n\
-             # [notify]\n# command = [\"notify-send\", \"Baton\"]\n# webhook = \"http://localhost:9000/baton\"\n",
+             # [notify]\n# command = [\"./scripts/notify\"]\n# webhook = \"http://localhost:9000/baton\"\n",
         );
         text
     }
