@@ -90,14 +90,18 @@ pub(super) fn question(object: Map<String, Value>) -> Result<QuestionDraft, Stri
         question: String,
         #[serde(default)]
         options: Option<Vec<String>>,
+        /// Its answer when nobody answers.
+        #[serde(default)]
+        default: Option<String>,
     }
-    let QuestionFields { question, options } = read(object)?;
+    let QuestionFields { question, options, default } = read(object)?;
     let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
         .map_err(|_| "the question is blank".to_owned())?;
     let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     let options = options.unwrap_or_default().into_iter();
     draft.options =
         options.filter_map(|option| NonBlank::new(option.trim()).ok()).take(OPTIONS_MAX).collect();
+    draft.default = default.and_then(|answer| NonBlank::new(answer.trim()).ok());
     Ok(draft)
 }
 

@@ -79,3 +79,18 @@ fn a_question_is_answered_by_the_start_of_its_id_or_as_the_only_one() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("no question is pending"));
     up.end();
 }
+
+/// A program names the answer that its question has when nobody answers.
+#[test]
+fn the_default_of_a_programs_question_is_its_answer_when_nobody_answers() {
+    for asking in ["unattended = \"default\"", "expires_after = 1"] {
+        let repo = TestRepo::with_agent("", &format!("[asking]\n{asking}"));
+        let program = r#"if [ -n "${BATON_RESUME:-}" ]; then printf '%s' "$prompt" > "{HOME}/prompt-$BATON_TASK_ID"; work; exit; fi
+echo '{"baton":"ask","question":"Which colour?","default":"blue"}'"#;
+        repo.set_agent(&program.replace("{HOME}", repo.home.to_str().unwrap()));
+        let task = repo.add("Paint it", &[]);
+        repo.work_until(&[(&task, "provisional")]);
+        let prompt = repo.prompt(&task);
+        assert!(prompt.contains("blue"), "{asking}: {prompt}");
+    }
+}
