@@ -171,6 +171,9 @@ fn render(landing: &LandingView) -> String {
         if let Some(error) = &lane.error {
             let _ = writeln!(text, "  cannot go on, tries again: {error}");
         }
+        if let Some(note) = &lane.note {
+            let _ = writeln!(text, "  note: {note}");
+        }
         for candidate in &lane.candidates {
             let why = match (candidate.is_being_checked, &candidate.delayed, candidate.behind) {
                 (true, ..) => "being checked".to_owned(),
@@ -222,5 +225,7 @@ fn sentence(verdict: &VerdictView) -> String {
         format!("passed, flaky: {}", names(verdict.flaky.iter().map(NonBlank::as_str).collect()))
     };
     let suite = verdict.suite.get(..COMMIT_DIGITS).unwrap_or(&verdict.suite);
-    format!("{commit} for {}  {outcome}  ({} ms, suite {suite})", verdict.branch, verdict.duration_ms)
+    let from =
+        verdict.suite_from.as_ref().map(|from| format!(" of {}", short_commit(from))).unwrap_or_default();
+    format!("{commit} for {}  {outcome}  ({} ms, suite {suite}{from})", verdict.branch, verdict.duration_ms)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::git_name::CommitId;
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
-use crate::landing::verdict::Verdict;
+use crate::landing::verdict::{CheckRun, Verdict};
 use crate::task::attempt::CheckResult;
 
 /// The run of the checks that passed on the commit that landed.
@@ -13,11 +13,14 @@ use crate::task::attempt::CheckResult;
 pub struct LandingEvidence {
     /// The commit that was checked: the one that landed, or an earlier one with the same files.
     pub commit: CommitId,
-    /// Where the branch stood. The checks and the files they are protected by come from there.
+    /// Where the branch stood.
     pub base: CommitId,
     pub tree: CommitId,
     /// Digest of the checks and of what they are defined by.
     pub suite: String,
+    /// The commit of the branch that they came from; none if the branch had none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite_from: Option<CommitId>,
     /// Where they ran.
     pub environment: String,
     pub checks: Vec<CheckExit>,
@@ -32,8 +35,11 @@ pub struct CheckExit {
 }
 
 impl CheckExit {
+    /// The end of what it printed. Not stored here: it is in the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tail: Option<String>,
     pub fn new(check: &CheckResult) -> Self {
-        Self { name: check.name.clone(), exit_code: check.exit_code }
+        Self { name: check.name.clone(), exit_code: check.exit_code, output_tail: None }
     }
 }
 
@@ -65,6 +71,7 @@ impl LandingEvidence {
             self.duration_ms,
             short(&self.suite),
             self.environment
+            suite_from: verdict.suite_from.clone(),
         )
     }
 }

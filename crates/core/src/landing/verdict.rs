@@ -53,6 +53,9 @@ pub struct Verdict {
     pub base: CommitId,
     #[serde(default, skip_serializing_if = "VerdictSubject::is_candidate")]
     pub subject: VerdictSubject,
+    /// The commit of the branch that the checks came from; none if the branch had none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite_from: Option<CommitId>,
     pub runs: Vec<CheckRun>,
 }
 
@@ -172,6 +175,7 @@ mod tests {
             commit: commit.clone(),
             base: commit,
             subject: VerdictSubject::Candidate,
+            suite_from: None,
             runs: exits.iter().map(run).collect(),
         }
     }

@@ -16,6 +16,7 @@ use crate::attempt::error::AttemptError;
 use crate::attempt::turns::{TurnAllowance, TurnCount};
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Place, Worktrees};
+use crate::projects::landing_rules::LandingRules;
 use crate::settings::Settings;
 use crate::user_tasks::checks::{CheckGround, Checks};
 
@@ -81,8 +82,9 @@ pub async fn measure(
     // Before anything is written about it: what can be accepted must be there to be merged.
     context.projects.hand_in(worktrees, checkout, &measured.head).await?;
     let head = matches!(checkout.place, Place::Task { .. }).then(|| measured.head.clone());
+    let rules = context.projects.rules_for_attempt(&context.settings, worktrees, task).await?;
     let mut findings = settled.findings.clone();
-    findings.extend(worktrees.protected_files(checkout, &measured.head, &context.settings.protect).await?);
+    findings.extend(worktrees.protected_files(checkout, &measured.head, &rules.settings.protect).await?);
     let mut evidence = Evidence {
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
@@ -108,15 +110,16 @@ pub async fn measure(
         let fence = context.projects.check_fence(worktrees, &checkout.folder)?;
         let mut site = context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
         site.fence = context.projects.check_task_fence(worktrees, &checkout.folder);
+        rules.define(&mut site);
         let ground = CheckGround {
             attempt: checkout.attempt,
             user_tasks: &context.agents.user_tasks,
             site: &site,
             live: None,
-            timeout: context.settings.check_timeout(),
+            timeout: rules.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
-        let checks = context.settings.checks.verifying([task]);
+        let checks = rules.settings.checks.verifying([task]);
         let Some(results) = checks.run_all(&ground, &mut stop.clone()).await? else { return Ok(None) };
         evidence.checks = results;
         // Before anybody is blamed: once more, and on what the work started from.
@@ -126,9 +129,14 @@ pub async fn measure(
             replace(&mut evidence.checks, again);
         }
         worktrees.undo_changes(checkout, &measured.head).await?;
-        let failed = context.settings.checks.failed_in(&evidence.checks);
+        let failed = rules.settings.checks.failed_in(&evidence.checks);
         if !failed.is_empty() && measured.head != checkout.base {
-            let trial = BaseTrial { checks: &failed, commit: &checkout.base, attempt: checkout.attempt };
+            let trial = BaseTrial {
+                checks: &failed,
+                rules: &rules,
+                commit: &checkout.base,
+                attempt: checkout.attempt,
+            };
             let Some(before) = trial.run(context, worktrees, stop).await? else { return Ok(None) };
             for check in &mut evidence.checks {
                 check.fails_without =
@@ -151,6 +159,7 @@ fn replace(results: &mut [CheckResult], newer: Vec<CheckResult>) {
 /// Checks that failed, run where the work is not.
 struct BaseTrial<'a> {
     checks: &'a Checks,
+    rules: &'a LandingRules,
     commit: &'a CommitId,
     attempt: AttemptId,
 }
@@ -185,12 +194,13 @@ impl BaseTrial<'_> {
                 Some(_) => {}
             }
         }
+        self.rules.define(&mut site);
         let ground = CheckGround {
             attempt: self.attempt,
             user_tasks,
             site: &site,
             live: None,
-            timeout: context.settings.check_timeout(),
+            timeout: self.rules.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
         let results = self.checks.run_all(&ground, &mut stop.clone()).await?;

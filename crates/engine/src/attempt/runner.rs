@@ -219,11 +219,15 @@ impl Runner {
         site.fence = self.context.projects.check_task_fence(worktrees, &checkout.folder);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         let services = settings.worktree.services.iter().map(String::as_str);
-        for name in settings.checks.user_tasks().chain(setup).chain(services) {
-            match user_tasks.ready_to_run(&site, name) {
+        let rules = self.context.projects.rules_for_attempt(settings, worktrees, task).await?;
+        let mut check_site = site.clone();
+        rules.define(&mut check_site);
+        let checks = rules.settings.checks.user_tasks().map(|name| (&check_site, name));
+        for (site, name) in checks.chain(setup.into_iter().chain(services).map(|name| (&site, name))) {
+            match user_tasks.ready_to_run(site, name) {
                 Ok(_) => {}
                 Err(UserTaskError::Untrusted) => {
-                    match Leave::look(tasks, user_tasks, &site, task.id()).await? {
+                    match Leave::look(tasks, user_tasks, site, task.id()).await? {
                         Leave::Given => {}
                         Leave::Refused => return Ok(Prepared::Refused),
                         Leave::Unasked(question) => return Ok(Prepared::Ask(question)),

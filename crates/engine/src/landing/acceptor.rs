@@ -97,7 +97,8 @@ impl Acceptor {
             return Err(LandingError::OnRefused { task: id, on }.into());
         }
         let settings = self.projects.settings_to_work_by(project.as_ref()).await?;
-        let is_checked = settings.is_checked(&task) && self.has_branch(&task).await?;
+        let is_checked = self.has_branch(&task).await?
+            && self.projects.is_checked(&settings, project.as_ref(), &task).await?;
         let command = match (is_checked, force) {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane { force },
@@ -178,10 +179,11 @@ impl Acceptor {
     /// arrived, or it would bring the work of another task along.
     pub async fn check_can_accept(&self, task: &Task, force: bool) -> Result<(), EngineError> {
         let project = self.projects.project(task).await?;
-        let is_checked = self.projects.settings_of(project.as_ref())?.is_checked(task);
         if !self.has_branch(task).await? {
             return Ok(());
         }
+        let settings = self.projects.settings_of(project.as_ref())?;
+        let is_checked = self.projects.is_checked(&settings, project.as_ref(), task).await?;
         if (!is_checked || force)
             && let Some(found) = foundations::unmet(&self.projects, task).await?.first()
         {

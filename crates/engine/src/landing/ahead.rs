@@ -61,26 +61,38 @@ impl Lander {
         behind: &[Task],
         ahead: &mut ChecksAhead,
     ) -> Result<(), EngineError> {
+        if batch.is_cut {
+            return Ok(());
+        }
         let mut tip = batch.commit(worktrees, batch.members.len()).await?;
         for tasks in behind.chunks(BATCH_MAX) {
-            let next = Batch::build_on(worktrees, &lane.key.branch, tip, tasks.to_vec()).await?;
+            let mut next = Batch::build_on(worktrees, &lane.key.branch, tip, tasks.to_vec()).await?;
+            // Rules that cannot be read are reported when their turn comes.
+            let Ok(lander) = self.by_rules_at(lane, worktrees, &next.tip).await else { return Ok(()) };
+            next.end_at_new_rules(worktrees).await?;
             let all = next.members.len();
             tip = next.commit(worktrees, all).await?;
             let Some((_, tree)) = next.members.last() else { continue };
             let tasks: Vec<&Task> = next.tasks().collect();
-            let suite = self.suite_on(worktrees, &next.tip, tree, tasks.iter().copied()).await?;
+            let suite = lander.suite_on(worktrees, &next.tip, tree, tasks.iter().copied()).await?;
             let key = suite.key(tree.clone());
             if ahead.has(&key) || self.verdict(&key).await?.is_some() {
+                if next.is_cut {
+                    return Ok(());
+                }
                 continue;
             }
             let Some(place) = self.room.enter_now() else { return Ok(()) };
-            let order = self.order(lane, worktrees, &next, all, suite).await?;
-            let (lander, worktrees) = (self.clone(), worktrees.clone());
+            let order = lander.order(lane, worktrees, &next, all, suite).await?;
+            let worktrees = worktrees.clone();
             let run = async move {
                 let _place = place;
                 lander.check(&worktrees, order).await
             };
             ahead.0.push(AheadRun { key, handle: tokio::spawn(run) });
+            if next.is_cut {
+                return Ok(());
+            }
         }
         Ok(())
     }

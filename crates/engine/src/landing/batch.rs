@@ -10,6 +10,9 @@ use crate::base::error::EngineError;
 use crate::git::{MergeSpec, Stacked, Worktrees};
 use crate::landing::acceptor::verified_head;
 
+/// Where a branch has its own settings and the definitions of its checks.
+const RULES: &str = ".agent";
+
 /// A task whose work is ready to be merged.
 pub(crate) struct LandingCandidate {
     pub task: Task,
@@ -30,6 +33,8 @@ pub(crate) struct Batch {
     pub conflicts: Vec<(LandingCandidate, Vec<String>)>,
     /// Cannot be merged with a member: they wait for the next batch.
     pub later: Vec<(LandingCandidate, Vec<String>)>,
+    /// It ends before its time, because the rest is judged by rules that a member brings.
+    pub is_cut: bool,
     /// The branch of the task does not lead to what was verified.
     pub moved: Vec<(Task, CommitId, CommitId)>,
 }
@@ -60,6 +65,7 @@ impl Batch {
             merged: Vec::new(),
             conflicts: Vec::new(),
             later: Vec::new(),
+            is_cut: false,
             moved: Vec::new(),
         };
         let mut candidates = Vec::new();
@@ -105,6 +111,22 @@ impl Batch {
         let message = format!("Merge {}: {}", task.id(), task.spec().title);
         let spec = MergeSpec { branch, head: Some(head), into: into.clone(), message };
         Ok(Some(LandingCandidate { task, spec }))
+    }
+
+    /// Leaves out whatever follows a member that changes what the branch's own rules are in: the new rules are for those.
+    pub async fn end_at_new_rules(&mut self, worktrees: &Worktrees) -> Result<(), EngineError> {
+        let repository = worktrees.repository();
+        let before = repository.entry_at(&self.tree, RULES).await?;
+        let mut members = 0;
+        for (_, tree) in &self.members {
+            members += 1;
+            if repository.entry_at(tree, RULES).await? != before {
+                break;
+            }
+        }
+        self.is_cut = members < self.members.len();
+        self.members.truncate(members);
+        Ok(())
     }
 
     /// The tasks of the members, in order.

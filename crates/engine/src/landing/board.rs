@@ -17,6 +17,8 @@ use crate::landing::lanes::{self, Lane, LaneKey};
 use crate::landing::live_runs::{CheckSubject, LiveRuns};
 use crate::landing::views::{LandingView, LaneCandidate, LaneView, VerdictView};
 use crate::projects::Projects;
+use crate::projects::landing_rules;
+use crate::projects::source::CodeSource;
 
 /// Verdicts shown.
 const VERDICTS_MAX: u32 = 20;
@@ -165,8 +167,8 @@ impl LandingBoard {
         let recent = self.history.load(&projects.tasks).await?;
         let mut views = Vec::new();
         for lane in lanes {
-            let tip = tip(projects, &lane).await;
-            views.push(lane_view(lane, tip, &known.lanes));
+            let (tip, note) = look(projects, &lane).await;
+            views.push(LaneView { note, ..lane_view(lane, tip, &known.lanes) });
         }
         let active = |activity: &LaneActivity, run| activity.runs.iter().any(|active| active.number == run);
         let is_running = |run| known.lanes.values().any(|activity| active(activity, run));
@@ -184,12 +186,20 @@ impl LandingBoard {
 }
 
 /// Why it cannot be read is the lane's own error, and reported as such as soon as the lane is worked on.
-async fn tip(projects: &Projects, lane: &Lane) -> Option<CommitId> {
-    if !lane.key.repository.is_dir() {
-        return None;
+async fn look(projects: &Projects, lane: &Lane) -> (Option<CommitId>, Option<String>) {
+    let LaneKey { repository, branch } = &lane.key;
+    if !repository.is_dir() {
+        return (None, None);
     }
-    let worktrees = projects.open_source(&lane.source).await.ok()?;
-    worktrees.repository().tip(&lane.key.branch).await.ok().flatten()
+    let Ok(worktrees) = projects.open_source(&lane.source).await else { return (None, None) };
+    let tip = worktrees.repository().tip(branch).await.ok().flatten();
+    let difference = match &lane.source {
+        CodeSource::Here(folder) => {
+            landing_rules::difference(worktrees.repository(), branch, folder).await.ok().flatten()
+        }
+        CodeSource::Remote(_) => None,
+    };
+    (tip, difference.map(|found| format!("{}; {}", found.detail, found.fix)))
 }
 
 fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneActivity>) -> LaneView {
@@ -219,3 +229,4 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
         candidates,
     }
 }
+        note: None,

@@ -32,6 +32,8 @@ pub(crate) struct Suite {
     pub checks: Checks,
     /// Digest of everything that decides what they do, apart from the files they look at.
     pub digest: String,
+    /// The commit of the branch that they come from; none if they are those of the checkout.
+    pub from: Option<CommitId>,
     /// The work with the branch's own version of the protected files that it changes. The checks have to pass on that first:
     /// what an agent wrote must not judge its own work.
     pub judged: Option<ProtectedCommit>,
@@ -42,7 +44,7 @@ impl Suite {
     pub fn of_task(task: &Task) -> Self {
         let checks = Checks::default().verifying([task]);
         let digest = hex(&Sha256::digest(serde_json::to_string(&checks).unwrap_or_default()));
-        Self { checks, digest, judged: None }
+        Self { checks, digest, from: None, judged: None }
     }
 
     pub fn key(&self, tree: CommitId) -> VerdictKey {
@@ -80,14 +82,19 @@ impl Lander {
         worktrees: &Worktrees,
         tasks: impl IntoIterator<Item = &'a Task>,
     ) -> Result<Suite, EngineError> {
-        let checks = self.settings.checks.verifying(tasks);
+        let checks = self.rules.settings.checks.verifying(tasks);
         let mut sum = Sha256::new();
         sum.update(serde_json::to_string(&checks).unwrap_or_default().as_bytes());
-        if checks.user_tasks().next().is_some() || self.settings.worktree.setup.is_some() {
-            let site = Site::of_person(&self.projects.people_folder(worktrees));
-            sum.update(self.user_tasks.digest(&site)?.as_bytes());
+        let checkout = Site::of_person(&self.projects.people_folder(worktrees));
+        if checks.user_tasks().next().is_some() {
+            let mut site = checkout.clone();
+            self.rules.define(&mut site);
+            sum.update(self.user_tasks.portable_digest(&site)?.as_bytes());
         }
-        Ok(Suite { checks, digest: hex(&sum.finalize()), judged: None })
+        if self.settings.worktree.setup.is_some() {
+            sum.update(self.user_tasks.portable_digest(&checkout)?.as_bytes());
+        }
+        Ok(Suite { checks, digest: hex(&sum.finalize()), from: self.rules.from.clone(), judged: None })
     }
 
     /// The same for a tree that these tasks make of the branch's tip.
@@ -102,7 +109,7 @@ impl Lander {
         if !tasks.into_iter().any(changes_protected) {
             return Ok(suite);
         }
-        let Some(judged) = worktrees.with_protected_of(tip, tree, &self.settings.protect).await? else {
+        let Some(judged) = worktrees.with_protected_of(tip, tree, &self.rules.settings.protect).await? else {
             return Ok(suite);
         };
         let digest = hex(&Sha256::digest(format!("{} {}", suite.digest, judged.commit)));
@@ -128,6 +135,7 @@ impl Lander {
                     commit: order.commit.clone(),
                     base: order.base.clone(),
                     subject: order.subject,
+                    suite_from: order.suite.from.clone(),
                     runs: Vec::new(),
                 },
                 |stored| stored.value,
@@ -189,13 +197,15 @@ impl Lander {
                 return Err(LandingError::SetupFailed { output: self.user_tasks.told(&ran) }.into());
             }
         }
+        // What it is set up with is the person's; what judges it is the branch's.
+        self.rules.define(&mut site);
         let fence = self.projects.check_fence(worktrees, clone.folder())?;
         let ground = CheckGround {
             attempt: order.attempt,
             user_tasks: &self.user_tasks,
             site: &site,
             live: Some(live),
-            timeout: self.settings.check_timeout(),
+            timeout: self.rules.settings.check_timeout(),
             fence: Some(&fence.fence),
         };
         let results = order.suite.checks.run_all(&ground, &mut stop).await?.unwrap_or_default();

@@ -27,6 +27,7 @@ use crate::landing::foundations;
 use crate::landing::lanes::{self, Lane};
 use crate::landing::met;
 use crate::projects::Projects;
+use crate::projects::landing_rules::LandingRules;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::UserTasks;
@@ -36,7 +37,10 @@ use crate::user_tasks::UserTasks;
 pub struct Lander {
     pub(crate) tasks: TaskService,
     pub(crate) projects: Projects,
+    /// Of the person, for the project of the lane.
     pub(crate) settings: Arc<Settings>,
+    /// By which the work in the lane is judged.
+    pub(crate) rules: LandingRules,
     pub(crate) user_tasks: UserTasks,
     pub(crate) announce: Announce,
     pub board: LandingBoard,
@@ -84,7 +88,18 @@ impl Lander {
         room: CheckRoom,
         announce: Announce,
     ) -> Self {
-        Self { tasks: projects.tasks.clone(), projects, settings, user_tasks, announce, board, room, node }
+        let rules = LandingRules::of_checkout(settings.clone());
+        Self {
+            tasks: projects.tasks.clone(),
+            projects,
+            settings,
+            rules,
+            user_tasks,
+            announce,
+            board,
+            room,
+            node,
+        }
     }
 
     /// Works on the lane of this task until the task has left it. For commands that run without a server. A branch that
@@ -134,7 +149,19 @@ impl Lander {
 
     /// The same for a lane of a project with these settings.
     fn with_settings(&self, settings: Arc<Settings>) -> Self {
-        Self { projects: self.projects.with_settings(&settings), settings, ..self.clone() }
+        let rules = LandingRules::of_checkout(settings.clone());
+        Self { projects: self.projects.with_settings(&settings), settings, rules, ..self.clone() }
+    }
+
+    /// The same by the rules that the lane's branch has at this commit.
+    pub(crate) async fn by_rules_at(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        commit: &CommitId,
+    ) -> Result<Self, EngineError> {
+        let rules = self.projects.rules_at(&self.settings, worktrees, &lane.key.branch, commit).await?;
+        Ok(Self { rules, ..self.clone() })
     }
 
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
@@ -147,8 +174,9 @@ impl Lander {
             }
             let worktrees = self.open(&waiting).await?;
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
+            let lander = self.by_rules_at(lane, &worktrees, &tip).await?;
             if std::mem::take(&mut is_first) && !round.looks_again {
-                round.delayed = self.still_delayed(&worktrees, &tip, &waiting).await?;
+                round.delayed = lander.still_delayed(&worktrees, &tip, &waiting).await?;
             }
             let mut waiting = round.without_delayed(&tip, waiting);
             if waiting.is_empty() {
@@ -162,15 +190,16 @@ impl Lander {
             } else {
                 waiting.into_iter().partition(|task| round.together.contains(&task.id()))
             };
-            let batch = Batch::build(&worktrees, &lane.key.branch, first).await?;
-            if self.settle_early(lane, &worktrees, &batch).await? {
+            let mut batch = Batch::build_on(&worktrees, &lane.key.branch, tip, first).await?;
+            if lander.settle_early(lane, &worktrees, &batch).await? {
                 continue;
             }
             if batch.members.is_empty() {
                 return Ok(());
             }
+            batch.end_at_new_rules(&worktrees).await?;
             round.together = batch.ids(batch.members.len());
-            if self.step(lane, &worktrees, &batch, &behind, &mut round).await? {
+            if lander.step(lane, &worktrees, &batch, &behind, &mut round).await? {
                 round.together.clear();
             }
         }

@@ -67,11 +67,7 @@ pub enum TaskLanding {
         evidence: Option<Box<LandingEvidence>>,
     },
     /// A person took it past the checks.
-    Forced {
-        at: Timestamp,
-        commit: Option<CommitId>,
-        by: String,
-    },
+    Forced { at: Timestamp, commit: Option<CommitId>, by: String },
 }
 
 impl TaskLandingView {
@@ -101,7 +97,13 @@ impl TaskLanding {
                 };
                 Ok(view.lanes.iter().find_map(|lane| Self::in_lane(lane, commit(lane.run), task.id())))
             }
-            TaskState::Done { .. } => Self::landed(projects, task.id()).await,
+            TaskState::Done { .. } => match Self::landed(projects, task.id()).await? {
+                Some(mut landed) => {
+                    landed.add_output(projects).await?;
+                    Ok(Some(landed))
+                }
+                None => Ok(None),
+            },
             TaskState::Cancelled { .. } | TaskState::Recycled { .. } => Ok(None),
             TaskState::Incoming
             | TaskState::Held
@@ -140,6 +142,19 @@ impl TaskLanding {
                 commit: Some(commit.clone()),
                 base: Some(base.clone()),
                 suite: suite.clone(),
+    /// What the checks printed that it landed by.
+    async fn add_output(&mut self, projects: &Projects) -> Result<(), EngineError> {
+        let Self::Landed { evidence: Some(evidence), .. } = self else { return Ok(()) };
+        let (tree, suite) = (evidence.tree.clone(), evidence.suite.clone());
+        let key = VerdictKey { tree, suite, environment: evidence.environment.clone() };
+        let Some(verdict) = projects.tasks.store.verdict(&key).await? else { return Ok(()) };
+        if let Some(run) = verdict.value.runs.iter().find(|run| run.passed()) {
+            evidence.checks =
+                run.results.iter().map(|check| CheckExit::with_output(check, usize::MAX)).collect();
+        }
+        Ok(())
+    }
+
                 checks: checks.clone(),
             },
             NotLanded::Conflict { .. }

@@ -20,6 +20,7 @@ use crate::landing::lander::Lander;
 use crate::landing::lanes::Lane;
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
+use crate::settings::SettingsError;
 use crate::user_tasks::checks::verification_name;
 
 impl Lander {
@@ -100,7 +101,13 @@ impl Lander {
         // What it was built on is its first parent.
         let base = worktrees.repository().commit_at(&format!("{commit}^")).await?;
         let base = base.unwrap_or_else(|| commit.clone());
-        let suite = self.suite_on(worktrees, &base, &tree, tasks.iter().copied()).await?;
+        // Rules that cannot be read have verified nothing.
+        let by_rules = match self.by_rules_at(lane, worktrees, &base).await {
+            Ok(by_rules) => by_rules,
+            Err(error) if error.is::<SettingsError>() => return Ok(at_tip()),
+            Err(error) => return Err(error),
+        };
+        let suite = by_rules.suite_on(worktrees, &base, &tree, tasks.iter().copied()).await?;
         let verdict = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
         let verified = self.verified(lane, worktrees, batch, task, verdict.as_ref()).await?;
         let evidence = verdict.as_ref().and_then(LandingEvidence::of_verdict).map(Box::new);

@@ -18,6 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::landing::history::LandingEntry;
 use crate::landing::live_runs::CheckRunView;
 
+/// Of the output of each check in a list of verdicts. The whole of what is kept is with the task.
+const OUTPUT_BYTES_MAX: usize = 2_000;
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LandingView {
     pub lanes: Vec<LaneView>,
@@ -44,6 +47,8 @@ pub struct LaneView {
     pub checking_since: Option<Timestamp>,
     /// Why the lane does not go on; it is retried.
     pub error: Option<String>,
+    /// That the branch has other checks than the checkout, and what to do about it.
+    pub note: Option<String>,
     /// In the order in which they land.
     pub candidates: Vec<LaneCandidate>,
 }
@@ -90,6 +95,8 @@ pub struct VerdictView {
     pub tree: CommitId,
     /// Digest of the checks and of what they are defined by.
     pub suite: String,
+    /// The commit of the branch that the checks came from; none if the branch had none of its own.
+    pub suite_from: Option<CommitId>,
     /// Where they ran.
     pub environment: String,
     pub passed: bool,
@@ -97,7 +104,7 @@ pub struct VerdictView {
     pub flaky: Vec<NonBlank>,
     /// The checks that failed last.
     pub failed: Vec<CheckResult>,
-    /// Every check of the last run.
+    /// Every check of the last run, with the end of its output.
     pub checks: Vec<CheckExit>,
     pub runs: u64,
     pub checked_at: Option<Timestamp>,
@@ -106,6 +113,7 @@ pub struct VerdictView {
 
 impl VerdictView {
     pub(super) fn new(verdict: Verdict) -> Self {
+        let with_output = |check: &CheckResult| CheckExit::with_output(check, OUTPUT_BYTES_MAX);
         Self {
             passed: verdict.is_green(),
             flaky: verdict.flaky().into_iter().cloned().collect(),
@@ -113,7 +121,7 @@ impl VerdictView {
             checks: verdict
                 .runs
                 .last()
-                .map(|run| run.results.iter().map(CheckExit::new).collect())
+                .map(|run| run.results.iter().map(with_output).collect())
                 .unwrap_or_default(),
             runs: verdict.runs.len() as u64,
             checked_at: verdict.checked_at(),
@@ -123,6 +131,7 @@ impl VerdictView {
             base: verdict.base,
             tree: verdict.key.tree,
             suite: verdict.key.suite,
+            suite_from: verdict.suite_from,
             environment: verdict.key.environment,
         }
     }

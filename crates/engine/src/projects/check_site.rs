@@ -36,6 +36,7 @@ pub(crate) fn attempt_site(
     let environment = environment.iter().map(|(name, value)| (plain(name), plain(value))).collect();
     Site {
         root: root.to_owned(),
+        copy_of: None,
         folder: folder.to_owned(),
         environment: Some(environment),
         values: values.clone(),

@@ -10,6 +10,7 @@ pub(crate) mod fence;
 mod ground;
 pub mod hold;
 pub mod hooks;
+pub(crate) mod landing_rules;
 pub mod leased_values;
 pub mod new_project;
 mod own_settings;
@@ -28,6 +29,7 @@ use crate::cluster::running::Running;
 use crate::git::Git;
 use crate::projects::availability::ProjectsHere;
 use crate::projects::hold::HeldProjects;
+use crate::projects::landing_rules::WrittenDefinitions;
 use crate::projects::leased_values::LeasedValues;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
@@ -47,6 +49,7 @@ pub struct Projects {
     pub held: HeldProjects,
     /// What tasks have alone on this machine.
     pub(crate) values: LeasedValues,
+    definitions: WrittenDefinitions,
     /// Of this Baton.
     serving: Arc<Settings>,
     /// Of the project at hand.
@@ -74,6 +77,7 @@ impl Projects {
             here: ProjectsHere::default(),
             held: HeldProjects::default(),
             values: LeasedValues::new(&place),
+            definitions: WrittenDefinitions::default(),
             serving: settings.clone(),
             settings,
             place,

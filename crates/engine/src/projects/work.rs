@@ -38,9 +38,7 @@ impl Projects {
             return Ok(());
         }
         repository.ensure_branch(&integration, &base).await?;
-        // Of settings that cannot be read nobody knows whether there are checks.
-        let is_checked = !self.settings_of(project).is_ok_and(|settings| settings.checks.is_empty());
-        if is_checked && !worktrees.is_behind(&integration, &base).await? {
+        if self.has_checks(project).await && !worktrees.is_behind(&integration, &base).await? {
             return Ok(());
         }
         let message = format!("Merge {base} into {integration}");

@@ -12,6 +12,7 @@ use baton_agents::presets::known::PRESETS;
 use baton_agents::presets::preset::Preset;
 use baton_agents::probe::{AcpHandshake, Probe, probe};
 use baton_agents::process::environment::AgentEnvironment;
+use baton_core::base::git_name::BranchName;
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::Hold;
 use baton_core::task::fence::NetworkMode;
@@ -24,6 +25,7 @@ use crate::base::ids::Ids;
 use crate::git::{Git, Repository};
 use crate::limits::holds::Holds;
 use crate::people::folder_trust::untrusted;
+use crate::projects::landing_rules;
 use crate::reports::checkout::{self, CheckoutNote};
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
@@ -136,6 +138,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             }));
             findings.extend(check_store(&place).await);
             findings.extend(check_taskfile(&place, &settings));
+            findings.extend(check_landing(&place).await);
             findings.extend(check_recipes(&place));
             findings.push(check_fence(&settings));
             let trust = check_trust(&place).await;
@@ -164,6 +167,15 @@ async fn check_trust(place: &StateLocation) -> Option<Finding> {
             Some(Finding::note("trust", detail, "read the file, then allow it as it is now: baton trust"))
         }
         Err(error) => Some(Finding::broken("trust", &error)),
+    }
+}
+
+/// Whether accepted work is judged by other rules than those in the checkout, or by none that can be read.
+async fn check_landing(place: &StateLocation) -> Option<Finding> {
+    let repository = Repository::open(&Git::on_path(), &place.root).await.ok()?;
+    match landing_rules::difference(&repository, &BranchName::integration(), &place.root).await {
+        Ok(difference) => difference.map(|found| Finding::note("landing", found.detail, found.fix)),
+        Err(error) => Some(Finding::broken("landing", &error)),
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn preview(
         {
             refused = Some(format!("{obstacle}; {}", obstacle.hint()));
         }
-        let is_checked = refused.is_none() && !force && projects.settings_for(&task).await?.is_checked(&task);
+        let is_checked = refused.is_none() && !force && { projects.settings_and_checks(&task).await?.1 };
         outcomes.push(AcceptOutcome {
             task_id: *id,
             refused,

@@ -104,8 +104,8 @@ impl LandingService {
             let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
             for Versioned { value: task, .. } in &page.items {
                 let item = Item::new(ItemKind::Landing, &task.id()).for_task(task.id());
-                let settings = match projects.settings_for(task).await {
-                    Ok(settings) => settings,
+                let (settings, is_checked) = match projects.settings_and_checks(task).await {
+                    Ok(found) => found,
                     Err(error) => {
                         self.items.failed(&item, &error.into()).await?;
                         continue;

@@ -204,7 +204,7 @@ fn covers(known: &str, key: &str) -> bool {
 }
 
 /// `["asking", "unattended"]` → `BATON_ASKING_UNATTENDED`
-fn variable(path: &[&str]) -> String {
+pub(super) fn variable(path: &[&str]) -> String {
     format!("BATON_{}", path.join("_").to_uppercase())
 }
 
@@ -229,7 +229,7 @@ fn merge(under: &mut toml::Table, over: &toml::Table) {
     }
 }
 
-fn malformed(path: &Path, error: &toml::de::Error) -> SettingsError {
+pub(super) fn malformed(path: &Path, error: &toml::de::Error) -> SettingsError {
     SettingsError::Malformed { path: path.to_owned(), message: error.to_string().trim_end().to_owned() }
 }
 

@@ -6,6 +6,7 @@
 pub mod accounts;
 pub mod agents;
 mod asking;
+pub(crate) mod branch_rules;
 pub mod budgets;
 mod error;
 pub mod fence;
@@ -88,7 +89,8 @@ pub struct Settings {
     /// Which agent does which kind of work.
     #[schemars(with = "BTreeMap<String, RoleSettings>")]
     pub roles: BTreeMap<Role, RoleSettings>,
-    /// Run on finished work, in the attempt's worktree; a failing check sends the task back. A list of user tasks
+    /// Run on finished work, and again on its branch before it lands; a failing check sends the task back. Those of the branch
+    /// count, see [user tasks](../user-tasks.md#where-checks-come-from). A list of user tasks
     /// (`["test", "lint"]`), or a table of names, each with a command (`build = ["make", "all"]`), a user task
     /// (`quick = "test"`), or either with a time limit of its own (`slow = { command = ["make", "e2e"], timeout_seconds = 3600 }`,
     /// `all = { task = "test:all", timeout_seconds = 1800 }`).

@@ -1,6 +1,6 @@
 //! User tasks: the commands that the people of a project have written down in `.agent/Taskfile.yml`.
 //!
-//! What a task is comes from the human's checkout, never from a copy an agent may have edited; where it runs is the
+//! What a task is comes from the human's checkout, and for checks from the branch that work lands on; never from a copy an agent may have edited; where it runs is the
 //! project's root or the attempt's worktree. Each run is on its own: its output, its environment, its time and its
 //! end. What a Taskfile means is the business of `baton-taskfile`.
 
@@ -228,7 +228,9 @@ impl UserTasks {
         if name.is_empty() || taskfile.find(name).is_err() {
             return Err(unknown(&taskfile, name)?);
         }
-        if self.0.settings.trust == Trust::Prompt && !Trusted::in_folder(&self.0.folder).holds(&taskfile)? {
+        if self.0.settings.trust == Trust::Prompt
+            && !Trusted::in_folder(&self.0.folder).holds(site, &taskfile)?
+        {
             return Err(UserTaskError::Untrusted);
         }
         match taskfile.warnings() {
@@ -255,20 +257,25 @@ impl UserTasks {
 
     /// A person has read the file as it is now and lets it run.
     pub fn trust(&self, site: &Site) -> Result<(), UserTaskError> {
-        Trusted::in_folder(&self.0.folder).add(&*self.open(site)?)
+        Trusted::in_folder(&self.0.folder).add(site, &*self.open(site)?)
     }
 
     /// What stands for the file, with all it includes, as it is now.
     pub fn digest(&self, site: &Site) -> Result<String, UserTaskError> {
-        Trusted::digest(&*self.open(site)?)
+        Trusted::digest(site, &*self.open(site)?)
+    }
+
+    /// The same for the same definitions in any folder, on any machine.
+    pub(crate) fn portable_digest(&self, site: &Site) -> Result<String, UserTaskError> {
+        Trusted::portable_digest(site, &*self.open(site)?)
     }
 
     /// A person has read the file when this was its digest, and lets it run; false when it is another by now.
     pub fn trust_if(&self, site: &Site, digest: &str) -> Result<bool, UserTaskError> {
         let taskfile = self.open(site)?;
-        let is_same = Trusted::digest(&taskfile)? == digest;
+        let is_same = Trusted::digest(site, &taskfile)? == digest;
         if is_same {
-            Trusted::in_folder(&self.0.folder).add(&taskfile)?;
+            Trusted::in_folder(&self.0.folder).add(site, &taskfile)?;
         }
         Ok(is_same)
     }

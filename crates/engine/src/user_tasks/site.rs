@@ -10,8 +10,10 @@ pub const TASKFILE: &str = ".agent/Taskfile.yml";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The human's checkout, whose definitions count.
+    /// The human's checkout, whose definitions count; or a copy of what another branch has there.
     pub root: PathBuf,
+    /// For a copy: the checkout of which it is another version. A person trusts definitions by where they belong.
+    pub copy_of: Option<PathBuf>,
     /// Where commands run.
     pub folder: PathBuf,
     /// All that commands get as their environment; without it, that of this process.
@@ -27,10 +29,19 @@ impl Site {
     pub fn of_person(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            copy_of: None,
             folder: root.to_owned(),
             environment: None,
             values: BTreeMap::new(),
             fence: None,
+        }
+    }
+
+    /// Where a file of the definitions belongs.
+    pub(super) fn place_of(&self, path: &Path) -> PathBuf {
+        match (&self.copy_of, path.strip_prefix(&self.root)) {
+            (Some(checkout), Ok(below)) => checkout.join(below),
+            _ => path.to_owned(),
         }
     }
 

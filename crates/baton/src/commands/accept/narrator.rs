@@ -22,6 +22,7 @@ struct Known {
     runs: BTreeSet<u64>,
     ends: BTreeSet<(Timestamp, TaskId)>,
     delayed: BTreeSet<TaskId>,
+    notes: BTreeSet<String>,
 }
 
 impl LandingNarrator {
@@ -46,6 +47,7 @@ impl LandingNarrator {
             runs: landing.runs.iter().filter(|run| !run.is_running).map(|run| run.run).collect(),
             ends: landing.recent.iter().map(|entry| (entry.at, entry.task_id)).collect(),
             delayed: BTreeSet::new(),
+            notes: BTreeSet::new(),
         });
         let candidates = || {
             let all =
@@ -54,6 +56,11 @@ impl LandingNarrator {
         };
         if is_first {
             lines.extend(candidates().map(|(lane, one)| queued(one, lane.branch.as_str())));
+        }
+        for note in candidates().filter_map(|(lane, _)| lane.note.as_ref()) {
+            if known.notes.insert(note.clone()) {
+                lines.push(format!("note: {note}"));
+            }
         }
         for run in landing.runs.iter().filter(|run| run.task_ids.iter().any(|id| self.tasks.contains(id))) {
             if known.runs.insert(run.run) {

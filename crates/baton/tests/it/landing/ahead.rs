@@ -1,6 +1,6 @@
 //! Batches that wait behind another are checked beside it, where there is room.
 
-use super::{adding_agent, assert_green, own_history};
+use super::{adding_agent, assert_green, own_history, set_settings};
 
 #[test]
 fn i18_a_second_batch_is_checked_while_the_first_one_is() {
@@ -19,7 +19,7 @@ fn i18_a_second_batch_is_checked_while_the_first_one_is() {
     );
     let file = repo.folder.join(".agent/baton.toml");
     let settings = std::fs::read_to_string(&file).unwrap().replace("'''true'''", &format!("'''{check}'''"));
-    std::fs::write(&file, format!("checks_at_once = 2\n{settings}")).unwrap();
+    set_settings(&repo, &format!("checks_at_once = 2\n{settings}"));
 
     let ids: Vec<&str> = tasks.iter().map(String::as_str).collect();
     repo.stdout(&[&["accept"], &ids[..]].concat());
@@ -36,7 +36,7 @@ fn in_lane(repo: &crate::engine::test_repo::TestRepo, check: &str) {
     let file = repo.folder.join(".agent/baton.toml");
     let check = format!("'''case \"$PWD\" in *worktrees*) exit 0 ;; esac; {check}'''");
     let settings = std::fs::read_to_string(&file).unwrap().replace("'''true'''", &check);
-    std::fs::write(&file, format!("checks_at_once = 2\n{settings}")).unwrap();
+    set_settings(repo, &format!("checks_at_once = 2\n{settings}"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Nobody is blamed for what others did, or for what checks leave behind.
 
-use super::{adding_agent, events, own_history};
+use super::{adding_agent, events, own_history, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 /// Replaces the check of [`adding_agent`].
@@ -9,7 +9,7 @@ fn set_check(repo: &TestRepo, from: &str, to: &str) {
     let settings = std::fs::read_to_string(&file).unwrap();
     let (from, to) = (format!("'''{from}'''"), format!("'''{to}'''"));
     assert!(settings.contains(&from), "{settings}");
-    std::fs::write(&file, settings.replace(&from, &to)).unwrap();
+    set_settings(repo, &settings.replace(&from, &to));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
-use super::{adding_agent, assert_green, events, own_history};
+use super::{adding_agent, assert_green, events, own_history, set_settings};
 
 #[test]
 fn i18_killed_in_the_middle_of_a_check_it_goes_on_after_a_restart() {
@@ -15,7 +15,7 @@ fn i18_killed_in_the_middle_of_a_check_it_goes_on_after_a_restart() {
     let check = format!("touch {}; test -e {} || exec tail -f /dev/null", begun.display(), go.display());
     let file = repo.folder.join(".agent/baton.toml");
     let settings = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, settings.replace("'''true'''", &format!("'''{check}'''"))).unwrap();
+    set_settings(&repo, &settings.replace("'''true'''", &format!("'''{check}'''")));
 
     let up = repo.up();
     let before = repo.git(&["rev-parse", "baton/next"]);

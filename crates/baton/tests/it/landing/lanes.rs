@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{NOT_BOTH, adding_agent, assert_green, events, has_event, own_history};
+use super::{NOT_BOTH, adding_agent, assert_green, events, has_event, own_history, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 /// Two tasks whose checks pass alone, ready to be accepted.

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod blame;
+mod branch_rules;
 mod early;
 mod green;
 mod killed;
@@ -33,6 +34,29 @@ esac"#
     );
     repo.set_agent(&program.replace("{HOME}", repo.home.to_str().unwrap()));
     repo
+}
+
+/// A person commits a file on the branch that work lands on, without a checkout of it.
+pub fn commit_on_branch(repo: &TestRepo, file: &str, text: &str) {
+    let folder = repo.home.join("by-hand");
+    let at = folder.to_str().unwrap();
+    repo.git(&["worktree", "add", "-q", "--detach", at, "baton/next"]);
+    std::fs::write(folder.join(file), text).unwrap();
+    repo.git(&["-C", at, "add", "-A"]);
+    repo.git(&["-C", at, "commit", "-q", "-m", "By hand"]);
+    let commit = repo.git(&["-C", at, "rev-parse", "HEAD"]);
+    repo.git(&["update-ref", "refs/heads/baton/next", &commit]);
+    repo.git(&["worktree", "remove", "--force", at]);
+}
+
+/// Commits these settings on the person's branch and on the one that work lands on, which has nothing of its own yet.
+pub fn set_settings(repo: &TestRepo, settings: &str) {
+    std::fs::write(repo.folder.join(".agent/baton.toml"), settings).unwrap();
+    repo.git(&["commit", "-q", "-m", "Set it", "--", ".agent"]);
+    if repo.try_git(&["rev-parse", "--verify", "-q", "refs/heads/baton/next"]).0 {
+        assert!(own_history(repo).is_empty(), "it has commits of its own");
+        repo.git(&["update-ref", "refs/heads/baton/next", "main"]);
+    }
 }
 
 /// A check that fails if two files are there that do not go together.

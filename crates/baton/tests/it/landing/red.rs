@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{adding_agent, has_event, own_history};
+use super::{adding_agent, commit_on_branch, has_event, own_history, set_settings};
 use crate::engine::test_repo::TestRepo;
 use crate::server::client::get;
 
@@ -15,16 +15,8 @@ fn red_repo(settings: &str) -> TestRepo {
     repo
 }
 
-/// A person repairs the branch, without a checkout of it.
 fn repair(repo: &TestRepo) {
-    let folder = repo.home.join("repair");
-    let folder = folder.to_str().unwrap();
-    repo.git(&["worktree", "add", "-q", "--detach", folder, "baton/next"]);
-    std::fs::write(format!("{folder}/repaired"), "").unwrap();
-    repo.git(&["-C", folder, "add", "repaired"]);
-    repo.git(&["-C", folder, "commit", "-q", "-m", "Repair it"]);
-    let commit = repo.git(&["-C", folder, "rev-parse", "HEAD"]);
-    repo.git(&["update-ref", "refs/heads/baton/next", &commit]);
+    commit_on_branch(repo, "repaired", "");
 }
 
 fn assert_unharmed(repo: &TestRepo, task: &str) {
@@ -91,7 +83,7 @@ fn accepting_again_looks_at_a_red_branch_again() {
     let written = std::fs::read_to_string(&file).unwrap();
     // Only in a lane, where no attempt is at work.
     let check = format!("case \"$PWD\" in *worktrees*) exit 0 ;; esac; ! test -e {}", red.display());
-    std::fs::write(&file, written.replace("'''true'''", &format!("'''{check}'''"))).unwrap();
+    set_settings(&repo, &written.replace("'''true'''", &format!("'''{check}'''")));
     std::fs::write(&red, "").unwrap();
     let task = repo.add("Add a.txt", &[]);
     let up = repo.up();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::{NOT_BOTH, adding_agent};
+use super::{NOT_BOTH, adding_agent, set_settings};
 use crate::engine::test_repo::TestRepo;
 use crate::gate::Gate;
 
@@ -19,7 +19,7 @@ fn at_the_gate() -> (TestRepo, String, Gate, crate::engine::test_repo::BatonProc
         "echo API_KEY=0123456789abcdef at the gate; flock --shared '{}' true; echo past it",
         path.display()
     );
-    std::fs::write(&file, settings.replace("'''true'''", &format!("'''{check}'''"))).unwrap();
+    set_settings(&repo, &settings.replace("'''true'''", &format!("'''{check}'''")));
     let task = repo.add("Add a.txt", &[]);
     let up = repo.up();
     repo.until_queue(&task, "provisional");
@@ -83,8 +83,9 @@ fn landing_shows_what_landed_what_was_sent_back_and_which_checks_ran() {
     assert_eq!(end(&other)["reason"]["checks"][0]["exit_code"], 3, "{landing:#}");
     let verdicts = landing["verdicts"].as_array().unwrap();
     let checks: Vec<&Value> = verdicts.iter().map(|verdict| &verdict["checks"]).collect();
-    assert!(checks.contains(&&json!([{ "name": "rules", "exit_code": 0 }])), "{landing:#}");
-    assert!(checks.contains(&&json!([{ "name": "rules", "exit_code": 3 }])), "{landing:#}");
+    let check = |exit_code: i32, output: &str| json!([{ "name": "rules", "exit_code": exit_code, "output_tail": output }]);
+    assert!(checks.contains(&&check(0, "")), "{landing:#}");
+    assert!(checks.contains(&&check(3, "a.txt and b.txt must not both exist\n")), "{landing:#}");
     let printed = repo.stdout(&["landing"]);
     assert!(
         printed.contains(&format!("\nLately:\n  {other}  sent back: {headline}  Add b.txt\n")),

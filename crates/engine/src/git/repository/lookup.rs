@@ -33,7 +33,7 @@ impl Repository {
     }
 
     /// The id of what a name leads to, or `None` when git looked and there is nothing, or it is damaged.
-    async fn object(&self, name: &str) -> Result<Option<String>, GitError> {
+    pub(crate) async fn object(&self, name: &str) -> Result<Option<String>, GitError> {
         let mut slot = self.lookup.0.lock().await;
         // Taken out while it answers: a request that is dropped half-way must not leave its answer to the next.
         let running = match slot.take() {

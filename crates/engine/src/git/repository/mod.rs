@@ -1,6 +1,7 @@
 //! A person's repository: what is in it, and the few changes Baton makes there (its own refs, and merges).
 
 mod branch_files;
+pub(crate) mod definitions;
 mod demo;
 pub(crate) mod ground;
 pub(crate) mod head;
@@ -22,6 +23,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 use crate::git::command::call::Call;
 use crate::git::command::program::{At, Git};
 use crate::git::error::GitError;
+use crate::git::repository::definitions::FileCache;
 use crate::git::repository::head::symbolic;
 use crate::git::repository::lookup::Lookup;
 
@@ -32,6 +34,7 @@ pub struct Repository {
     git_dir: PathBuf,
     is_bare: bool,
     pub(crate) lookup: Lookup,
+    pub(crate) files: FileCache,
 }
 
 /// Whether a branch was created or existed.
@@ -73,7 +76,14 @@ impl Repository {
         };
         let git_dir = ask("--git-common-dir").path().await?;
         let folder = if has_files { ask("--show-toplevel").path().await? } else { git_dir.clone() };
-        Ok(Self { git: git.clone(), folder, git_dir, is_bare, lookup: Lookup::default() })
+        Ok(Self {
+            git: git.clone(),
+            folder,
+            git_dir,
+            is_bare,
+            lookup: Lookup::default(),
+            files: FileCache::default(),
+        })
     }
 
     /// The person's checkout, or the repository itself when it is bare.

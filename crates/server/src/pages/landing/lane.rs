@@ -21,6 +21,7 @@ pub(super) fn render(number: usize, lane: &LaneView, run: Option<&CheckRunView>,
             @if let Some(error) = &lane.error {
                 div.alert role="alert" { p { "This lane cannot go on: " (error) } p.muted { "Baton tries again; what keeps it is yours to change." } }
             }
+            @if let Some(note) = &lane.note { p.notice { (note) } }
             @if let Some(run) = run { (at_work(run, lane, now)) }
             ol.lane-tasks { @for candidate in &lane.candidates { (entry(candidate, lane, now)) } }
         }

@@ -24,7 +24,7 @@ const COMMIT_DIGITS: usize = 12;
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let frame = Frame::load(&app, request).await?;
     let landing = app.workspace.landing.view(&app.workspace.projects).await.map_err(ApiError::from)?;
-    let settings = &app.workspace.settings;
+    let settings = &app.workspace.projects.shown_settings().await;
     let body = html! {
         (heading("Landing", &html! { @if !settings.checks.is_empty() { span.muted { (policy(settings)) } } }))
         div data-landing {

@@ -40,16 +40,27 @@ fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
             span.muted {
                 (duration(ms)) ", " (pluralize(verdict.runs, "run"))
                 @if let Some(at) = verdict.checked_at { ", " (ago(at, now)) }
-                ", suite " code title=(verdict.suite) { (verdict.suite.get(..12).unwrap_or(&verdict.suite)) } ", " (verdict.environment)
+                ", suite " code title=(verdict.suite) { (verdict.suite.get(..12).unwrap_or(&verdict.suite)) }
+                @if let Some(from) = &verdict.suite_from { " of " (commit(from)) }
+                ", " (verdict.environment)
             }
-            @for check in &verdict.failed {
-                details {
-                    summary { "Output of " (check.name) }
-                    pre.terminal tabindex="0" { (strip_ansi(&check.output_tail)) }
+            @for check in &verdict.checks {
+                @if let Some(output) = output_of(check, verdict) {
+                    details {
+                        summary { "Output of " (check.name) }
+                        pre.terminal tabindex="0" { (strip_ansi(output)) }
+                    }
                 }
             }
         }
     }
+}
+
+/// All that is kept of a check that failed, the end of what any other printed; none if it printed nothing.
+fn output_of<'a>(check: &'a CheckExit, verdict: &'a VerdictView) -> Option<&'a str> {
+    let failed = verdict.failed.iter().find(|failed| failed.name == check.name);
+    let output = failed.map_or(check.output_tail.as_deref(), |failed| Some(failed.output_tail.as_str()));
+    output.filter(|output| !output.trim().is_empty())
 }
 
 fn exit(check: &CheckExit) -> Markup {

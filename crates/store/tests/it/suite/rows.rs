@@ -134,6 +134,7 @@ pub fn verdict() -> Verdict {
         commit: commit.clone(),
         base: commit,
         subject: baton_core::landing::verdict::VerdictSubject::Candidate,
+        suite_from: None,
         runs: vec![CheckRun { started_at: at(4), duration_ms: 12, results: vec![passed] }],
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn shapes() -> Shapes {
         ("checking", list(&refer("TaskId"))),
         ("checking_since", or_null(&time())),
         ("error", or_null(&text())),
+        ("note", or_null(&said())),
         ("candidates", list(&candidate)),
     ]);
     let verdict = object(&[
@@ -35,11 +36,12 @@ pub(super) fn shapes() -> Shapes {
         ("base", said()),
         ("tree", said()),
         ("suite", said()),
+        ("suite_from", or_null(&said())),
         ("environment", said()),
         ("passed", flag()),
         ("flaky", list(&said())),
         ("failed", list(&object(&[("name", said()), ("exit_code", exit_code()), ("output_tail", text())]))),
-        ("checks", list(&object(&[("name", said()), ("exit_code", exit_code())]))),
+        ("checks", list(&object(&[("name", said()), ("exit_code", exit_code()), ("output_tail?", text())]))),
         ("runs", count()),
         ("checked_at", or_null(&time())),
         ("duration_ms", count()),
@@ -66,12 +68,13 @@ pub(super) fn shapes() -> Shapes {
 
 /// Where one task stands. What else it says depends on that.
 fn task_landing() -> Value {
-    let check = object(&[("name", said()), ("exit_code", exit_code())]);
+    let check = object(&[("name", said()), ("exit_code", exit_code()), ("output_tail?", text())]);
     let evidence = object(&[
         ("commit", said()),
         ("base", said()),
         ("tree", said()),
         ("suite", said()),
+        ("suite_from?", said()),
         ("environment", said()),
         ("checks", list(&check)),
         ("checked_at", time()),
