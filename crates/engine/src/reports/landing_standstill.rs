@@ -11,6 +11,7 @@ use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
 
 use crate::base::error::EngineError;
+use crate::landing::error::LandingError;
 use crate::landing::lanes::LaneKey;
 use crate::landing::reviewer;
 use crate::projects::Projects;
@@ -56,27 +57,43 @@ pub(super) fn stopped_lane(lane: &LaneKey, error: &str) -> Option<Standstill> {
     })
 }
 
-/// Finished work that waits for a review which cannot come to a result without a person.
-pub(super) async fn stuck_reviews(
+/// Finished work that a policy would accept, and about which a person has to decide after all: it contains work that was
+/// refused, or its review cannot come to a result.
+pub(super) async fn unaccepted(
     projects: &Projects,
     provisional: &[Task],
 ) -> Result<Vec<Standstill>, EngineError> {
-    let mut stuck = Vec::new();
+    let mut waiting = Vec::new();
     for task in provisional {
         // Settings that cannot be read are reported on the project.
-        let Ok(settings) = projects.settings_for(task).await else { continue };
-        let step = policy_step(settings.accept_policy(task), settings.is_checked(task), task);
+        let Ok((settings, is_checked)) = projects.settings_and_checks(task).await else { continue };
+        let step = policy_step(settings.accept_policy(task), is_checked, task);
+        if step == PolicyStep::Wait {
+            continue;
+        }
+        let id = task.id();
+        if let Some(on) = projects.refused_below(task).await? {
+            let why = LandingError::OnRefused { task: id, on };
+            let message =
+                format!("{why}. Look at all that it would merge, then take it whole or send it back");
+            let commands = vec![
+                format!("baton task diff {id}"),
+                format!("baton accept {id} --force"),
+                format!("baton reject {id} --reason TEXT"),
+            ];
+            waiting.push(about(task, StandstillReason::ContainsRefused, message, commands));
+            continue;
+        }
         if step != PolicyStep::Review {
             continue;
         }
         let Some(why) = reviewer::obstacle(projects, &settings, task).await? else { continue };
-        let id = task.id();
         let commands = vec![
             format!("baton task diff {id}"),
             format!("baton accept {id}"),
             format!("baton reject {id} --reason TEXT"),
         ];
-        stuck.push(about(task, StandstillReason::ReviewStuck, why.to_string(), commands));
+        waiting.push(about(task, StandstillReason::ReviewStuck, why.to_string(), commands));
     }
-    Ok(stuck)
+    Ok(waiting)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::EngineError;
 use crate::landing::board::LandingBoard;
 use crate::projects::Projects;
-use crate::reports::landing_standstill::{red_branches, stopped_lane, stuck_reviews};
+use crate::reports::landing_standstill::{red_branches, stopped_lane, unaccepted};
 use crate::runs::loops::Loops;
 use crate::tasks::service::TaskService;
 use crate::tasks::start_at::waits_until;
@@ -58,6 +58,8 @@ pub enum StandstillReason {
     BranchFails,
     /// A lane of accepted work cannot go on.
     LandingStopped,
+    /// Finished work that no policy accepts, because it contains work that a person refused.
+    ContainsRefused,
     /// No other agent could review finished work.
     ReviewStuck,
 }
@@ -79,7 +81,7 @@ pub async fn load_standstills(
     found.extend(recycled.iter().filter_map(|task| breakdown_cancelled(task, &cancelled)));
     found.extend(dead_dependencies(tasks, &cancelled, &lost).await?);
     let provisional = newest(tasks, QueueName::Provisional).await?;
-    found.extend(stuck_reviews(projects, &provisional).await?);
+    found.extend(unaccepted(projects, &provisional).await?);
     found.extend(provisional.iter().filter_map(plan_to_approve));
     found.extend(newest(tasks, QueueName::Breakdown).await?.iter().filter_map(plan_wanted));
     found.extend(held(tasks).await?);

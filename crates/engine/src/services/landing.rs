@@ -112,7 +112,12 @@ impl LandingService {
                     }
                 };
                 let policy = settings.accept_policy(task);
-                match policy_step(policy, settings.is_checked(task), task) {
+                let step = policy_step(policy, is_checked, task);
+                // Whether to merge what a person refused is a person's decision; it is shown as one that waits.
+                if step != PolicyStep::Wait && self.contains_refused(&item, task).await? {
+                    continue;
+                }
+                match step {
                     PolicyStep::Accept => {
                         self.items.attempt(&item, self.accept(task.id(), policy)).await?;
                     }
@@ -125,6 +130,17 @@ impl LandingService {
             cursor = page.next;
             if cursor.is_none() {
                 return Ok(());
+            }
+        }
+    }
+
+    /// True as well if nobody can say; then the item fails, and is tried again.
+    async fn contains_refused(&self, item: &Item, task: &Task) -> Result<bool, ServiceError> {
+        match self.workspace.projects.refused_below(task).await {
+            Ok(refused) => Ok(refused.is_some()),
+            Err(error) => {
+                self.items.failed(item, &error.into()).await?;
+                Ok(true)
             }
         }
     }

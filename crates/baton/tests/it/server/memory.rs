@@ -200,6 +200,31 @@ fn accepted_work_is_there_by_way_of_the_branch() {
 }
 
 #[test]
+fn no_policy_accepts_work_that_contains_cancelled_work_and_a_person_is_shown_what_to_do() {
+    let mut server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = finished(&server, "s", "Build it");
+    let second = finished(&server, "s", "Extend it");
+    assert_eq!(server.post(&format!("/api/tasks/{first}/cancel"), &json!({})).status, 200);
+    server.stop();
+    let file = server.folder.join(".agent/baton.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("accept_when = \"green\"\nchecks = {{ rules = [\"true\"] }}\n{settings}"))
+        .unwrap();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    // Work that nobody refused is accepted in the meantime.
+    let other = rest(&server, "t", "Go on");
+    server.wait_for_queue(&other, "done");
+    let standing = server.read("/api/standstills")["standstills"][0].clone();
+    assert_eq!((&standing["reason"], &standing["task_id"]), (&json!("contains_refused"), &json!(second)));
+    let commands = standing["commands"].to_string();
+    assert!(commands.contains(&format!("baton accept {second} --force")), "{standing:#}");
+    let view = server.task(&second);
+    assert_eq!((&view["queue"], &view["problem"]), (&json!("provisional"), &Value::Null), "{view:#}");
+    assert!(server.get("/").body.contains("Look first"));
+}
+
+#[test]
 fn work_that_contains_cancelled_work_is_accepted_only_by_force() {
     let server = TestServer::new(&scripts()).start();
     server.project();

@@ -42,6 +42,7 @@ const fn badge(reason: StandstillReason) -> StateBadge {
         StandstillReason::ProjectUnavailable => ("No repository", "✗", "failed"),
         StandstillReason::BranchFails => ("Branch fails", "✗", "failed"),
         StandstillReason::LandingStopped => ("Cannot land", "✗", "failed"),
+        StandstillReason::ContainsRefused => ("Look first", "▲", "asking"),
         StandstillReason::ReviewStuck => ("No review", "▲", "asking"),
     };
     StateBadge { word, glyph, tone }
@@ -108,7 +109,7 @@ fn verbs(one: &Standstill) -> Markup {
                 (cancel(one.task_id))
             },
             StandstillReason::BranchFails | StandstillReason::LandingStopped => a.button.primary href="/landing" { "Landing" },
-            StandstillReason::ReviewStuck => {
+            StandstillReason::ReviewStuck | StandstillReason::ContainsRefused => {
                 @if let Some(task) = one.task_id { a.button.primary href={ "/tasks/" (task) "/diff" } { "Review it yourself" } }
             },
             StandstillReason::ProjectUnavailable => a.button href="/health" { "Health" },

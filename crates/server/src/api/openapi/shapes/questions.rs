@@ -66,6 +66,7 @@ fn standstill() -> Value {
         "project_unavailable",
         "branch_fails",
         "landing_stopped",
+        "contains_refused",
         "review_stuck",
     ];
     object(&[
