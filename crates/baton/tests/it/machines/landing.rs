@@ -1,5 +1,6 @@
 //! Landing on a shared remote: what is pushed is exactly what was checked (I18).
 
+use super::fleet::Fleet;
 use super::sharing::fleet;
 
 /// Does what the title says: "Add NAME" writes a file of that name. It gives up on what comes back.
@@ -58,11 +59,7 @@ fn a_push_that_the_remote_refuses_keeps_the_work_waiting_with_the_reason() {
     let project = office.project(&fleet);
     let task = office.add(&project, "Add a.txt", &[]);
     office.until_queue(&task, "provisional");
-    // The branch is closed to everybody; branches of tasks are not.
-    let hook = fleet.remote.join("hooks/update");
-    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    std::fs::write(&hook, "#!/bin/sh\n[ \"$1\" != refs/heads/main ]\n").unwrap();
-    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    close(&fleet, "exit 1");
     let (ended_well, printed) = office.try_stdout(&["accept", &task]);
     assert!(ended_well, "it only waits: {printed}");
     assert!(printed.contains("waiting: ") && printed.contains("hook declined"), "{printed}");
@@ -70,9 +67,89 @@ fn a_push_that_the_remote_refuses_keeps_the_work_waiting_with_the_reason() {
     let standing = office.json(&["questions"])["standstills"][0].clone();
     assert_eq!(standing["reason"], "landing_stopped", "{standing:#}");
 
-    std::fs::remove_file(&hook).unwrap();
+    std::fs::remove_file(fleet.remote.join("hooks/update")).unwrap();
     let (landed, printed) = office.try_stdout(&["accept", &task]);
     assert!(landed && printed.contains(&format!("{task}  landed")), "{printed}");
     assert!(fleet.files("main").contains(&"a.txt".to_owned()));
     up.end();
+}
+
+#[test]
+fn i18_a_second_machine_lands_by_the_verdict_of_the_first() {
+    let Some(fleet) = fleet("verdicts", ADD) else { return };
+    // A run in a lane, not at the end of an attempt, leaves a line.
+    let ran = fleet.home.join("ran");
+    let check = format!("case \"$PWD\" in *worktrees*) ;; *) echo ran >> {} ;; esac", ran.display());
+    let checks = format!("[checks]\nrules = [\"sh\", \"-c\", '''{check}''']\n");
+    let (office, lab) = (fleet.machine_with("office", &checks), fleet.machine_with("lab", &checks));
+    let runs = || std::fs::read_to_string(&ran).unwrap_or_default().lines().count();
+    let up = office.up(&["--agents", "2"]);
+    up.wait_for_line("Listening");
+    let project = office.project(&fleet);
+    let task = office.add(&project, "Add a.txt", &[]);
+    office.until_queue(&task, "provisional");
+    close(&fleet, "exit 1");
+    let (_, printed) = office.try_stdout(&["accept", &task]);
+    assert!(printed.contains("waiting: ") && printed.contains("hook declined"), "{printed}");
+    assert_eq!(runs(), 1, "the candidate has passed, and could not be pushed");
+    let verdict = office.json(&["landing"])["verdicts"][0].clone();
+    up.kill();
+
+    std::fs::remove_file(fleet.remote.join("hooks/update")).unwrap();
+    let up = lab.up(&["--agents", "0"]);
+    up.wait_for_line("Listening");
+    lab.until_queue(&task, "done");
+    assert_eq!(runs(), 1, "the second machine did not run them again");
+    assert_eq!(fleet.git(&["rev-parse", "main"]), verdict["commit"], "{verdict:#}");
+    assert_eq!(lab.task(&task)["landing"]["evidence"]["suite"], verdict["suite"]);
+    up.end();
+}
+
+#[test]
+fn two_machines_take_turns_at_a_remote() {
+    let Some(fleet) = fleet("turns", ADD) else { return };
+    let (office, lab) = (fleet.machine("office", ""), fleet.machine("lab", ""));
+    let up = office.up(&["--agents", "2"]);
+    up.wait_for_line("Listening");
+    let project = office.project(&fleet);
+    let tasks: Vec<String> =
+        (0..6).map(|number| office.add(&project, &format!("Add {number}.txt"), &[])).collect();
+    for task in &tasks {
+        office.until_queue(task, "provisional");
+    }
+    // A push that finds another at work leaves a mark; each stays long enough to be met.
+    let (inside, met) = (fleet.home.join("inside"), fleet.home.join("met"));
+    close(
+        &fleet,
+        &format!(
+            "mkdir {0} 2>/dev/null || {{ touch {1}; exit 0; }}; sleep 0.5; rmdir {0}; exit 0",
+            inside.display(),
+            met.display()
+        ),
+    );
+    let server = lab.up(&["--agents", "0"]);
+    server.wait_for_line("Listening");
+    std::thread::scope(|scope| {
+        for (number, task) in tasks.iter().enumerate() {
+            let machine = if number % 2 == 0 { &office } else { &lab };
+            scope.spawn(move || machine.stdout(&["accept", task]));
+        }
+    });
+    assert!(!met.exists(), "two machines pushed at the same time");
+    let landed = fleet.git(&["log", "--format=%s", "main"]);
+    for (number, task) in tasks.iter().enumerate() {
+        let subject = format!("Add {number}.txt");
+        assert_eq!(landed.lines().filter(|line| **line == subject).count(), 1, "{landed}");
+        assert_eq!(office.task(task)["queue"], "done");
+    }
+    server.end();
+    up.end();
+}
+
+/// What the remote does when somebody pushes to its main branch. Branches of tasks stay open.
+fn close(fleet: &Fleet, script: &str) {
+    let hook = fleet.remote.join("hooks/update");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, format!("#!/bin/sh\n[ \"$1\" = refs/heads/main ] || exit 0\n{script}\n")).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
