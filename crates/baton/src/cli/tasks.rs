@@ -89,12 +89,15 @@ pub(crate) enum TaskCommand {
     },
     /// Show everything about one task
     #[command(
-        after_help = "Examples:\n  baton task show TASK-9a69e916\n  baton task show 9a69            a unique prefix is enough"
+        after_help = "Examples:\n  baton task show TASK-9a69e916\n  baton task show 9a69            a unique prefix is enough\n  baton task show 9a69 --checks   with what the checks printed"
     )]
     Show {
         /// Task id, or a unique prefix of it
         #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
+        /// Show what the checks printed, those that passed included
+        #[arg(long)]
+        checks: bool,
     },
     /// Edit a task in your editor or by flags; it must not be running
     #[command(

@@ -3,7 +3,9 @@
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
-use baton_core::landing::evidence::LandingEvidence;
+use baton_core::landing::evidence::{CheckExit, LandingEvidence};
+use baton_core::landing::verdict::VerdictKey;
+use baton_core::landing::verified::VerifiedCommand;
 use baton_core::records::event::EventBody;
 use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
@@ -60,11 +62,16 @@ pub enum TaskLanding {
         suite: Option<String>,
         /// Those that failed.
         checks: Vec<CheckResult>,
+        /// Its agent can do nothing about it.
+        waits_for_person: bool,
     },
     Landed {
         at: Timestamp,
         commit: CommitId,
         evidence: Option<Box<LandingEvidence>>,
+        /// What the commands that verify it said before and with it.
+        #[serde(default)]
+        verified: Vec<VerifiedCommand>,
     },
     /// A person took it past the checks.
     Forced { at: Timestamp, commit: Option<CommitId>, by: String },
@@ -120,9 +127,12 @@ impl TaskLanding {
     async fn landed(projects: &Projects, task: TaskId) -> Result<Option<Self>, EngineError> {
         let events = projects.tasks.store.task_events(task, 0, EVENTS_MAX).await?;
         Ok(events.iter().rev().find_map(|stored| match &stored.event.body {
-            EventBody::TaskLanded { commit, evidence, .. } => {
-                Some(Self::Landed { at: stored.event.at, commit: commit.clone(), evidence: evidence.clone() })
-            }
+            EventBody::TaskLanded { commit, evidence, verified, .. } => Some(Self::Landed {
+                at: stored.event.at,
+                commit: commit.clone(),
+                evidence: evidence.clone(),
+                verified: verified.clone(),
+            }),
             EventBody::TaskForced { commit, .. } => Some(Self::Forced {
                 at: stored.event.at,
                 commit: commit.clone(),
@@ -132,16 +142,6 @@ impl TaskLanding {
         }))
     }
 
-    fn sent_back(task: &Task) -> Option<Self> {
-        let Some(TaskNote::NotLanded { at, reason }) = task.ledger().notes.last() else { return None };
-        let (at, headline) = (*at, reason.headline());
-        Some(match &**reason {
-            NotLanded::ChecksFailed { commit, base, checks, suite, .. } => Self::SentBack {
-                at,
-                reason: headline,
-                commit: Some(commit.clone()),
-                base: Some(base.clone()),
-                suite: suite.clone(),
     /// What the checks printed that it landed by.
     async fn add_output(&mut self, projects: &Projects) -> Result<(), EngineError> {
         let Self::Landed { evidence: Some(evidence), .. } = self else { return Ok(()) };
@@ -155,7 +155,18 @@ impl TaskLanding {
         Ok(())
     }
 
+    fn sent_back(task: &Task) -> Option<Self> {
+        let Some(TaskNote::NotLanded { at, reason }) = task.ledger().notes.last() else { return None };
+        let (at, headline) = (*at, reason.headline());
+        Some(match &**reason {
+            NotLanded::ChecksFailed { commit, base, checks, suite, .. } => Self::SentBack {
+                at,
+                reason: headline,
+                commit: Some(commit.clone()),
+                base: Some(base.clone()),
+                suite: suite.clone(),
                 checks: checks.clone(),
+                waits_for_person: false,
             },
             NotLanded::Conflict { .. }
             | NotLanded::Moved { .. }
@@ -168,6 +179,7 @@ impl TaskLanding {
                 base: None,
                 suite: None,
                 checks: Vec::new(),
+                waits_for_person: !reason.is_fault_of_task(),
             },
         })
     }
@@ -209,9 +221,11 @@ impl TaskLanding {
                 format!("behind {behind} to land on {branch}")
             }
             Self::Waiting { branch, .. } => format!("next to land on {branch}"),
+            Self::SentBack { reason, waits_for_person: true, .. } => format!("waits for a person: {reason}"),
             Self::SentBack { reason, .. } => format!("sent back because {reason}"),
-            Self::Landed { commit, evidence: Some(evidence), .. } => {
-                format!("landed with {commit}: {}", evidence.sentence())
+            Self::Landed { commit, evidence: Some(evidence), verified, .. } => {
+                let verified: Vec<String> = verified.iter().map(|one| format!("; {one}")).collect();
+                format!("landed with {commit}: {}{}", evidence.sentence(), verified.concat())
             }
             Self::Landed { commit, .. } => format!("landed with {commit}"),
             Self::Forced { by, .. } => format!("landed by force of {by}, without its checks"),

@@ -1,5 +1,6 @@
 //! `baton task …`
 
+mod check_output;
 pub(crate) mod edit;
 pub(crate) mod show;
 mod start_time;
@@ -83,10 +84,7 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
         TaskCommand::List { queue, limit, cursor } => {
             list(api, queue.as_deref(), limit, cursor.as_deref()).await
         }
-        TaskCommand::Show { task } => {
-            let view = api.task(api.task_id(&task).await?).await?;
-            if api.is_json { output::json(&view) } else { Ok(render(&view)) }
-        }
+        TaskCommand::Show { task, checks } => show(api, &task, checks).await,
         TaskCommand::Edit(asked) => edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
@@ -121,6 +119,15 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
         }
         TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
     }
+}
+
+async fn show(api: &Api, task: &str, has_checks: bool) -> Result<String, CliError> {
+    let view = api.task(api.task_id(task).await?).await?;
+    if api.is_json {
+        return output::json(&view);
+    }
+    let printed = if has_checks { check_output::render(&view) } else { String::new() };
+    Ok(render(&view) + &printed)
 }
 
 async fn add(api: &Api, new: &Value, starts: &str) -> Result<String, CliError> {

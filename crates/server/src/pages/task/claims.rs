@@ -70,8 +70,8 @@ fn measured(verified: &Evidence) -> Markup {
                 dd {
                     @if check.exit_code == 0 { span.tone-done { "✓ passed" } } @else {
                         span.tone-failed { "✗ exit code " (check.exit_code) }
-                        details { summary { "Output" } pre { (check.output_tail) } }
                     }
+                    @if !check.output_tail.trim().is_empty() { details { summary { "Output" } pre { (check.output_tail) } } }
                 }
             }
         }
