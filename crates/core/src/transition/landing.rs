@@ -110,10 +110,21 @@ impl TransitionBuilder<'_> {
 
 /// The question when an agent could not make its work land.
 pub(crate) fn cannot_land(reason: &NotLanded) -> QuestionDraft {
-    let text = NonBlank::led_by(
-        "The work was accepted and could not be merged, again after its agent tried to fix that. How should the agent fix it? \
-         What you write is given to it, and it goes on on the same branch; nothing that was committed is lost.\n\n",
-        &reason.describe(),
+    let what = match reason {
+        NotLanded::ChecksFailed { .. } => {
+            "The work was accepted, and the checks failed on its branch together with it"
+        }
+        NotLanded::Conflict { .. }
+        | NotLanded::Moved { .. }
+        | NotLanded::ProvesNothing { .. }
+        | NotLanded::RestsOnCancelled { .. }
+        | NotLanded::BranchFails { .. } => "The work was accepted and could not be merged",
+    };
+    let rest = format!(
+        ", again after its agent tried to fix that. How should the agent fix it? What you write is given to it, and it \
+         continues on the same branch; nothing that was committed is lost.\n\n{}",
+        reason.describe()
     );
+    let text = NonBlank::led_by(what, &rest);
     QuestionDraft::new(QuestionKind::Clarification, text)
 }

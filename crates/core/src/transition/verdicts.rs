@@ -409,7 +409,7 @@ impl TransitionBuilder<'_> {
 pub(crate) fn merge_conflict(detail: &NonBlank) -> QuestionDraft {
     let text = NonBlank::led_by(
         "The work conflicts with the branch it is to be merged into, and an attempt to resolve the conflict failed. \
-         How should the agent resolve it? What you write is given to it, and it goes on on the same branch; nothing \
+         How should the agent resolve it? What you write is given to it, and it continues on the same branch; nothing \
          that was committed is lost.\n\n",
         detail.as_str(),
     );

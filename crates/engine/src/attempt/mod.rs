@@ -19,6 +19,7 @@ pub(crate) mod fencing;
 pub(crate) mod history;
 mod hooks;
 pub mod host;
+mod instruction;
 pub(crate) mod journal;
 pub(crate) mod launch;
 pub mod mailbox;

@@ -5,6 +5,7 @@ mod asking;
 mod budgets;
 mod doctor;
 pub mod fake;
+mod going_back;
 mod holds;
 mod network_ask;
 mod outcomes;
