@@ -99,13 +99,12 @@ fn print_start(api: &Api, run: &CheckRunView) -> Result<(), CliError> {
         output::line(output::json_line(&start)?.trim_end());
     } else {
         let tasks: Vec<String> = run.task_ids.iter().map(ToString::to_string).collect();
-        output::line(&format!(
-            "{}  checking {} ({} on {})",
-            run.branch,
-            tasks.join(", "),
-            short_commit(&run.commit),
-            short_commit(&run.base)
-        ));
+        let (tasks, commit) = (tasks.join(", "), short_commit(&run.commit));
+        output::line(&if run.commit == run.base {
+            format!("{}  checking the branch without {tasks} ({commit})", run.branch)
+        } else {
+            format!("{}  checking {tasks} ({commit} on {})", run.branch, short_commit(&run.base))
+        });
     }
     Ok(())
 }

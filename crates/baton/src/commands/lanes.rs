@@ -204,7 +204,12 @@ fn render(landing: &LandingView) -> String {
 
 pub(crate) fn end_sentence(end: &LandingEnd) -> String {
     match end {
-        LandingEnd::Landed { commit } => format!("landed at {}", short_commit(commit)),
+        LandingEnd::Landed { commit, flaky } => {
+            let flaky: Vec<&str> = flaky.iter().map(NonBlank::as_str).collect();
+            let flaky =
+                if flaky.is_empty() { String::new() } else { format!(", flaky: {}", flaky.join(", ")) };
+            format!("landed at {}{flaky}", short_commit(commit))
+        }
         LandingEnd::SentBack { headline, .. } => format!("sent back: {headline}"),
         LandingEnd::Forced { by, .. } => format!("landed by force of {by}, without its checks"),
     }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::TaskId;
 use baton_core::records::event::EventBody;
-use baton_core::task::not_landed::NotLanded;
+use baton_core::task::not_landed::{MetTask, NotLanded};
 use baton_core::task::state::{AcceptedBy, ReviewMark};
+
+/// Other tasks that are named when one was sent back because of them, newest first.
+const MET_MAX: usize = 3;
 
 /// Knows the tasks it has told about.
 #[derive(Default)]
@@ -126,16 +129,28 @@ impl Narration {
         }
     }
 
+    /// The title that the record has: this process may not have seen the task.
+    fn met_name(&self, met: &MetTask) -> String {
+        match self.titles.get(&met.task_id) {
+            Some(_) => self.name(met.task_id),
+            None if self.has_ids => format!("{} “{}”", met.task_id, met.title),
+            None => format!("“{}”", met.title),
+        }
+    }
+
     /// Why accepted work did not land.
     fn not_landed(&self, reason: &NotLanded) -> String {
-        let met: Vec<String> = reason.met().iter().map(|met| self.name(met.task_id)).collect();
+        let met: Vec<String> =
+            reason.met().iter().rev().take(MET_MAX).map(|met| self.met_name(met)).collect();
+        let others = reason.met().len().saturating_sub(MET_MAX);
+        let more = if others == 0 { String::new() } else { format!(" and {others} more") };
         match reason {
             NotLanded::ChecksFailed { .. } if !met.is_empty() => format!(
-                "passed its checks alone and fails them together with {}; back to its agent",
-                met.join(" and ")
+                "passed its checks alone and fails them together with {}{more}; sent back",
+                met.join(if others == 0 { " and " } else { ", " })
             ),
             NotLanded::ChecksFailed { .. } | NotLanded::Conflict { .. } | NotLanded::Moved { .. } => {
-                format!("{}; back to its agent", reason.headline())
+                format!("{}; sent back", reason.headline())
             }
             NotLanded::ProvesNothing { .. }
             | NotLanded::RestsOnCancelled { .. }

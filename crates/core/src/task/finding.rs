@@ -85,9 +85,9 @@ impl fmt::Display for WorkFinding {
         match self {
             Self::Unfinished { operation } => write!(f, "the agent left a {operation} unfinished"),
             Self::ConflictMarkers { files } => write!(f, "conflict markers in {}", files.join(", ")),
-            Self::LargeFile { path, bytes } => write!(f, "{path} has {} MB", bytes >> 20),
+            Self::LargeFile { path, bytes } => write!(f, "{path} has {}", megabytes(*bytes)),
             Self::FileNotCommitted { path, bytes } => {
-                write!(f, "{path} has {} MB and was not committed", bytes >> 20)
+                write!(f, "{path} has {} and was not committed", megabytes(*bytes))
             }
             Self::HookNotRun { hook } => {
                 write!(
@@ -109,4 +109,10 @@ impl fmt::Display for WorkFinding {
             Self::RepositoryBroken { detail } => write!(f, "the agent broke its repository: {detail}"),
         }
     }
+}
+
+/// With a tenth, so that a file just above a limit does not look like one at it.
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10).div_ceil(1 << 20);
+    format!("{}.{} MB", tenths / 10, tenths % 10)
 }

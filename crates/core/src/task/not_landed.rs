@@ -105,10 +105,13 @@ impl NotLanded {
             }
             Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
             Self::ProvesNothing { commands, .. } => {
-                format!("passes without the work too, so a person decides: {}", list(commands))
+                format!(
+                    "what verifies it passes without the work too, so a person decides: {}",
+                    list(commands)
+                )
             }
             Self::RestsOnCancelled { task_id } => {
-                format!("contains the work of {task_id}, which was cancelled")
+                format!("it contains the work of {task_id}, which was cancelled")
             }
             Self::BranchFails { into, checks, .. } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();

@@ -214,7 +214,14 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
     }
     for LaneMember { task, unmet } in &lane.resting {
         let Some(entry) = lane_entry(task) else { continue };
-        candidates.push(LaneCandidate::new(task, entry, false, unmet.first().copied()));
+        let on = unmet.first().copied();
+        let mut candidate = LaneCandidate::new(task, entry, false, on);
+        candidate.delayed = candidate.delayed.or_else(|| {
+            on.map(|on| {
+                format!("it was started on the work of {on}, which is not in the lane and has to land first")
+            })
+        });
+        candidates.push(candidate);
     }
     LaneView {
         branch: lane.key.branch,
@@ -226,7 +233,7 @@ fn lane_view(lane: Lane, tip: Option<CommitId>, known: &BTreeMap<LaneKey, LaneAc
         checking: first.map(|run| run.tasks.clone()).unwrap_or_default(),
         checking_since: first.map(|run| run.since),
         error: activity.error,
+        note: None,
         candidates,
     }
 }
-        note: None,

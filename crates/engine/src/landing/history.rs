@@ -37,9 +37,20 @@ struct SeenEvents {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum LandingEnd {
-    Landed { commit: CommitId },
-    SentBack { reason: Box<NotLanded>, headline: String },
-    Forced { by: String, commit: Option<CommitId> },
+    Landed {
+        commit: CommitId,
+        /// Checks that failed first and then passed on the same files.
+        #[serde(default)]
+        flaky: Vec<NonBlank>,
+    },
+    SentBack {
+        reason: Box<NotLanded>,
+        headline: String,
+    },
+    Forced {
+        by: String,
+        commit: Option<CommitId>,
+    },
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -91,8 +102,10 @@ impl SeenEvents {
 
     fn take(&mut self, event: &Event) {
         let (task, end) = match &event.body {
-            EventBody::TaskLanded { task, commit, .. } => {
-                (*task, LandingEnd::Landed { commit: commit.clone() })
+            EventBody::TaskLanded { task, commit, evidence, .. } => {
+                let flaky = evidence.iter().flat_map(|evidence| &evidence.flaky);
+                let flaky = flaky.map(|check| check.name.clone()).collect();
+                (*task, LandingEnd::Landed { commit: commit.clone(), flaky })
             }
             EventBody::TaskSentBack { task, reason } => {
                 (*task, LandingEnd::SentBack { reason: reason.clone(), headline: reason.headline() })

@@ -93,5 +93,10 @@ fn queued(candidate: &LaneCandidate, branch: &str) -> String {
 
 fn checking(run: &CheckRunView) -> String {
     let tasks: Vec<String> = run.task_ids.iter().map(ToString::to_string).collect();
-    format!("checking {} on {} ({})", tasks.join(", "), run.branch, short_commit(&run.commit))
+    let (tasks, commit) = (tasks.join(", "), short_commit(&run.commit));
+    // What the branch says by itself decides whether the work is to blame.
+    if run.commit == run.base {
+        return format!("checking {} without {tasks} ({commit})", run.branch);
+    }
+    format!("checking {tasks} on {} ({commit})", run.branch)
 }

@@ -47,7 +47,12 @@ pub(super) async fn show(
                     AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
                     AcceptForecast::Recycled | AcceptForecast::BurnedOut | AcceptForecast::Refused(_) => (&[][..], &[][..]),
                 };
-                json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts })
+                let mut line =
+                    json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts });
+                if let AcceptForecast::Refused(why) = fate {
+                    line["reason"] = json!(why);
+                }
+                line
             })
             .collect();
         return output::json(&json!({ "preview": preview }));

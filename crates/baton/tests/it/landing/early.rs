@@ -1,6 +1,6 @@
 //! `start_on = "landing"`: a dependent starts on accepted work before that has landed.
 
-use super::{adding_agent, assert_green, events, own_history};
+use super::{adding_agent, assert_green, events, own_history, set_settings};
 use crate::engine::test_repo::TestRepo;
 
 /// With a check that waits for the file `go`, and refuses `a.txt` if that says so.
@@ -15,7 +15,7 @@ fn repo_with_gate() -> TestRepo {
     let file = repo.folder.join(".agent/baton.toml");
     let settings = std::fs::read_to_string(&file).unwrap();
     let settings = settings.replace("'''true'''", &format!("'''{check}'''"));
-    std::fs::write(&file, format!("start_on = \"landing\"\n{settings}")).unwrap();
+    set_settings(&repo, &format!("start_on = \"landing\"\n{settings}"));
     repo
 }
 
@@ -71,6 +71,8 @@ fn what_rests_on_work_that_is_sent_back_waits_for_it() {
         (&second.clone().into(), &first.clone().into()),
         "{landing:#}"
     );
+    let shown = repo.stdout(&["task", "show", &second]);
+    assert!(shown.contains(&format!("waits: it was started on the work of {first}")), "{shown}");
     assert!(own_history(&repo).is_empty());
 
     repo.stdout(&["task", "cancel", &first]);

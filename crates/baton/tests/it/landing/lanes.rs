@@ -142,12 +142,13 @@ fn a_flaky_check_is_run_again_and_reported_and_blames_nobody() {
     let (one, other) = pair(&repo);
     let flaky = format!("test -e {0} || {{ touch {0}; echo out of luck; exit 1; }}", marker.display());
     let settings = std::fs::read_to_string(repo.folder.join(".agent/baton.toml")).unwrap();
-    std::fs::write(
-        repo.folder.join(".agent/baton.toml"),
-        settings.replace("'''true'''", &format!("'''{flaky}'''")),
-    )
-    .unwrap();
-    repo.stdout(&["accept", &one, &other]);
+    set_settings(&repo, &settings.replace("'''true'''", &format!("'''{flaky}'''")));
+    let output = repo.output(&["accept", &one, &other]);
+    let narrated = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(narrated.contains(", flaky: rules"), "{narrated}");
     assert_eq!((repo.queue(&one), repo.queue(&other)), ("done".to_owned(), "done".to_owned()));
+    let evidence = repo.show(&one)["landing"]["evidence"].clone();
+    assert_eq!(evidence["flaky"], json!([{ "name": "rules", "exit_code": 1 }]), "{evidence:#}");
+    assert!(repo.stdout(&["task", "show", &one]).contains("flaky, failed first: rules (exit code 1)"));
     assert!(repo.stdout(&["landing"]).contains("passed, flaky: rules"), "{}", repo.stdout(&["landing"]));
 }

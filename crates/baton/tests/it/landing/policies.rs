@@ -33,6 +33,7 @@ fn commands_that_verify_a_task_fail_before_it_and_pass_with_it() {
     assert_ne!(verified["before"], 0, "red on the base: {landed:#}");
     assert_eq!(verified["after"], 0, "green on the candidate: {landed:#}");
     assert_eq!(verified["base"], repo.git(&["rev-parse", "main"]));
+    assert_eq!(repo.show(&task)["landing"]["verified"][0], *verified);
     assert_eq!(landed["commit"], repo.git(&["rev-parse", "baton/next"]));
     assert_eq!(landed["evidence"]["base"], verified["base"], "{landed:#}");
     assert!(repo.prompt(&task).contains("test -e a.txt"), "the agent knows how it is verified");

@@ -34,8 +34,13 @@ fn at_work(run: &CheckRunView, lane: &LaneView, now: Timestamp) -> Markup {
     html! {
         div.run #{ "run-" (run.run) } {
             p {
-                span.tone-working { "▶ Checking " (tasks) }
-                " for " (age(run.since, now)) ": " (commit(&run.commit)) " on " (commit(&run.base))
+                @if run.commit == run.base {
+                    span.tone-working { "▶ Checking the branch without " (tasks) }
+                    " for " (age(run.since, now)) ": " (commit(&run.commit))
+                } @else {
+                    span.tone-working { "▶ Checking " (tasks) }
+                    " for " (age(run.since, now)) ": " (commit(&run.commit)) " on " (commit(&run.base))
+                }
             }
             div.tail.terminal tabindex="0" role="log" aria-live="off" aria-label={ "Output of the checks on " (lane.branch) } {
                 pre {

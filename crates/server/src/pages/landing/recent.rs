@@ -31,7 +31,10 @@ fn one(entry: &LandingEntry, now: Timestamp) -> Markup {
             " " a href={ "/tasks/" (entry.task_id) } { (entry.title) }
             " " span.id { (entry.task_id) }
             @match &entry.end {
-                LandingEnd::Landed { commit: id } => { " at " (commit(id)) },
+                LandingEnd::Landed { commit: id, flaky } => {
+                    " at " (commit(id))
+                    @for check in flaky { ", flaky: " (check) }
+                },
                 LandingEnd::SentBack { headline, .. } => { ": " (headline) },
                 LandingEnd::Forced { by, commit: id } => { " past the checks by " (by) @if let Some(id) = id { " at " (commit(id)) } },
             }

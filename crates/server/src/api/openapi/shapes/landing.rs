@@ -77,9 +77,12 @@ fn task_landing() -> Value {
         ("suite_from?", said()),
         ("environment", said()),
         ("checks", list(&check)),
+        ("flaky?", list(&object(&[("name", said()), ("exit_code", exit_code())]))),
         ("checked_at", time()),
         ("duration_ms", count()),
     ]);
+    let verified =
+        object(&[("command", said()), ("base", said()), ("before", exit_code()), ("after", exit_code())]);
     object(&[
         ("message", said()),
         ("state", one_of(&["checking", "waiting", "sent_back", "landed", "forced"])),
@@ -96,7 +99,9 @@ fn task_landing() -> Value {
         ("at?", time()),
         ("reason?", said()),
         ("checks?", list(&open(check))),
+        ("waits_for_person?", flag()),
         ("evidence?", or_null(&evidence)),
+        ("verified?", list(&verified)),
         ("by?", said()),
     ])
 }
@@ -109,6 +114,7 @@ fn recent() -> Value {
         ("title", said()),
         ("end", one_of(&["landed", "sent_back", "forced"])),
         ("commit?", or_null(&said())),
+        ("flaky?", list(&said())),
         ("reason?", open(object(&[("why", said())]))),
         ("headline?", said()),
         ("by?", said()),
