@@ -43,7 +43,7 @@ struct Column {
 }
 
 /// Always these, in this order, so that everything has its place.
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     column(
         "queued",
         StateName::Incoming,
@@ -54,11 +54,7 @@ const COLUMNS: [Column; 5] = [
         ],
     )
     .waiting(),
-    column(
-        "working",
-        StateName::Claimed,
-        &[(Some(QueueName::Claimed), Some(TaskStatus::Running)), (Some(QueueName::Landing), None)],
-    ),
+    column("working", StateName::Claimed, &[(Some(QueueName::Claimed), Some(TaskStatus::Running))]),
     column(
         "asking",
         StateName::AwaitingResponse,
@@ -69,6 +65,7 @@ const COLUMNS: [Column; 5] = [
         ],
     ),
     column("review", StateName::Provisional, &[(Some(QueueName::Provisional), None)]),
+    column("landing", StateName::Landing, &[(Some(QueueName::Landing), None)]),
     column(
         "done",
         StateName::Done,
