@@ -123,7 +123,7 @@ impl Acceptor {
             return Ok(Accepted::Waiting { landing });
         }
         if let Some(found) = foundations::unmet(&self.projects, &task).await?.first() {
-            return Err(LandingError::RestsOn { task: id, on: found.task }.into());
+            return Err(LandingError::rests_on(id, *found).into());
         }
         let merged = self.merge(&task, &source).await?;
         match &merged {
@@ -187,7 +187,7 @@ impl Acceptor {
         if (!is_checked || force)
             && let Some(found) = foundations::unmet(&self.projects, task).await?.first()
         {
-            return Err(LandingError::RestsOn { task: task.id(), on: found.task }.into());
+            return Err(LandingError::rests_on(task.id(), *found).into());
         }
         self.check_can_land(task, &self.projects.source(project.as_ref())).await
     }
@@ -197,6 +197,10 @@ impl Acceptor {
         let (worktrees, into) = self.projects.repository(task).await?;
         match source {
             CodeSource::Here(_) => Ok(worktrees.check_free(&into).await?),
+        let unmet = foundations::unmet(&self.projects, task).await?;
+        if let Some(gone) = unmet.iter().find(|found| found.is_cancelled) {
+            return Err(LandingError::RestsOnCancelled { task: task.id(), on: gone.task }.into());
+        }
             CodeSource::Remote(_) => self.check_arrived(task, &worktrees).await,
         }
     }

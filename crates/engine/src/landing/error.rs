@@ -7,6 +7,7 @@ use baton_core::explained;
 
 use crate::base::error::ErrorKind;
 use crate::base::refusals::failure;
+use crate::landing::foundations::UnmetFoundation;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LandingError {
@@ -31,6 +32,8 @@ pub enum LandingError {
     ReviewUnclear { task: TaskId, review: TaskId },
     #[error("{task} was started on the work of {on}, which has not landed")]
     RestsOn { task: TaskId, on: TaskId },
+    #[error("{task} was started on the work of {on} and contains it, and {on} was cancelled")]
+    RestsOnCancelled { task: TaskId, on: TaskId },
     /// A later message of a conversation starts on the work of the earlier ones.
     #[error("{task} contains the work of {on}, which was refused")]
     OnRefused { task: TaskId, on: TaskId },
@@ -38,11 +41,18 @@ pub enum LandingError {
     TooLongToReview { task: TaskId, bytes: usize },
 }
 
+impl LandingError {
+    pub(super) const fn rests_on(task: TaskId, found: UnmetFoundation) -> Self {
+        let on = found.task;
+        if found.is_cancelled { Self::RestsOnCancelled { task, on } } else { Self::RestsOn { task, on } }
+    }
+}
+
 failure! {
     LandingError { |it|
         kind: match it {
             Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
-            | Self::RestsOn { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } => {
+            | Self::RestsOn { .. } | Self::RestsOnCancelled { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -51,6 +61,7 @@ failure! {
             Self::NotPushed { .. } => "check that the machine is running (baton workers), and try again",
             Self::SetupFailed { .. } => "repair the user task that worktree.setup names; it is tried again",
             Self::RestsOn { .. } => "merging it would merge that work too; accept it without --force, and it lands after the other",
+            Self::RestsOnCancelled { .. } => "bring that one back: baton task retry; or cancel this one and add it anew",
             Self::OnRefused { .. } => "look at all that it would merge: baton task diff TASK; then merge it with --force, or reject it and say what to leave out",
             Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
             Self::EmptyLane => "nothing waits to land there any more",
@@ -81,6 +92,12 @@ explained! { LandingError {
         means: "The task contains the work of another one, which has not landed. Merging it would merge that work too, and nobody has decided that.",
         cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
         next: "Accept it without `--force`: it waits and lands after the other. If that one was cancelled, bring it back with `baton task retry`, or cancel this one and add it anew.",
+    },
+    Self::RestsOnCancelled { .. } => Explanation {
+        code: "rests_on_cancelled_work",
+        means: "The task contains the work of another one that was cancelled before it landed. Merging it would merge that work too.",
+        cause: "`start_on = \"landing\"` lets a task start on accepted work before it has landed.",
+        next: "Bring the other one back (`baton task retry OTHER`), or cancel this one and add it anew.",
     },
     Self::OnRefused { .. } => Explanation {
         code: "contains_refused_work",

@@ -80,6 +80,12 @@ fn what_rests_on_work_that_is_sent_back_waits_for_it() {
     let back =
         events(&repo, &second).into_iter().rev().find(|event| event["event"] == "task_sent_back").unwrap();
     assert_eq!(back["reason"]["why"], "rests_on_cancelled", "{back:#}");
+    let preview = repo.json(&["accept", &second, "--dry-run"])["preview"][0].clone();
+    assert_eq!(preview["would_be"], "refused", "{preview:#}");
+    assert!(preview["reason"].as_str().unwrap().contains("was cancelled"), "{preview:#}");
+    let refused = repo.output(&["accept", &second]);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(4) && text.contains("was cancelled"), "{text}");
     up.end();
     assert!(own_history(&repo).is_empty());
 }
