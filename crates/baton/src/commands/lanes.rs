@@ -50,6 +50,9 @@ impl LaneEnd {
         match self {
             Self::Landed => None,
             Self::Waiting { why } => Some(format!("waiting: {why}")),
+            Self::SentBack { reason } if !reason.is_fault_of_task() => {
+                Some(format!("not landed, and left to you: {}", reason.headline()))
+            }
             Self::SentBack { reason } => Some(format!("sent back: {}", reason.headline())),
             Self::Left { queue } => Some(match queue {
                 QueueName::Rejected => "not landed: somebody has cancelled it".to_owned(),

@@ -145,6 +145,7 @@ impl Narration {
         let others = reason.met().len().saturating_sub(MET_MAX);
         let more = if others == 0 { String::new() } else { format!(" and {others} more") };
         match reason {
+            _ if !reason.is_fault_of_task() => format!("not landed: {}", reason.headline()),
             NotLanded::ChecksFailed { .. } if !met.is_empty() => format!(
                 "passed its checks alone and fails them together with {}{more}; sent back",
                 met.join(if others == 0 { " and " } else { ", " })

@@ -67,7 +67,9 @@ impl NotLanded {
     /// Whether the task's agent can do anything about it.
     pub const fn is_fault_of_task(&self) -> bool {
         match self {
-            Self::ChecksFailed { .. } | Self::Conflict { .. } | Self::Moved { .. } => true,
+            // Whether the files that judge it may change is a person's decision.
+            Self::ChecksFailed { protected, .. } => protected.is_empty(),
+            Self::Conflict { .. } | Self::Moved { .. } => true,
             Self::BranchFails { .. } | Self::ProvesNothing { .. } | Self::RestsOnCancelled { .. } => false,
         }
     }
@@ -132,7 +134,8 @@ impl NotLanded {
                 if !protected.is_empty() {
                     let _ = writeln!(
                         text,
-                        "The work changes protected files, which the checks take from the branch: {}.",
+                        "The work changes protected files, which the checks take from the branch: {}. A person decides: forced once \
+                         more it is merged past the checks.",
                         protected.join(", ")
                     );
                 }

@@ -15,6 +15,7 @@ use baton_core::landing::lane::lane_entry;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
@@ -103,7 +104,9 @@ impl Acceptor {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane { force },
             // That a person has looked at it closely says nothing about the checks: those are forced by a second decision.
-            (true, true) if needs_force(&task) || refused.is_some() => Command::EnterLane { force },
+            (true, true) if (needs_force(&task) || refused.is_some()) && !has_failed_by_force(&task) => {
+                Command::EnterLane { force }
+            }
             (true, true) => Command::ForceLand { commit: None },
         };
         // Core is asked before git is touched: what may not be accepted is not merged.
@@ -194,13 +197,13 @@ impl Acceptor {
 
     /// What would keep the whole lane from going on is said to whoever accepts.
     async fn check_can_land(&self, task: &Task, source: &CodeSource) -> Result<(), EngineError> {
-        let (worktrees, into) = self.projects.repository(task).await?;
-        match source {
-            CodeSource::Here(_) => Ok(worktrees.check_free(&into).await?),
         let unmet = foundations::unmet(&self.projects, task).await?;
         if let Some(gone) = unmet.iter().find(|found| found.is_cancelled) {
             return Err(LandingError::RestsOnCancelled { task: task.id(), on: gone.task }.into());
         }
+        let (worktrees, into) = self.projects.repository(task).await?;
+        match source {
+            CodeSource::Here(_) => Ok(worktrees.check_free(&into).await?),
             CodeSource::Remote(_) => self.check_arrived(task, &worktrees).await,
         }
     }
@@ -274,6 +277,13 @@ async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<
     let message = format!("Merge {}: {}", task.id(), task.spec().title);
     let head = verified_head(task).cloned();
     Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?))
+}
+
+/// Whether a person has taken this work into the lane by force, and the checks of the branch refused it.
+fn has_failed_by_force(task: &Task) -> bool {
+    let last = task.ledger().notes.iter().rev().find(|note| note.is_about_work());
+    matches!(last, Some(TaskNote::NotLanded { reason, .. })
+        if matches!(&**reason, NotLanded::ChecksFailed { protected, .. } if !protected.is_empty()))
 }
 
 fn needs_force(task: &Task) -> bool {

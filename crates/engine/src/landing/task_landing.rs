@@ -166,7 +166,7 @@ impl TaskLanding {
                 base: Some(base.clone()),
                 suite: suite.clone(),
                 checks: checks.clone(),
-                waits_for_person: false,
+                waits_for_person: !reason.is_fault_of_task(),
             },
             NotLanded::Conflict { .. }
             | NotLanded::Moved { .. }

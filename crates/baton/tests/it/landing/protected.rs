@@ -31,10 +31,9 @@ fn work_is_not_judged_by_checks_that_its_own_agent_wrote() {
     assert_eq!(reason["protected"][0], "tests/run.sh", "{reason:#}");
     assert!(own_history(&repo).is_empty());
 
-    // A person who wants it all the same says so a second time, and that is recorded.
-    repo.set_agent("echo more >> bad.txt; git add -A; git commit -q -m More");
-    repo.work_until(&[(&task, "provisional")]);
-    repo.stdout(&["accept", &task, "--force", "--no-wait"]);
+    // Its agent cannot decide that. A person who wants it all the same says so a second time, and that is recorded.
+    assert_eq!((repo.queue(&task).as_str(), repo.attempts(&task).len()), ("provisional", 1));
+    assert!(repo.stdout(&["task", "show", &task]).contains("waits for a person: check fails on baton/next"));
     repo.stdout(&["accept", &task, "--force"]);
     assert_eq!(repo.queue(&task), "done");
     assert!(events(&repo, &task).iter().any(|event| event["event"] == "task_forced"));
