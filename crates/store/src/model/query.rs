@@ -6,7 +6,8 @@ use std::str::FromStr;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::explanation::Explanation;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
-use baton_core::base::text::Role;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::task::state::{QueueName, TaskStatus};
 
@@ -20,6 +21,11 @@ pub struct TaskFilter {
     pub role: Option<Role>,
     /// A substring of the title, ignoring case.
     pub title: Option<String>,
+    /// A substring of the title or the description, ignoring case.
+    pub text: Option<String>,
+    pub task_type: Option<TaskType>,
+    /// The agent chosen for it, or one that made an attempt.
+    pub agent: Option<AgentName>,
     /// Reverses the list; its cursors then lead to older tasks.
     pub newest_first: bool,
     /// Only tasks updated at or after this time.

@@ -55,6 +55,9 @@ pub(crate) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> 
     select.page("created_ms", "id", cursor, limit)
 }
 
+/// What a task was created with. PostgreSQL's text cannot hold NUL, which a body contains in escaped form only.
+const SPEC: &str = "(replace(tasks.body, '\\u0000', '\\ufffd')::json -> 'spec')";
+
 fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
     let mut select = Select::new(sql);
     select.newest_first = filter.newest_first;
@@ -83,6 +86,22 @@ fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
     }
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));
+    }
+    if let Some(text) = &filter.text {
+        let description = format!("lower({SPEC} ->> 'description')");
+        select.text(&format!("(strpos(title, ?) > 0 OR strpos({description}, ?) > 0)"), searchable(text));
+    }
+    if let Some(task_type) = filter.task_type {
+        select.text(&format!("{SPEC} ->> 'task_type' = ?"), task_type.as_str().to_owned());
+    }
+    if let Some(agent) = &filter.agent {
+        select.text(
+            &format!(
+                "({SPEC} ->> 'agent' = ? OR EXISTS (SELECT FROM records WHERE kind = 'attempt' AND task = tasks.id \
+                 AND replace(records.body, '\\u0000', '\\ufffd')::json -> 'attempt' ->> 'agent' = ?))"
+            ),
+            agent.to_string(),
+        );
     }
     select
 }

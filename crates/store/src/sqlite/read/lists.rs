@@ -97,10 +97,10 @@ pub(crate) fn tasks(
 ) -> Result<Page<Versioned<Task>>, SqliteFault> {
     let mut wanted = task_conditions(filter);
     wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
-    let title = TitleFilter::new(filter);
-    let select = "SELECT version, body, id, title FROM tasks";
-    wanted.page(conn, (select, "created_ms"), limit, |row| {
-        if !title.matches(row.get_ref(3)?) {
+    let text = TextFilter::new(filter);
+    let select = format!("SELECT version, body, id, {} FROM tasks", text.columns());
+    wanted.page(conn, (&select, "created_ms"), limit, |row| {
+        if !text.matches(row.get_ref(3)?, row.get_ref(4)?) {
             return Ok(None);
         }
         let task: Versioned<Task> = stored(row, RecordKind::Task, row.get::<_, i64>(2)?)?;
@@ -109,26 +109,46 @@ pub(crate) fn tasks(
     })
 }
 
-/// SQLite folds only ASCII case, so titles are compared here.
-struct TitleFilter(Option<String>);
+/// SQLite folds only ASCII case, so texts are compared here.
+struct TextFilter {
+    title: Option<String>,
+    /// In the title or the description.
+    text: Option<String>,
+}
 
-impl TitleFilter {
+impl TextFilter {
     fn new(filter: &TaskFilter) -> Self {
-        Self(filter.title.as_ref().map(|title| title.to_lowercase()))
+        let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
+        Self { title: lower(&filter.title), text: lower(&filter.text) }
     }
 
-    fn matches(&self, title: ValueRef<'_>) -> bool {
-        let is_in =
-            |part: &String| title.as_str().is_ok_and(|title| title.to_lowercase().contains(part.as_str()));
-        self.0.as_ref().is_none_or(is_in)
+    /// The two columns to compare. What is not compared is not read: then an index is enough to count.
+    const fn columns(&self) -> &'static str {
+        match (&self.title, &self.text) {
+            (None, None) => "'', ''",
+            (Some(_), None) => "title, ''",
+            (_, Some(_)) => "title, body ->> '$.spec.description'",
+        }
+    }
+
+    fn matches(&self, title: ValueRef<'_>, description: ValueRef<'_>) -> bool {
+        let has = |column: ValueRef<'_>, part: &str| {
+            column.as_str().is_ok_and(|text| text.to_lowercase().contains(part))
+        };
+        self.title.as_ref().is_none_or(|part| has(title, part))
+            && self.text.as_ref().is_none_or(|part| has(title, part) || has(description, part))
     }
 }
 
 pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> Result<u64, SqliteFault> {
-    let title = TitleFilter::new(filter);
-    // Without the title an index is enough.
-    let select = if filter.title.is_some() { "SELECT title FROM tasks" } else { "SELECT '' FROM tasks" };
-    task_conditions(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
+    let text = TextFilter::new(filter);
+    let select = format!("SELECT {} FROM tasks", text.columns());
+    task_conditions(filter).count(
+        conn,
+        &select,
+        max,
+        |row| Ok(text.matches(row.get_ref(0)?, row.get_ref(1)?)),
+    )
 }
 
 pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<QueueName, u64>, SqliteFault> {
@@ -162,6 +182,17 @@ fn task_conditions(filter: &TaskFilter) -> WhereClause {
     }
     if let Some(moment) = filter.updated_from {
         wanted.and("updated_ms >=", moment.ms());
+    }
+    if let Some(task_type) = filter.task_type {
+        wanted.and("body ->> '$.spec.task_type' =", task_type.as_str().to_owned());
+    }
+    if let Some(agent) = &filter.agent {
+        wanted.values.push(agent.to_string().into());
+        let value = wanted.values.len();
+        wanted.clauses.push(format!(
+            "(body ->> '$.spec.agent' = ?{value} OR EXISTS (SELECT 1 FROM attempts
+                WHERE attempts.task = tasks.id AND attempts.body ->> '$.attempt.agent' = ?{value}))"
+        ));
     }
     if filter.is_kept {
         // Literals, so that the partial index applies.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::task::TaskSpec;
 use baton_core::task::revision::Revision;
@@ -92,6 +93,37 @@ pub async fn filters_combine<F: Fixture>() {
         let filter = TaskFilter { title: Some(part.to_owned()), ..all() };
         assert_eq!(!listed(&store, filter).await.is_empty(), found, "{part}");
     }
+}
+
+pub async fn a_text_is_found_in_titles_and_descriptions<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let described = |number, text: &str| TaskSpec { description: text.to_owned(), ..spec(number) };
+    write(&store, create(described(1, "Coupons\0 in the CART"), &[])).await;
+    write(&store, create(TaskSpec { title: text("Coupon page"), ..spec(2) }, &[])).await;
+    write(&store, create(described(3, "Something else"), &[])).await;
+    let wanted = |text: &str| TaskFilter { text: Some(text.to_owned()), ..TaskFilter::default() };
+    for (text, found) in [("coupon", vec![1, 2]), ("cart", vec![1]), ("task 3", vec![3]), ("spec", vec![])] {
+        let found: Vec<_> = found.into_iter().map(task_id).collect();
+        assert_eq!(listed(&store, wanted(text)).await, found, "{text}");
+        assert_eq!(store.count_tasks(&wanted(text), 100).await.unwrap(), found.len() as u64, "{text}");
+    }
+}
+
+pub async fn tasks_are_found_by_type_and_agent<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let report = TaskSpec { task_type: TaskType::Report, ..spec(1) };
+    write(&store, create(report, &[])).await;
+    let claimed = claim_one(&store).await;
+    write(&store, create(TaskSpec { agent: Some("chosen".parse().unwrap()), ..spec(2) }, &[])).await;
+    let typed = TaskFilter { task_type: Some(TaskType::Report), ..TaskFilter::default() };
+    assert_eq!(listed(&store, typed).await, [task_id(1)]);
+    let by = |agent: &str| TaskFilter { agent: Some(agent.parse().unwrap()), ..TaskFilter::default() };
+    assert_eq!(listed(&store, by("chosen")).await, [task_id(2)]);
+    let worker = claimed.task.value.state().live_attempt().unwrap().agent.to_string();
+    assert_eq!(listed(&store, by(&worker)).await, [task_id(1)]);
+    assert_eq!(listed(&store, by("nobody")).await, []);
 }
 
 pub async fn a_revision_updates_title_and_order<F: Fixture>() {

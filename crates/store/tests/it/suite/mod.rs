@@ -83,6 +83,8 @@ macro_rules! conformance {
             leases::workers_of_many_attempts_are_read_at_once,
             lists::pages_are_stable_while_rows_change,
             lists::filters_combine,
+            lists::a_text_is_found_in_titles_and_descriptions,
+            lists::tasks_are_found_by_type_and_agent,
             lists::a_revision_updates_title_and_order,
             lists::groups_summarise_their_sessions,
             lists::a_prefix_finds_tasks,
