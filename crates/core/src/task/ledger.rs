@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::cycle::AskCycle;
 use crate::ask::question::Question;
+use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, TaskId};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
@@ -43,6 +44,8 @@ pub struct Ledger {
     pub taken: Option<TakenOver>,
     /// The person who says that it is done: no agent starts in the next attempt, which judges the work as it is.
     pub submitted_by: Option<Actor>,
+    /// The commit at which a person last asked for changes.
+    pub rejected_head: Option<CommitId>,
     pub asking: Asking,
 }
 

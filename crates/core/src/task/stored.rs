@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ask::cycle::AskCycle;
+use crate::base::git_name::CommitId;
 use crate::base::id::{AttemptId, TaskId};
 use crate::base::task_type::TaskType;
 use crate::base::text::NonBlank;
@@ -58,6 +59,8 @@ struct StoredLedger {
     taken: Option<TakenOver>,
     #[serde(skip_serializing_if = "Option::is_none")]
     submitted_by: Option<Actor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejected_head: Option<CommitId>,
     /// [`Asking`] is these three.
     #[serde(skip_serializing_if = "Option::is_none")]
     asking: Option<AskCycle>,
@@ -182,6 +185,7 @@ impl StoredLedger {
             messages: ledger.messages,
             taken: ledger.taken,
             submitted_by: ledger.submitted_by,
+            rejected_head: ledger.rejected_head,
             asking,
             asked_at,
             automatic_in_a_row,
@@ -207,6 +211,7 @@ impl From<StoredLedger> for Ledger {
             messages: stored.messages,
             taken: stored.taken,
             submitted_by: stored.submitted_by,
+            rejected_head: stored.rejected_head,
             asking: match stored.asking {
                 Some(cycle) => Asking::Cycle { cycle: Box::new(cycle), asked_at: stored.asked_at },
                 None => Asking::NotStarted { automatic_in_a_row: stored.automatic_in_a_row },

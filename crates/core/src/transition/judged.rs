@@ -16,6 +16,18 @@ use crate::transition::refusal::CommandRefusal;
 
 use crate::transition::step::TransitionBuilder;
 
+/// A person asked for changes and there are none: only a person who knows that may accept it.
+fn unchanged(mark: ReviewMark) -> ReviewMark {
+    let mut reasons = vec!["it came back unchanged after changes were requested".to_owned()];
+    match mark {
+        ReviewMark::Ready => {}
+        ReviewMark::NoChanges { reason } => reasons.push(format!("the agent says: {reason}")),
+        ReviewMark::NeedsReview { reasons: others } => reasons.extend(others),
+        ReviewMark::BurnedOut | ReviewMark::NotConverging | ReviewMark::Plan => return mark,
+    }
+    ReviewMark::NeedsReview { reasons }
+}
+
 impl TransitionBuilder<'_> {
     pub(super) fn claim(
         &mut self,
@@ -162,12 +174,20 @@ impl TransitionBuilder<'_> {
             self.escalate(Some(attempt), &what_happened);
             return;
         }
+        let mark = if self.is_as_rejected() { unchanged(mark) } else { mark };
         self.say(EventBody::TaskProvisional {
             task: self.task.id(),
             mark: mark.clone(),
             question: question.clone(),
         });
         self.task.state = TaskState::Provisional(Provisional { attempt: Some(attempt), mark, question });
+    }
+
+    /// Whether the work is at the commit at which a person asked for changes.
+    fn is_as_rejected(&self) -> bool {
+        let ledger = &self.task.ledger;
+        let head = ledger.last_end.as_ref().and_then(|end| end.verified.head.as_ref());
+        head.is_some() && head == ledger.rejected_head.as_ref()
     }
 
     fn go_on(&mut self, attempt: AttemptId) {

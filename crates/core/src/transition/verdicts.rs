@@ -91,6 +91,8 @@ impl TransitionBuilder<'_> {
         let is_out_of_tries = self.task.ledger.tries >= TRIES_MAX;
         self.task.ledger.is_ahead = true;
         self.task.ledger.note(TaskNote::Rejected { at, reason: reason.clone() });
+        let end = self.task.ledger.last_end.as_ref();
+        self.task.ledger.rejected_head = end.and_then(|end| end.verified.head.clone());
         // Its author goes on in the same session, unless that has led nowhere.
         let goes_on =
             matches!(work.mark, ReviewMark::Ready | ReviewMark::NoChanges { .. }) && !is_out_of_tries;

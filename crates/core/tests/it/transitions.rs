@@ -274,6 +274,37 @@ fn the_third_rejection_recycles_at_depth_0_and_escalates_at_depth_1() {
 }
 
 #[test]
+fn work_that_comes_back_unchanged_after_a_rejection_needs_a_person() {
+    let at = |digit: &str| {
+        let head = Some(digit.repeat(40).parse().unwrap());
+        let mut end = ended(ResultKind::Complete, SAYS, evidence(1, 10));
+        end.verified.head = head;
+        end.verified.files_changed = 1;
+        end
+    };
+    let reject = Command::Reject { reason: text("no tests") };
+    let rejected = drive(code_task(Depth::Original), attempt(1, at("a")).into_iter().chain([reject]));
+    let mark = |task: &Task| match task.state() {
+        TaskState::Provisional(work) => work.mark.clone(),
+        other => panic!("{other:?}"),
+    };
+    // A restart in between says nothing about the work.
+    let systemic = ended(ResultKind::SystemicError, "", evidence(0, 0));
+    let restarted = drive(rejected.clone(), attempt(2, systemic));
+    for (before, number) in [(rejected.clone(), 2), (restarted, 3)] {
+        let unchanged = drive(before, attempt(number, at("a")));
+        assert!(
+            matches!(mark(&unchanged), ReviewMark::NeedsReview { reasons } if reasons[0].contains("unchanged"))
+        );
+        let accept =
+            |force| unchanged.apply(Command::Accept { force }, &context(Actor::human("mia"))).is_ok();
+        assert_eq!([accept(false), accept(true)], [false, true]);
+    }
+    let changed = drive(rejected, attempt(2, at("b")));
+    assert_eq!(mark(&changed), ReviewMark::Ready);
+}
+
+#[test]
 fn i14_a_burned_out_task_is_accepted_only_by_a_human_who_forces_it() {
     for depth in [Depth::Original, Depth::BrokenDown] {
         let burned = drive(code_task(depth), attempt(1, ended(ResultKind::TurnLimit, "", evidence(0, 50))));
