@@ -112,7 +112,7 @@ pub(crate) fn user_name(settings: &Settings) -> String {
         .or_else(from_settings)
         .or_else(|| variable("USER"))
         .or_else(|| variable("LOGNAME"))
-        .unwrap_or_else(|| "someone".to_owned())
+        .unwrap_or_else(|| "you".to_owned())
 }
 
 impl CliContext {

@@ -4,6 +4,7 @@
 
 pub mod accounts;
 pub mod checkout;
+pub mod costs;
 pub mod doctor;
 pub mod forecast;
 pub mod graph_view;

@@ -72,7 +72,7 @@ pub(super) async fn questions(toolbox: &Toolbox) -> Result<ToolAnswer, String> {
     let page = toolbox.tasks.store.questions(&filter, None, LIST_MAX).await;
     let page = page.map_err(|error| error.to_string())?;
     let questions: Vec<_> = page.items.into_iter().map(|stored| stored.value).collect();
-    let more = page.next.is_some().then_some("more questions are pending; see the inbox");
+    let more = page.next.is_some().then_some("more questions are pending; see For you");
     Ok(ToolAnswer::json(&json!({ "questions": questions, "more": more })))
 }
 
@@ -99,7 +99,7 @@ pub(super) async fn answer(
     let asked =
         asked.ok_or_else(|| format!("there is no question {id}; list_questions has the pending ones"))?;
     if asked.question.draft.kind.is_human_only() {
-        return Err(format!("only the person answers {id}: baton answer {id}, or the inbox"));
+        return Err(format!("only the person answers {id}: baton answer {id}, or the page For you"));
     }
     let answered_by = AnsweredBy::human(name);
     let answers = Answers::new(&toolbox.tasks);

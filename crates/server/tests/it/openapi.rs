@@ -204,6 +204,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("show_landing", "get", "/api/landing", None), examples).await;
     made(call("list_accounts", "get", "/api/accounts", None), examples).await;
+    made(call("show_costs", "get", "/api/costs", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
     routines(stage, document, examples).await;

@@ -4,6 +4,7 @@ pub(crate) mod accounts;
 pub(crate) mod attempts;
 pub(crate) mod breakdowns;
 pub(crate) mod chat;
+pub(crate) mod costs;
 pub(crate) mod events;
 pub(crate) mod groups;
 pub(crate) mod health;
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Vec<Route> {
         attempts::routes(),
         events::routes(),
         accounts::routes(),
+        costs::routes(),
         holds::routes(),
         landing::routes(),
         workers::routes(),

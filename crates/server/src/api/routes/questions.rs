@@ -1,4 +1,4 @@
-//! `/api/questions`: the inbox.
+//! `/api/questions`: what agents ask people.
 
 use axum::Json;
 use axum::extract::State;

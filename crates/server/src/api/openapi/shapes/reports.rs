@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, said, time};
+use crate::api::openapi::shapes::{Shapes, count, flag, list, object, or_null, said, text, time};
 use crate::schema::refer;
 
 pub(super) fn shapes() -> Shapes {
@@ -50,7 +50,23 @@ pub(super) fn shapes() -> Shapes {
         ("updated_at", time()),
         ("attempts", list(&attempt)),
     ]);
+    let sum = ["attempts", "turns", "input_tokens", "output_tokens", "cost_micro_usd"];
+    let mut row = vec![("id", or_null(&text())), ("title", or_null(&text()))];
+    row.extend(counts(&sum));
+    let row = object(&row);
+    let limit = or_null(&count());
+    let costs = object(&[
+        ("since", time()),
+        ("until", time()),
+        ("total", object(&counts(&sum))),
+        ("by_project", list(&row)),
+        ("by_agent", list(&row)),
+        ("by_task", list(&row)),
+        ("used_today", object(&counts(&["turns", "tokens", "cost_micro_usd", "wall_ms"]))),
+        ("budgets", object(&[("day", limit.clone()), ("project", limit.clone()), ("task", limit)])),
+    ]);
     vec![
+        ("Costs", costs),
         ("Progress", object(&progress)),
         ("Effort", object(&effort)),
         (
