@@ -84,6 +84,39 @@ fn a_plan_is_rejected_edited_and_approved_on_the_page() {
 }
 
 #[test]
+fn items_of_a_plan_are_added_moved_and_removed_on_the_page() {
+    let server = TestServer::without_agents().start();
+    let made = server.post("/api/breakdowns", &json!({ "title": "Add every language" })).json();
+    let id = made["breakdown"]["task_id"].as_str().unwrap().to_owned();
+    let Some(browser) = Browser::at(&server.address) else { return };
+    browser.go(&format!("/breakdowns/{id}"));
+    browser.wait_until_live();
+    browser.write("#title-1", "German");
+    browser.click("form.plan button[value=add]");
+    browser.write("#title-2", "Spanish");
+    browser.write("#after-2", "1");
+    browser.click("form.plan button[value=add]");
+    browser.write("#title-3", "Basque");
+    browser.write("#after-3", "1, 2");
+    // The dependencies follow their items.
+    browser.click("form.plan button[value=up-2]");
+    assert_eq!([browser.value("#title-1"), browser.value("#after-1")], ["Spanish", "2"]);
+    assert_eq!(browser.value("#after-3"), "2, 1");
+    browser.click("form.plan button[value=remove-1]");
+    assert_eq!([browser.value("#title-2"), browser.value("#after-2")], ["Basque", "1"]);
+    // A reload loses nothing, and neither does what happens elsewhere.
+    browser.go(&format!("/breakdowns/{id}"));
+    browser.wait_until_live();
+    browser.until("document.querySelectorAll('form.plan fieldset').length === 2");
+    assert_eq!([browser.value("#title-1"), browser.value("#title-2")], ["German", "Basque"]);
+    server.post(&format!("/api/tasks/{id}/messages"), &json!({ "content": "Mind the accents." }));
+    browser.click("form.plan button.primary");
+    browser.until("document.querySelector('ol.plan')?.innerText.includes('Basque')");
+    assert!(browser.text("ol.plan").contains("after 1"), "{}", browser.text("ol.plan"));
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
+}
+
+#[test]
 fn a_user_task_is_run_with_arguments_and_shows_its_output() {
     let server = TestServer::without_agents();
     let taskfile = "version: '3'\ntasks:\n  greet:\n    desc: Greet somebody\n    cmds: ['echo \"Hello, {{.CLI_ARGS}}!\"']\n  \
