@@ -1,5 +1,5 @@
-//! First paint and frame times of the web UI in a real browser, and the processor time that idle listeners take:
-//! `cargo bench -p baton --bench pages`.
+//! First paint, live updates and frame times of the web UI in a real browser, large beside small, and the processor time that
+//! idle listeners take: `scripts/bench-pages`.
 //!
 //! Prints the best of several rounds, because other programs share the machine. Needs Chromium and chromedriver.
 #![expect(
@@ -42,6 +42,7 @@ const FRAMES: u32 = 60;
 fn main() {
     idle_listeners();
     many_tasks();
+    long_diff();
     long_log();
 }
 
@@ -72,35 +73,93 @@ fn processor_time_ms(server: &TestServer) -> f64 {
     10.0 * (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap())
 }
 
+/// The same pages of a small store and of a large one: what the tasks cost that nobody looks at.
 fn many_tasks() {
-    let server = TestServer::without_agents();
-    scene::fill_store(&server, 10_000);
-    let server = server.start();
-    let Some(browser) = Browser::at(&server.address) else { return };
-    for path in ["/", "/board"] {
-        print("first paint", path, best(|| first_paint(&browser, path)));
+    let [small, large] = [10, 10_000].map(|count| {
+        let server = TestServer::without_agents();
+        scene::fill_store(&server, count);
+        server.start()
+    });
+    let Some(few) = Browser::at(&small.address) else { return };
+    let Some(many) = Browser::at(&large.address) else { return };
+    for path in ["/", "/board", "/board?view=list", "/board?q=number+7", "/costs"] {
+        let [few, many] = [&few, &many].map(|browser| best(|| first_paint(browser, path)));
+        compare("first paint", &format!("{path} of 10,000 tasks, over 10"), many, few);
     }
+    let [few, many] =
+        [(&few, &small), (&many, &large)].map(|(browser, server)| best(|| live_update(browser, server)));
+    compare("live update", "/board of 10,000 tasks, over 10", many, few);
+    let browser = Browser::at(&large.address).unwrap();
     // Every card that two columns can have.
-    let path = "/board?more=queued,cancelled";
+    let path = "/board?more=queued,done";
     browser.go(path);
     print("slowest frame", path, best(|| slowest_frame(&browser, "document.scrollingElement")));
 }
 
+/// From the moment a task is added until an open board shows it.
+fn live_update(browser: &Browser, server: &TestServer) -> f64 {
+    browser.go("/board?q=arrives+now");
+    browser.wait_until_live();
+    let before = browser.js("return document.querySelectorAll('.card').length").as_u64().unwrap();
+    let start = std::time::Instant::now();
+    scene::add_task(server, "It arrives now");
+    browser.until(&format!("document.querySelectorAll('.card').length > {before}"));
+    start.elapsed().as_secs_f64() * 1_000.0
+}
+
+/// A long change beside a short one.
+fn long_diff() {
+    let lines =
+        |count: u32| (0..count).map(|line| format!("let value_{line} = {line};\n")).collect::<String>();
+    let work = |title: &str, count: u32| {
+        json!({ "when": title, "steps": [
+            { "write": { "path": format!("{count}.rs"), "text": lines(count) } },
+            { "commit": title },
+            { "result": { "status": "COMPLETE", "output": "done" } },
+        ]})
+    };
+    let server = TestServer::new(&json!([work("Change little", 50), work("Change much", 5_000)])).start();
+    let paths = ["Change little", "Change much"].map(|title| {
+        let task = scene::add_task(&server, title);
+        server.wait_for_queue(&task, "provisional");
+        format!("/tasks/{task}/diff")
+    });
+    let Some(browser) = Browser::at(&server.address) else { return };
+    let [short, long] = paths.map(|path| best(|| first_paint(&browser, &path)));
+    compare("first paint", "a diff of 5,000 lines, over one of 50", long, short);
+}
+
 fn long_log() {
-    let script = json!([{ "steps": [
-        { "flood": 8_000_000 },
-        { "write": { "path": "a.txt", "text": "a\n" } },
-        { "commit": "Work" },
-        { "result": { "status": "COMPLETE", "output": "done" } },
-    ]}]);
-    let server = TestServer::new(&script).start();
+    let script = json!([
+        { "when": "Write a short log", "steps": [{ "say": "one line" }, "hang"] },
+        { "steps": [
+            { "flood": 8_000_000 },
+            { "write": { "path": "a.txt", "text": "a\n" } },
+            { "commit": "Work" },
+            { "result": { "status": "COMPLETE", "output": "done" } },
+        ]},
+    ]);
+    let mut server = TestServer::new(&script).start();
     let task = scene::add_task(&server, "Write a long log");
     server.wait_for_queue(&task, "provisional");
+    let short = scene::add_task(&server, "Write a short log");
     let Some(browser) = Browser::at(&server.address) else { return };
+    for tab in ["", "/log"] {
+        let [short, long] =
+            [&short, &task].map(|task| best(|| first_paint(&browser, &format!("/tasks/{task}{tab}"))));
+        let page = if tab.is_empty() { "activity" } else { "log" };
+        compare("first paint", &format!("{page} of 100,000 lines, over one"), long, short);
+    }
     browser.go(&format!("/tasks/{task}/log"));
     browser.until("Number(document.getElementById('log').dataset.ownRead) > 100000");
     let time = best(|| slowest_frame(&browser, "document.getElementById('log')"));
     print("slowest frame", "a log of 100,000 lines", time);
+    server.stop();
+}
+
+/// A ratio says more than a time on a machine that others use, too.
+fn compare(what: &str, page: &str, ms: f64, base_ms: f64) {
+    println!("{what:<14} {ms:>8.1} ms  {:>5.2} ×  {page}", ms / base_ms);
 }
 
 fn print(what: &str, page: &str, ms: f64) {

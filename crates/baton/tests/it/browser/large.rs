@@ -1,4 +1,4 @@
-//! The board with many tasks. `cargo bench -p baton --bench pages` measures its times.
+//! The board with many tasks. `scripts/bench-pages` measures its times.
 
 use super::driver::Browser;
 use super::scene::fill_store;

@@ -1,4 +1,4 @@
-//! A long log. `cargo bench -p baton --bench pages` measures its frame times.
+//! A long log. `scripts/bench-pages` measures its frame times.
 
 use serde_json::json;
 
