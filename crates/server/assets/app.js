@@ -1,6 +1,7 @@
 // Entry point. Pages work without scripts; with them they update live and have keyboard shortcuts.
 
 import { keepAges } from "./ages.js";
+import { selectRows } from "./bulk.js";
 import { commentOnLines } from "./comments.js";
 import { openSheets } from "./dialogs.js";
 import { keepDrafts } from "./drafts.js";
@@ -11,6 +12,7 @@ import { follow } from "./live.js";
 import { showLog } from "./log.js";
 import { offerNotices } from "./notices.js";
 import { offerPalette } from "./palette.js";
+import { editPlans } from "./plan.js";
 import { keepViewed } from "./review.js";
 import { stayAtEnd } from "./thread.js";
 import { choose, keepDecisions, openFirst } from "./undo.js";
@@ -41,7 +43,7 @@ document.addEventListener("click", (event) => {
 });
 
 // Runs again whenever the page was patched.
-const again = [keepDrafts(), filterRows(), commentOnLines(), keepViewed(), offerFiles(), offerVoice(deeds), showLog(deeds), stayAtEnd(), openFirst()];
+const again = [keepDrafts(), filterRows(), selectRows(), commentOnLines(), keepViewed(), offerFiles(), offerVoice(deeds), showLog(deeds), stayAtEnd(), openFirst(), editPlans()];
 for (const part of again) part();
 document.addEventListener("baton:changed", () => again.forEach((part) => part()));
 

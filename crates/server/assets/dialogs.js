@@ -10,7 +10,7 @@ export function openSheets() {
     const link = target.closest?.("a[data-sheet]");
     if (link instanceof HTMLAnchorElement && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      open(link.href);
+      open(link.href, link.dataset.sheet !== "away");
     } else if (target.closest?.("dialog [data-close]")) {
       event.preventDefault();
       target.closest("dialog")?.close();
@@ -20,8 +20,8 @@ export function openSheets() {
   });
 }
 
-/** @param {string} address */
-async function open(address) {
+/** @param {string} address @param {boolean} comesBack whether its form leads to the page below it */
+async function open(address, comesBack) {
   try {
     const answer = await fetch(address, { headers: { "x-baton-fragment": "1" } });
     const page = document.createElement("template");
@@ -31,7 +31,7 @@ async function open(address) {
       location.assign(address);
       return;
     }
-    for (const form of body.querySelectorAll("form")) form.append(comeBack());
+    if (comesBack) for (const form of body.querySelectorAll("form")) form.append(comeBack());
     sheet().replaceChildren(body);
     sheet().showModal();
   } catch {

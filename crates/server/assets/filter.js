@@ -1,4 +1,21 @@
-// Hides rows that do not contain the typed text. On the board, Enter searches on the server.
+// Finds rows by text: on the page where all of them are there, on the server where a form searches (`data-search`).
+
+import { refresh } from "./live.js";
+
+/** Typing pauses this long before the server is asked. */
+const PAUSE_MS = 200;
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let pause;
+
+/** Shows what the form's fields ask for, under its address. @param {HTMLFormElement} form */
+function search(form) {
+  const wanted = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === "string" && value) wanted.append(name, value);
+  const query = wanted.toString();
+  history.replaceState(null, "", form.getAttribute("action") + (query && `?${query}`));
+  refresh();
+}
 
 /** The filter field; created if the page has rows but no field. */
 export function filterField() {
@@ -24,11 +41,23 @@ export function filterRows() {
     }
   };
   document.addEventListener("input", (event) => {
-    if (/** @type {HTMLElement} */ (event.target).id === "filter") apply();
+    const field = /** @type {HTMLInputElement} */ (event.target);
+    const form = field.closest?.("form[data-search]");
+    if (field.id === "filter" && !form) apply();
+    if (!(form instanceof HTMLFormElement)) return;
+    clearTimeout(pause);
+    pause = setTimeout(() => search(form), field.matches("select") ? 0 : PAUSE_MS);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    if (!form.matches("[data-search]")) return;
+    event.preventDefault();
+    clearTimeout(pause);
+    search(form);
   });
   document.addEventListener("change", (event) => {
     const field = /** @type {HTMLElement} */ (event.target);
-    if (field.matches(".filters select")) /** @type {HTMLSelectElement} */ (field).form?.requestSubmit();
+    if (field.matches(".filters:not([data-search]) select")) /** @type {HTMLSelectElement} */ (field).form?.requestSubmit();
   });
   return apply;
 }

@@ -13,7 +13,7 @@ const EVERY_MS = 250;
 const PRESSED_MS = 5000;
 
 let seq = "0";
-/** The last announced number of questions. */
+/** The last announced number of things that wait. */
 let waiting = "";
 let isDue = false;
 let isAsking = false;
@@ -25,7 +25,7 @@ export const main = () => /** @type {HTMLElement} */ (document.getElementById("m
 
 export function follow() {
   seq = main().dataset.seq ?? "0";
-  waiting = main().dataset.pending ?? "";
+  waiting = main().dataset.waiting ?? "";
   const listener = { seq: () => seq, heard, line, behind: refresh };
   listen(listener);
   window.addEventListener("pageshow", (event) => {
@@ -100,12 +100,12 @@ export function headers() {
   return { "x-baton-fragment": "1", "x-baton-shown": shown.slice(0, 200).join(",") };
 }
 
-/** Says the number of questions to those who cannot see it change. @param {string} pending */
-function tell(pending) {
-  if (pending === waiting) return;
-  waiting = pending;
+/** Says how much waits to those who cannot see it change. @param {string} count */
+function tell(count) {
+  if (count === waiting) return;
+  waiting = count;
   const place = document.getElementById("told");
-  if (place) place.textContent = pending === "0" ? "No pending questions." : pending === "1" ? "1 pending question." : `${pending} pending questions.`;
+  if (place) place.textContent = count === "0" ? "Nothing waits for you." : count === "1" ? "1 thing waits for you." : `${count} things wait for you.`;
 }
 
 /** Takes over what differs. @param {string} html */
@@ -116,11 +116,11 @@ export function take(html) {
     const [old, next] = [document.getElementById(id), fresh.content.querySelector(`#${id}`)];
     if (old && next) morph(old, next);
   }
-  const { pending = "0", title = "" } = main().dataset;
-  tell(pending);
-  document.title = `${pending === "0" ? "" : `(${pending}) `}${title} · Baton`;
+  const { waiting: count = "0", title = "" } = main().dataset;
+  tell(count);
+  document.title = `${count === "0" ? "" : `(${count}) `}${title} · Baton`;
   const icon = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
-  if (icon && !icon.href.endsWith(`/badge/${pending}.svg`)) icon.href = `/badge/${pending}.svg`;
+  if (icon && !icon.href.endsWith(`/badge/${count}.svg`)) icon.href = `/badge/${count}.svg`;
   document.dispatchEvent(new CustomEvent("baton:changed"));
 }
 

@@ -74,16 +74,16 @@ fn agents(health: &HealthView, now: Timestamp, app: &App) -> Markup {
     let hold = |name: &AgentName| health.holds.iter().find(|hold| hold.agent == *name);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Agents" {
-            table {
-                thead { tr { th { "Agent" } th { "Program" } th { "Found" } th { "Limits" } th { "Available" } } }
+            table.stacks {
+                thead { tr { th { "Agent" } th { "Program" } th { "Installed" } th { "Limits" } th { "Available" } } }
                 tbody {
                     @for agent in &health.agents {
                         tr {
-                            td { strong { (agent.name) } @if agent.name == app.workspace.settings.default_agent { span.muted { " default" } } }
-                            td { code { (agent.program) } }
-                            td { @if agent.is_found { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ not found" } } }
-                            td { @if let Some(settings) = app.workspace.settings.agents.get(&agent.name) { (settings.max) " at once, " (settings.max_turns) " turns" } }
-                            td { @if let Some(hold) = hold(&agent.name) { (rests(hold, now)) } @else { span.tone-done { "✓ yes" } } }
+                            td data-label="Agent" { strong { (agent.name) } @if agent.name == app.workspace.settings.default_agent { span.muted { " default" } } }
+                            td data-label="Program" { code { (agent.program) } }
+                            td data-label="Installed" { @if agent.is_found { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ not found" } } }
+                            td data-label="Limits" { @if let Some(settings) = app.workspace.settings.agents.get(&agent.name) { (settings.max) " at once, " (settings.max_turns) " turns" } }
+                            td data-label="Available" { @if let Some(hold) = hold(&agent.name) { (rests(hold, now)) } @else { span.tone-done { "✓ yes" } } }
                         }
                     }
                 }
@@ -112,15 +112,15 @@ fn accounts(accounts: &[AccountView], now: Timestamp) -> Markup {
             section #accounts {
                 h2 { "Accounts" }
                 div.scroll tabindex="0" role="region" aria-label="Accounts" {
-                    table {
+                    table.stacks {
                         thead { tr { th { "Account" } th { "Agents" } th { "Used today" } th { "Available" } } }
                         tbody {
                             @for account in accounts {
                                 tr {
-                                    td { strong { (account.name) } @if let Some(provider) = &account.provider { span.muted { " " (provider) } } }
-                                    td { (account.agents.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")) }
-                                    td { (used(&account.used_today)) }
-                                    td { (availability(account, now)) }
+                                    td data-label="Account" { strong { (account.name) } @if let Some(provider) = &account.provider { span.muted { " " (provider) } } }
+                                    td data-label="Agents" { (account.agents.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")) }
+                                    td data-label="Used today" { (used(&account.used_today)) }
+                                    td data-label="Available" { (availability(account, now)) }
                                 }
                             }
                         }
@@ -155,7 +155,7 @@ fn holds(health: &HealthView, now: Timestamp, unaccepted_max: u32) -> Markup {
     html! {
         section #holds {
             h2 { "Holds" }
-            @if health.holds.is_empty() && !is_full { p.muted { "No holds." } }
+            @if health.holds.is_empty() && !is_full { p.muted { "No agent is on hold." } }
             @if is_full {
                 div.notice { p { "No new tasks start until some finished work is accepted or rejected." } }
             }
@@ -199,16 +199,16 @@ fn services(health: &HealthView) -> Markup {
             section #services {
                 h2 { "Services" }
                 div.scroll tabindex="0" role="region" aria-label="Services" {
-                    table {
+                    table.stacks {
                         thead { tr { th { "Service" } th { "State" } th { "Restarts" } th { "Failing items" } th { "Last error" } } }
                         tbody {
                             @for service in services {
                                 tr {
-                                    td { strong { (service.name) } }
-                                    td { (service_state(service.state)) }
-                                    td { (service.restarts) }
-                                    td { (service.items_failing) }
-                                    td { @if let Some(error) = &service.last_error { (error) } }
+                                    td data-label="Service" { strong { (service.name) } }
+                                    td data-label="State" { (service_state(service.state)) }
+                                    td data-label="Restarts" { (service.restarts) }
+                                    td data-label="Failing items" { (service.items_failing) }
+                                    td data-label="Last error" { @if let Some(error) = &service.last_error { (error) } }
                                 }
                             }
                         }

@@ -3,7 +3,8 @@
 mod board;
 mod breakdowns;
 mod chat;
-mod for_you;
+mod costs;
+pub(crate) mod for_you;
 pub mod frame;
 mod graph;
 mod health;
@@ -56,18 +57,21 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/questions/{id}/answer", post(question::answer))
         .route("/board", get(board::show))
         .route("/running", get(running::show))
+        .route("/costs", get(costs::show))
         .route("/landing", get(landing::show))
         .route("/tasks/new", get(task::new::ask).post(task::new::add))
         .route("/tasks/retry", post(task::verb::retry_many))
-        .route("/tasks/{id}", get(task::overview::show))
-        .route("/tasks/{id}/activity", get(task::activity::show))
+        .route("/tasks/bulk", post(board::bulk::act))
+        .route("/tasks/{id}", get(task::activity::show))
+        .route("/tasks/{id}/details", get(task::details::show))
         .route("/tasks/{id}/log", get(task::log::show))
         .route("/tasks/{id}/log.txt", get(task::log::raw))
         .route("/tasks/{id}/diff", get(task::changes::show))
-        .route("/tasks/{id}/timeline", get(task::timeline::show))
-        .route("/tasks/{id}/evidence", get(task::evidence::show))
-        .route("/tasks/{id}/questions", get(task::questions::show))
-        .route("/tasks/{id}/lineage", get(task::lineage::show))
+        .route("/tasks/{id}/activity", get(task::moved::to_activity))
+        .route("/tasks/{id}/questions", get(task::moved::to_questions))
+        .route("/tasks/{id}/timeline", get(async |id| task::moved::to_details(id, "timeline")))
+        .route("/tasks/{id}/evidence", get(async |id| task::moved::to_details(id, "evidence")))
+        .route("/tasks/{id}/lineage", get(async |id| task::moved::to_details(id, "lineage")))
         .route("/tasks/{id}/do/{verb}", get(task::verb::ask).post(task::verb::act))
         .route("/tasks/{id}/say", post(task::messages::say))
         .route("/tasks/{id}/not-after", post(task::verb::remove_dependency))
@@ -81,7 +85,7 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/routines/{id}/do/{verb}", post(routines::act))
         .route("/breakdowns", get(breakdowns::list))
         .route("/breakdowns/{id}", get(breakdowns::show))
-        .route("/breakdowns/{id}/edit", post(breakdowns::edit))
+        .route("/breakdowns/{id}/edit", post(breakdowns::editor::edit))
         .route("/breakdowns/{id}/run", post(breakdowns::run))
         .route("/breakdowns/{id}/approve", post(breakdowns::approve))
         .route("/breakdowns/{id}/reject", post(breakdowns::reject))
@@ -107,6 +111,11 @@ pub fn render_error(request: &Request, refusal: ApiError) -> Response {
     match refusal.error {
         Code::Unauthorized if request.method() == Method::GET => {
             crate::pages::frame::response::redirect("/login")
+        }
+        // Whoever looks for a page is not helped by the list of calls.
+        Code::NotFound => {
+            let hint = "Choose a page below.".to_owned();
+            response::PageError(ApiError { hint, ..refusal }).into_response()
         }
         _ => response::PageError(refusal).into_response(),
     }

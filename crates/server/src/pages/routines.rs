@@ -29,7 +29,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
             ]))
         } @else {
             div.scroll tabindex="0" role="region" aria-label="Routines" {
-                table {
+                table.stacks {
                     thead { tr { th { "Routine" } th { "Starts" } th { "Next" } th { "Last run" } th { "Actions" } } }
                     tbody { @for routine in &all { (row(routine, frame.now)) } }
                 }
@@ -42,30 +42,31 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
 }
 
 fn row(routine: &Routine, now: Timestamp) -> Markup {
-    let verbs = if routine.is_active() { ["run", "pause", "remove"] } else { ["run", "resume", "remove"] };
+    let toggle = if routine.is_active() { ("pause", "Pause") } else { ("resume", "Resume") };
     html! {
         tr id=(routine.id) {
-            td { strong { (routine.task.title) } br; span.muted { (routine.id) } }
-            td { (starts(&routine.trigger)) br; span.muted { "overlap: " (routine.overlap) } }
-            td {
+            td data-label="Routine" { strong { (routine.task.title) } br; span.muted { (routine.id) } }
+            td data-label="Starts" { (starts(&routine.trigger)) br; span.muted { "if the last is not over: " (overlap(routine.overlap).to_lowercase()) } }
+            td data-label="Next" {
                 @if !routine.is_active() { span.tone-asking { "▲ paused" } }
-                @else if let Some(next) = routine.next_at { time datetime=(next) title=(next) { (time_left(next, now)) } }
+                @else if let Some(next) = routine.next_at { "in " (time_left(next, now)) }
                 @else { "–" }
                 @if !routine.waiting.is_empty() { br; span.muted { (routine.waiting.len()) " waiting" } }
             }
-            td {
+            td data-label="Last run" {
                 @if let Some(last) = &routine.last {
                     a href={ "/tasks/" (last.task_id) } { (last.task_id) } " " span.muted { (ago(last.at, now)) }
                 } @else { "–" }
                 br;
                 span.muted { (routine.run_count) " run, " (routine.skipped_count) " skipped" }
             }
-            td {
-                @for verb in verbs {
-                    form.inline method="post" action={ "/routines/" (routine.id) "/do/" (verb) } {
-                        button type="submit" aria-label={ (verb) " " (routine.task.title) } { (verb) }
+            td data-label="Actions" {
+                div.verbs {
+                    @for (verb, word) in [("run", "Run now"), toggle, ("remove", "Remove")] {
+                        form method="post" action={ "/routines/" (routine.id) "/do/" (verb) } {
+                            button type="submit" aria-label={ (word) ": " (routine.task.title) } { (word) }
+                        }
                     }
-                    " "
                 }
             }
         }
@@ -87,25 +88,44 @@ fn form() -> Markup {
     html! {
         section {
             h2 { "New routine" }
-            form.stack method="post" action="/routines" {
-                label { "Title" input type="text" name="title" required; }
-                label { "What to do" textarea name="description" rows="3" {} }
-                label { "Every" input type="text" name="every" placeholder="Mon 06:00" required; }
-                label { "Time zone" input type="text" name="time_zone" placeholder="Europe/Berlin"; }
-                label {
-                    "If the last run is not over"
-                    select name="overlap" { @for one in Overlap::ALL { option value=(one) { (one) } } }
+            form.routine method="post" action="/routines" {
+                label for="routine-title" { "Title" }
+                input #routine-title type="text" name="title" required;
+                label for="routine-description" { "Description" }
+                textarea #routine-description name="description" rows="3" data-draft="new-routine" {}
+                div.fields {
+                    div { label for="routine-every" { "Every" } input #routine-every type="text" name="every" placeholder="Mon 06:00" required; }
+                    div { label for="routine-zone" { "Time zone" } input #routine-zone type="text" name="time_zone" placeholder="Europe/Berlin"; }
+                    div {
+                        label for="routine-overlap" { "If the last run is not over" }
+                        select #routine-overlap name="overlap" { @for one in Overlap::ALL { option value=(one) { (overlap(*one)) } } }
+                    }
+                    div {
+                        label for="routine-missed" { "Missed runs" }
+                        select #routine-missed name="catch_up" { @for one in CatchUp::ALL { option value=(one) selected[*one == CatchUp::One] { (missed(*one)) } } }
+                    }
                 }
-                label {
-                    "Missed runs"
-                    select name="catch_up" { @for one in CatchUp::ALL { option value=(one) selected[*one == CatchUp::One] { (one) } } }
-                }
-                button type="submit" { "Add" }
+                div.actions { button.primary type="submit" { "Create routine" } }
             }
         }
     }
 }
 
+const fn overlap(one: Overlap) -> &'static str {
+    match one {
+        Overlap::Skip => "Skip the new run",
+        Overlap::Queue => "Run it afterwards",
+        Overlap::Replace => "Cancel the old run",
+    }
+}
+
+const fn missed(one: CatchUp) -> &'static str {
+    match one {
+        CatchUp::None => "Leave them out",
+        CatchUp::One => "Run once",
+        CatchUp::All => "Run all of them",
+    }
+}
 pub(super) async fn add(app: AuthedApp, form: PageForm) -> PageResult {
     let new = NewRoutineBody {
         title: form.non_blank("title")?.to_string(),

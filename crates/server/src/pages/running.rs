@@ -63,7 +63,7 @@ async fn tile(app: &App, task: &Task, attempt: &Attempt, now: Timestamp) -> Resu
     Ok(html! {
         article.tile.tone-working #{ "tile-" (id) } data-row data-task=(id) data-turns tabindex="-1" aria-labelledby={ "tile-" (id) "-title" } {
             header {
-                a.title #{ "tile-" (id) "-title" } href={ "/tasks/" (id) "/activity" } dir="auto" { (task.spec().title) }
+                a.title #{ "tile-" (id) "-title" } href={ "/tasks/" (id) } dir="auto" { (task.spec().title) }
                 (stop.form(id))
             }
             p.facts {

@@ -17,6 +17,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::guard::HttpGuard;
 use crate::http::limits::{RateLimit, STREAMS_MAX};
 use crate::observe::metrics::Metrics;
+use crate::pages::for_you::CountedWaiting;
 use crate::state::event_cache::EventCache;
 use crate::state::guide::GuideFn;
 
@@ -41,6 +42,8 @@ pub struct AppState {
     pub sockets: watch::Sender<u64>,
     /// True once streams should deliver the remaining events and end.
     pub ending: watch::Receiver<bool>,
+    /// What waits for people, as it was last counted.
+    pub(crate) waiting: Mutex<Option<CountedWaiting>>,
     /// Set only in the demo.
     pub guide_fn: OnceLock<GuideFn>,
 }
@@ -67,6 +70,7 @@ impl App {
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             sockets,
             ending,
+            waiting: Mutex::default(),
             guide_fn,
         }))
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// The role each API call needs.
-const CALLS: [(&str, &str, PersonRole); 77] = [
+const CALLS: [(&str, &str, PersonRole); 78] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -82,6 +82,7 @@ const CALLS: [(&str, &str, PersonRole); 77] = [
     ("POST", "/api/tools/{name}", Viewer),
     ("GET", "/api/events", Viewer),
     ("GET", "/api/accounts", Viewer),
+    ("GET", "/api/costs", Viewer),
     ("GET", "/api/holds", Viewer),
     ("GET", "/api/landing", Viewer),
     ("POST", "/api/holds/{agent}/release", Operator),
@@ -94,7 +95,7 @@ const CALLS: [(&str, &str, PersonRole); 77] = [
 ];
 
 /// The role each page needs.
-const PAGES: [(&str, &str, PersonRole); 52] = [
+const PAGES: [(&str, &str, PersonRole); 55] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -104,10 +105,13 @@ const PAGES: [(&str, &str, PersonRole); 52] = [
     ("GET", "/questions/{id}", Viewer),
     ("POST", "/questions/{id}/answer", Responder),
     ("GET", "/board", Viewer),
+    ("GET", "/costs", Viewer),
     ("GET", "/tasks/new", Viewer),
     ("POST", "/tasks/new", Operator),
     ("GET", "/tasks/{id}", Viewer),
     ("POST", "/tasks/retry", Operator),
+    ("POST", "/tasks/bulk", Operator),
+    ("GET", "/tasks/{id}/details", Viewer),
     ("GET", "/tasks/{id}/activity", Viewer),
     ("GET", "/tasks/{id}/log", Viewer),
     ("GET", "/tasks/{id}/log.txt", Viewer),

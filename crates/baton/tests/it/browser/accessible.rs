@@ -1,4 +1,4 @@
-//! Every page: no errors on the console, and no serious accessibility violations.
+//! Every page: no errors on the console, no serious accessibility violations, and not much to load.
 
 use serde_json::json;
 
@@ -10,6 +10,9 @@ use super::showcase::showcase;
 const DARK: &str = "{ runOnly: ['color-contrast'] }";
 /// What a small screen changes.
 const SMALL: &str = "{ runOnly: ['color-contrast', 'scrollable-region-focusable', 'target-size'] }";
+
+/// What a page may weigh, with its scripts and its style sheet.
+const PAGE_BYTES_MAX: f64 = 150_000.0;
 
 /// Each page is opened once and checked in both themes and on both screens.
 #[test]
@@ -23,6 +26,7 @@ fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
         browser.go(&path);
         browser.wait_until_live();
         assert_eq!(browser.console_errors(), Vec::<String>::new(), "{name} {path}");
+        check_weight(&browser, name);
         let Some(axe) = &axe else { continue };
         // Collapsed parts are checked, too.
         browser.js(&format!(
@@ -37,6 +41,13 @@ fn no_page_logs_an_error_and_axe_finds_no_serious_violation() {
     if let Some(axe) = axe {
         sheets(&browser, &axe);
     }
+}
+
+/// All that a first visit loads, as it is sent.
+fn check_weight(browser: &Browser, name: &str) {
+    let bytes = browser
+        .js("return performance.getEntries().reduce((sum, each) => sum + (each.encodedBodySize ?? 0), 0)");
+    assert!(bytes.as_f64().unwrap() <= PAGE_BYTES_MAX, "{name} weighs {bytes} bytes");
 }
 
 /// The dialogs of a page.

@@ -51,8 +51,14 @@ fn an_answer_in_one_tab_closes_the_question_in_the_other() {
     let closed = browser.text(".question.closed");
     assert!(closed.contains("Answered by mia") && closed.contains("casual"), "{closed}");
     assert!(closed.contains("Draft: I was going to say"), "{closed}");
+    // The count is of everything that waits, in the title, the icon and the navigation alike.
+    browser.until(&format!("document.querySelector('#row-{task}')"));
+    browser.until("document.title === '(1) For you · Baton'");
+    assert_eq!(browser.text("#waits"), "1 thing waits for you");
+    server.post(&format!("/api/tasks/{task}/accept"), &json!({}));
     browser.until("document.title === 'For you · Baton'");
     browser.until("document.getElementById('icon').href.endsWith('/badge/0.svg')");
+    browser.until("!document.querySelector('#nav .count')");
 }
 
 #[test]

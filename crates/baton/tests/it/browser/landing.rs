@@ -57,11 +57,11 @@ fn the_landing_page_shows_a_check_while_it_runs_and_what_became_of_the_work() {
     browser.wait_until_live();
 
     gate.open();
-    browser.until(&format!("[...document.querySelectorAll('#recent li')].some((each) => each.innerText.includes('sent back') && each.innerText.includes('{other}') && each.innerText.includes('together with {one}'))"));
+    browser.until(&format!("[...document.querySelectorAll('#recent li')].some((each) => each.innerText.includes('returned') && each.innerText.includes('{other}') && each.innerText.includes('together with {one}'))"));
     browser.until(&format!("[...document.querySelectorAll('#recent li')].some((each) => each.innerText.includes('landed') && each.innerText.includes('{one}'))"));
     let verdicts = browser.text("#verdicts");
     assert!(
-        verdicts.contains("green") && verdicts.contains("red") && verdicts.contains("exit code 3"),
+        verdicts.contains("passed") && verdicts.contains("failed") && verdicts.contains("exit code 3"),
         "{verdicts}"
     );
     browser.js(

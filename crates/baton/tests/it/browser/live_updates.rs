@@ -18,7 +18,7 @@ fn the_board_updates_live() {
     server.post(&format!("/api/tasks/{task}/reply"), &json!({ "reply": "formal" }));
     browser.until(&format!("document.querySelector('#review #card-{task}')"));
     let card = browser.text(&format!("#card-{task}"));
-    assert!(card.contains("1 commit") && card.contains("/50 turns"), "{card}");
+    assert!(card.contains("+1 −0 in 1 file"), "{card}");
 
     // Accepting shows first which tasks would start.
     browser.click(&format!("#card-{task} a.primary"));

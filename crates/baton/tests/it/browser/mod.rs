@@ -4,6 +4,7 @@ mod accessible;
 mod actions;
 mod answering;
 mod axe;
+mod board;
 mod demo;
 mod diff;
 mod driver;

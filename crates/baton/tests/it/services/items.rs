@@ -148,7 +148,7 @@ fn fails_alone(server: &FaultyServer, kind: ItemKind, row: &Row, how: &str) {
     assert_eq!(failed["service"], row.service.as_str(), "{failed:#}");
     assert!(failed["error"].as_str().unwrap().contains("failure injected into item"), "{failed:#}");
     if let Some(task) = failed["task"].as_str() {
-        let timeline = get(&server.address, &format!("/tasks/{task}/timeline")).body;
+        let timeline = get(&server.address, &format!("/tasks/{task}/details")).body;
         assert!(timeline.contains(&format!("{} failed and retries", row.service)), "{timeline}");
     }
     // All services are running.

@@ -4,18 +4,21 @@ pub(super) mod review;
 mod standing;
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::sync::PoisonError;
 
 use axum::extract::State;
 use baton_core::ask::question::QuestionKind;
-use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
 use baton_core::task::Task;
 use baton_core::task::state::QueueName;
 use baton_engine::limits::holds::Holds;
 use baton_engine::query::TaskFilter;
-use baton_engine::reports::standstill::load_standstills;
+use baton_engine::reports::standstill::{Standstill, load_standstills};
 use baton_engine::runs::loops::Loops;
 use maud::{Markup, html};
 
@@ -33,36 +36,109 @@ const SHOWN_MAX: u32 = 100;
 const STANDING_MAX: usize = 100;
 /// Tasks to review, on the page and for the next one to open.
 const REVIEWS_MAX: u32 = 100;
+/// A count is trusted this long.
+const COUNT_MS_MAX: i64 = 10_000;
 
 pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
-    let frame = Frame::load(&app, request).await?;
-    let questions = load_questions(&app, &frame).await?;
+    let mut frame = Frame::load(&app, request).await?;
+    let waiting = Waiting::load(&app).await?;
+    // The navigation says the same as the page, also if something happened in between.
+    frame.waiting = waiting.count();
+    let questions = with_closed(&app, &frame, &waiting.questions).await?;
     let tasks = load_tasks(&app, &questions).await?;
-    let reviews = load_reviews(&app).await?;
-    let standing = load_standstills(&app.workspace.projects, &app.workspace.landing).await?;
-    let holds = Holds::new(app.tasks()).active().await?;
-    let now = frame.now;
-    let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();
-    let stands = standing::rows(&standing, now);
-    let count = pending + reviews.len() + stands.len() + holds.len();
+    let answered = answered_of(&app, &waiting.reviews).await?;
+    let (now, count) = (frame.now, frame.waiting);
+    let stands = standing::rows(&waiting.standing, now);
     let body = html! {
         (heading("For you", &html! {
-            @if count > 0 { span.muted { (count) @if count == 1 { " thing waits for you" } @else { " things wait for you" } } }
+            @if count.total > 0 { span.muted #waits { (count) @if count.total == 1 { " thing waits for you" } @else { " things wait for you" } } }
             a.button href="/tasks/new" data-sheet { "New task" }
         }))
-        @if count == 0 && questions.is_empty() { (render_empty(&app).await?) }
+        @if count.total == 0 && questions.is_empty() { (render_empty(&app).await?) }
         div.waiting #questions data-filter {
             @for record in sorted(&questions, &tasks) {
                 (question::card(record, record.task_id.and_then(|id| tasks.get(&id)), now, "/"))
             }
-            @for task in &reviews { @if let Some(work) = review::to_review(task) { (review::row(task, work, now)) } }
+            @for task in &waiting.reviews { @if let Some(work) = review::to_review(task) { (review::row(task, work, &answered, now)) } }
             @for row in stands.iter().take(STANDING_MAX) { (row) }
-            @for hold in &holds { (standing::hold_row(hold, now)) }
+            @for hold in &waiting.holds { (standing::hold_row(hold, now)) }
         }
-        @if pending >= SHOWN_MAX as usize { p.muted { "Only the oldest " (SHOWN_MAX) " questions are shown." } }
-        @if stands.len() > STANDING_MAX { p.muted { (stands.len() - STANDING_MAX) " more stand still: " code { "baton questions" } } }
+        @if count.is_more { p.muted { "Only the oldest " (SHOWN_MAX) " of each kind are shown." } }
+        @if stands.len() > STANDING_MAX { p.muted { (stands.len() - STANDING_MAX) " more wait for you: " code { "baton questions" } } }
     };
     Ok(frame.page(Tab::ForYou, "For you", &[], &body))
+}
+
+/// Everything that waits for a person.
+struct Waiting {
+    questions: Vec<QuestionRecord>,
+    reviews: Vec<Task>,
+    standing: Vec<Standstill>,
+    holds: Vec<Hold>,
+}
+
+/// How many things wait, as every page shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct WaitingCount {
+    pub total: u64,
+    /// There are more than are counted.
+    pub is_more: bool,
+}
+
+impl Display for WaitingCount {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.total, if self.is_more { "+" } else { "" })
+    }
+}
+
+impl Waiting {
+    async fn load(app: &App) -> Result<Self, PageError> {
+        Ok(Self {
+            questions: app.tasks().pending_questions(SHOWN_MAX).await?,
+            reviews: load_reviews(app).await?,
+            standing: load_standstills(&app.workspace.projects, &app.workspace.landing).await?,
+            holds: Holds::new(app.tasks()).active().await?,
+        })
+    }
+
+    fn count(&self) -> WaitingCount {
+        let rows =
+            [self.questions.len(), self.reviews.len(), standing::count(&self.standing), self.holds.len()];
+        let is_more =
+            self.questions.len() >= SHOWN_MAX as usize || self.reviews.len() >= REVIEWS_MAX as usize;
+        WaitingCount { total: rows.iter().sum::<usize>() as u64, is_more }
+    }
+}
+
+/// The count at an event. It is counted once for all pages that include the same events, and again after a while: a hold
+/// ends without an event.
+pub(crate) async fn count_waiting(app: &App, seq: u64, now: Timestamp) -> Result<WaitingCount, PageError> {
+    let known = app.waiting.lock().unwrap_or_else(PoisonError::into_inner).to_owned();
+    if let Some(known) = known.filter(|known| known.seq == seq && now.ms_since(known.at) < COUNT_MS_MAX) {
+        return Ok(known.count);
+    }
+    let count = Waiting::load(app).await?.count();
+    *app.waiting.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some(CountedWaiting { seq, at: now, count });
+    Ok(count)
+}
+
+/// A count that is kept until something happens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedWaiting {
+    seq: u64,
+    at: Timestamp,
+    count: WaitingCount,
+}
+
+/// The questions of tasks to review that are settled.
+async fn answered_of(app: &App, reviews: &[Task]) -> Result<Vec<QuestionRecord>, PageError> {
+    let ids: Vec<TaskId> = reviews.iter().map(Task::id).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = app.tasks().store.questions_of_many(&ids, Some(false)).await?;
+    Ok(found.into_iter().map(|stored| stored.value).collect())
 }
 
 /// Danger and escalations first, then by the task's priority, then the oldest. What is closed keeps its place.
@@ -104,8 +180,12 @@ pub(super) async fn next(State(app): State<App>, mut query: Query) -> PageResult
 }
 
 /// The pending questions, and those the page shows that are closed by now.
-async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
-    let mut questions = app.tasks().pending_questions(SHOWN_MAX).await?;
+async fn with_closed(
+    app: &App,
+    frame: &Frame,
+    pending: &[QuestionRecord],
+) -> Result<Vec<QuestionRecord>, PageError> {
+    let mut questions = pending.to_vec();
     let is_listed = |id: &QuestionId| questions.iter().any(|record| record.question.id == *id);
     let closed: Vec<QuestionId> = frame.request().shown.iter().copied().filter(|id| !is_listed(id)).collect();
     if !closed.is_empty() {

@@ -1,5 +1,7 @@
 //! Finished work that waits for a person's review.
 
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
 use baton_core::task::attempt::Evidence;
@@ -10,7 +12,8 @@ use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::row::{QuickDecision, Row};
 use crate::pages::widgets::words::{money, pluralize, state_badge};
 
-pub(super) fn row(task: &Task, work: &Provisional, now: Timestamp) -> Markup {
+/// `answered` are settled questions, of this task or of others.
+pub(super) fn row(task: &Task, work: &Provisional, answered: &[QuestionRecord], now: Timestamp) -> Markup {
     let id = task.id();
     let measured = task.ledger().last_end.as_ref().map(|end| &end.verified);
     Row {
@@ -21,7 +24,7 @@ pub(super) fn row(task: &Task, work: &Provisional, now: Timestamp) -> Markup {
         gist: measured.map_or_else(|| html! {}, size),
         at: Some(task.updated_at()),
         verbs: verbs(task, work, "/"),
-        more: Some(more(task, work)),
+        more: Some(more(task, work, answered)),
     }
     .render(now)
 }
@@ -64,7 +67,7 @@ pub(crate) fn size(evidence: &Evidence) -> Markup {
     }
 }
 
-fn more(task: &Task, work: &Provisional) -> Markup {
+fn more(task: &Task, work: &Provisional, answered: &[QuestionRecord]) -> Markup {
     let id = task.id();
     let said = task.ledger().output.as_deref().map(str::trim).filter(|said| !said.is_empty());
     html! {
@@ -75,7 +78,7 @@ fn more(task: &Task, work: &Provisional) -> Markup {
             ReviewMark::NoChanges { reason } => { p { "The agent says that nothing needs to change:" } div.prose { (markdown(reason.as_str())) } },
             ReviewMark::Ready | ReviewMark::Plan => {},
         }
-        @if let Some(question) = &work.question { p { strong { "It asks: " } (question) } }
+        @if let Some(question) = open_question(task, work, answered) { p { strong { "The agent asks: " } (question) } }
         @if let Some(said) = said { div.prose.clamp { (markdown(said)) } }
         form.request method="post" action={ "/tasks/" (id) "/do/reject" } {
             input type="hidden" name="next" value="/";
@@ -85,6 +88,18 @@ fn more(task: &Task, work: &Provisional) -> Markup {
             a.button.quiet href={ "/tasks/" (id) "/diff" } { "Changes" }
         }
     }
+}
+
+/// What the agent asks in its result, unless it was asked and answered before in the same words.
+pub(crate) fn open_question<'w>(
+    task: &Task,
+    work: &'w Provisional,
+    answered: &[QuestionRecord],
+) -> Option<&'w NonBlank> {
+    let is_same = |record: &QuestionRecord, text: &NonBlank| {
+        record.task_id == Some(task.id()) && record.question.text().as_str().trim() == text.as_str().trim()
+    };
+    work.question.as_ref().filter(|text| !answered.iter().any(|record| is_same(record, text)))
 }
 
 /// Whether the task is work to review, and no plan.

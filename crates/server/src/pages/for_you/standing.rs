@@ -1,6 +1,6 @@
 //! What stands still until the person acts: plans, failures, holds, dependencies that cannot be met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
@@ -23,6 +23,13 @@ pub(super) fn rows(standing: &[Standstill], now: Timestamp) -> Vec<Markup> {
     let single = |one: &&Standstill| one.reason != StandstillReason::Failed || !is_grouped(one);
     rows.extend(standing.iter().filter(single).map(|one| row(one, now)));
     rows
+}
+
+/// How many rows that makes.
+pub(super) fn count(standing: &[Standstill]) -> usize {
+    let is_failure = |one: &&Standstill| one.reason == StandstillReason::Failed;
+    let failures: BTreeSet<&str> = standing.iter().filter(is_failure).map(error_of).collect();
+    failures.len() + standing.iter().filter(|one| !is_failure(one)).count()
 }
 
 /// The first line of the error, without the task's id before it.

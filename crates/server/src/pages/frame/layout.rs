@@ -5,13 +5,13 @@ use axum::response::Response;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
 use baton_core::task::Task;
-use baton_core::task::state::QueueName;
 use baton_engine::limits::holds::Holds;
-use baton_engine::query::{QuestionFilter, TaskFilter};
+use baton_engine::query::TaskFilter;
 use baton_engine::reports::accounts;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::api::views::health::failing;
+use crate::pages::for_you::{WaitingCount, count_waiting};
 use crate::pages::frame::assets::address;
 use crate::pages::frame::guide::{self, GUIDED_TASKS_MAX};
 use crate::pages::frame::keys;
@@ -22,16 +22,13 @@ use crate::pages::widgets::words::{money, span};
 use crate::state::App;
 use crate::state::guide::Guide;
 
-/// Counts are exact up to here.
-const COUNTED_MAX: u32 = 100;
-
 /// What every page needs besides its own content.
 pub(crate) struct Frame {
     /// The last event the page includes; the live stream continues after it.
     pub seq: u64,
     pub now: Timestamp,
-    pub pending: u64,
-    unaccepted: u64,
+    /// How many things wait for a person.
+    pub waiting: WaitingCount,
     namespace: String,
     /// Failing background services, a sentence each.
     failing: Vec<String>,
@@ -60,12 +57,10 @@ impl Frame {
         };
         let now = tasks.store.now().await?;
         let settings = &app.workspace.settings;
-        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         Ok(Self {
             seq,
             now,
-            pending: tasks.store.count_questions(&QuestionFilter::pending(), COUNTED_MAX).await?,
-            unaccepted: tasks.store.count_tasks(&provisional, COUNTED_MAX).await?,
+            waiting: count_waiting(app, seq, now).await?,
             namespace: app.namespace().to_owned(),
             failing: app.workspace.services.failing().iter().map(failing).collect(),
             resting: resting(app, now).await?,
@@ -103,7 +98,7 @@ impl Frame {
         let about = if self.guide.is_some() { &[] } else { about };
         html! {
             (self.navigation(tab))
-            main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
+            main #main data-title=(title) data-seq=(self.seq) data-waiting=(self.waiting.total) data-about=(about.join(" ")) {
                 @if !self.failing.is_empty() {
                     div.alert.sticky #degraded role="alert" {
                         @for sentence in &self.failing { p { (sentence) } }
@@ -145,7 +140,7 @@ impl Frame {
                     li.phone { a href="/help" aria-current=[(current == Tab::Elsewhere).then_some("page")] { span.sign aria-hidden="true" { "…" } span.word { "More" } } }
                 }
                 div.place {
-                    p #spent title="What agents have spent today (UTC)" {
+                    a #spent href="/costs" title="What agents have spent today (UTC)" {
                         (money(self.spent)) " today" @if let Some(budget) = self.budget { " of " (money(budget)) }
                     }
                     p title="Namespace" { (self.namespace) }
@@ -155,22 +150,15 @@ impl Frame {
     }
 
     fn count(&self, tab: Tab) -> Markup {
-        let (count, about) = match tab {
-            Tab::ForYou => (self.pending + self.unaccepted, "questions and reviews"),
-            _ => (0, ""),
-        };
-        let text = if count >= u64::from(COUNTED_MAX) { format!("{count}+") } else { count.to_string() };
         html! {
-            @if count > 0 {
-                span.count data-tab=[(tab == Tab::ForYou).then_some("inbox")] {
-                    (text) span.unseen { " " (about) }
-                }
+            @if tab == Tab::ForYou && self.waiting.total > 0 {
+                span.count data-tab="for-you" { (self.waiting) span.unseen { " waiting" } }
             }
         }
     }
 
     fn document(&self, title: &str, live_part: &Markup) -> Markup {
-        let count = if self.pending > 0 { format!("({}) ", self.pending) } else { String::new() };
+        let count = if self.waiting.total > 0 { format!("({}) ", self.waiting) } else { String::new() };
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -182,7 +170,7 @@ impl Frame {
                     // Before the style sheet: a script after it would block rendering until the style sheet is loaded.
                     script src=(address("theme.js")) {}
                     link rel="stylesheet" href=(address("baton.css"));
-                    link rel="icon" href={ "/badge/" (self.pending) ".svg" } type="image/svg+xml" #icon;
+                    link rel="icon" href={ "/badge/" (self.waiting.total) ".svg" } type="image/svg+xml" #icon;
                     link rel="apple-touch-icon" href=(address("icon-192.png"));
                     link rel="manifest" href=(address("manifest.webmanifest"));
                     script type="module" src=(address("app.js")) {}

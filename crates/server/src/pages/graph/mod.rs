@@ -59,8 +59,8 @@ fn legend(model: &GraphModel, critical: usize) -> Markup {
     let ready = model.tasks.iter().chain(&model.unconnected).filter(|task| is_ready(model, task)).count();
     html! {
         p.legend {
-            span { "✓ met" } span { "○ pending" } span { "✗ dead" }
-            @if model.ties.iter().any(|tie| tie.is_replacement) { span { "♺ replaces a recycled task" } }
+            span { "✓ done" } span { "○ waiting" } span { "✗ cannot be met" }
+            @if model.ties.iter().any(|tie| tie.is_replacement) { span { "♺ replaces a split task" } }
             span { strong { (ready) " ready" } @if ready > 0 { " to start" } }
             @if critical > 1 { span { span.thick aria-hidden="true" { "━" } " critical path: " (critical) " tasks" } }
         }
@@ -81,7 +81,7 @@ fn describe(model: &GraphModel) -> Markup {
                 ul {
                     @for tie in &model.ties {
                         @if tie.is_replacement {
-                            li { (title(tie.from)) " replaces " (title(tie.to)) ", which was recycled" }
+                            li { (title(tie.from)) " replaces " (title(tie.to)) ", which was split" }
                         } @else {
                             li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&model.graph.verdict(model.tasks[tie.from].id()).unwrap_or(DependencyStatus::Met))) }
                         }

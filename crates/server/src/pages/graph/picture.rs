@@ -40,7 +40,7 @@ fn edge(
 ) -> (Markup, Markup) {
     let (from, to) = (model.tasks[tie.from].id(), model.tasks[tie.to].id());
     let (badge, why) = if tie.is_replacement {
-        (StateBadge { word: "stands in", glyph: "♺", tone: "recycled" }, "does what is left of it".to_owned())
+        (StateBadge { word: "replaces", glyph: "♺", tone: "recycled" }, "does what is left of it".to_owned())
     } else {
         let verdict = model.graph.verdict(from).unwrap_or(DependencyStatus::Met);
         (dependency_badge(&verdict), why(&verdict))
@@ -62,19 +62,19 @@ fn edge(
 /// Why an edge is met, pending or dead.
 pub(super) fn why(verdict: &DependencyStatus) -> String {
     match verdict {
-        DependencyStatus::Met => "met: it is done".to_owned(),
-        DependencyStatus::Pending { wait: Wait::Completion } => "pending: it is not done yet".to_owned(),
+        DependencyStatus::Met => "done".to_owned(),
+        DependencyStatus::Pending { wait: Wait::Completion } => "waiting: it is not done yet".to_owned(),
         DependencyStatus::Pending { wait: Wait::Retry } => {
-            "pending: it failed and waits for a retry".to_owned()
+            "waiting: it failed and waits for a retry".to_owned()
         }
         DependencyStatus::Pending { wait: Wait::Breakdown { planning } } => {
-            format!("pending: it was recycled and {planning} plans the rest")
+            format!("waiting: it is being split, planned in {planning}")
         }
         DependencyStatus::Pending { wait: Wait::Replacements { open } } => {
             let names: Vec<String> = open.iter().map(ToString::to_string).collect();
-            format!("pending: it was recycled; still open are {}", names.join(", "))
+            format!("waiting: it was split; still open are {}", names.join(", "))
         }
-        DependencyStatus::Dead { reason } => format!("dead: {reason}"),
+        DependencyStatus::Dead { reason } => format!("cannot be met: {reason}"),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn render(number: usize, lane: &LaneView, run: Option<&CheckRunView>,
                 @if let Some(tip) = &lane.tip { ", at " (commit(tip)) }
             }
             @if let Some(error) = &lane.error {
-                div.alert role="alert" { p { "This lane cannot go on: " (error) } p.muted { "Baton tries again; what keeps it is yours to change." } }
+                div.alert role="alert" { p { "Nothing lands on this branch for now: " (error) } p.muted { "Baton keeps retrying; it goes on once the cause is fixed." } }
             }
             @if let Some(note) = &lane.note { p.notice { (note) } }
             @if let Some(run) = run { (at_work(run, lane, now)) }
@@ -67,12 +67,12 @@ fn entry(candidate: &LaneCandidate, lane: &LaneView, now: Timestamp) -> Markup {
 fn standing(candidate: &LaneCandidate, lane: &LaneView) -> Markup {
     html! {
         @if candidate.is_being_checked { span.tone-working { "▶ being checked" } }
-        @else if let Some(delayed) = &candidate.delayed { span.tone-failed { "✗ waits: " (delayed) } }
+        @else if let Some(delayed) = &candidate.delayed { span.tone-failed { "✗ delayed: " (delayed) } }
         @else if let Some(behind) = candidate.behind {
             span.tone-queued { "◷ waits behind " a href={ "#candidate-" (behind) } { (behind) } }
         }
-        @else if lane.error.is_some() { span.tone-failed { "✗ waits until the lane can go on" } }
-        @else if lane.run.is_some() { span.tone-queued { "◷ waits for the checks that run" } }
+        @else if lane.error.is_some() { span.tone-failed { "✗ waits until the branch can move" } }
+        @else if lane.run.is_some() { span.tone-queued { "◷ next, once the running checks have ended" } }
         @else { span.tone-queued { "◷ next to be checked" } }
     }
 }

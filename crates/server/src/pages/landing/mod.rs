@@ -51,9 +51,9 @@ fn find_run(
 fn policy(settings: &Settings) -> String {
     let names: Vec<&str> = settings.checks.iter().map(|check| check.name.as_str()).collect();
     let who = match settings.accept_when {
-        AcceptPolicy::Person => "a person accepts",
-        AcceptPolicy::Green => "what passes is accepted",
-        AcceptPolicy::Reviewed => "what another agent agrees to is accepted",
+        AcceptPolicy::Person => "you accept the work",
+        AcceptPolicy::Green => "work that passes is accepted",
+        AcceptPolicy::Reviewed => "work that another agent approves is accepted",
     };
     format!("Checks: {}; {who}", names.join(", "))
 }

@@ -13,7 +13,7 @@ pub(super) fn render(entries: &[LandingEntry], now: Timestamp) -> Markup {
     html! {
         @if !entries.is_empty() {
             section #recent {
-                h2 { "Landed or sent back lately" }
+                h2 { "Recently landed or returned" }
                 ul.plain { @for entry in entries { (one(entry, now)) } }
             }
         }
@@ -25,8 +25,8 @@ fn one(entry: &LandingEntry, now: Timestamp) -> Markup {
         li #{ "end-" (entry.task_id) "-" (entry.at.ms()) } {
             @match &entry.end {
                 LandingEnd::Landed { .. } => span.tone-done { "✓ landed" },
-                LandingEnd::SentBack { .. } => span.tone-failed { "↩ sent back" },
-                LandingEnd::Forced { .. } => span.tone-asking { "▲ forced" },
+                LandingEnd::SentBack { .. } => span.tone-failed { "↩ returned to its agent" },
+                LandingEnd::Forced { .. } => span.tone-asking { "▲ merged without its checks" },
             }
             " " a href={ "/tasks/" (entry.task_id) } { (entry.title) }
             " " span.id { (entry.task_id) }
@@ -36,7 +36,7 @@ fn one(entry: &LandingEntry, now: Timestamp) -> Markup {
                     @for check in flaky { ", flaky: " (check) }
                 },
                 LandingEnd::SentBack { headline, .. } => { ": " (headline) },
-                LandingEnd::Forced { by, commit: id } => { " past the checks by " (by) @if let Some(id) = id { " at " (commit(id)) } },
+                LandingEnd::Forced { by, commit: id } => { " by " (by) @if let Some(id) = id { " at " (commit(id)) } },
             }
             " " span.muted { (ago(entry.at, now)) }
             @if let LandingEnd::SentBack { reason, .. } = &entry.end { (why(reason)) }
@@ -45,5 +45,5 @@ fn one(entry: &LandingEntry, now: Timestamp) -> Markup {
 }
 
 fn why(reason: &NotLanded) -> Markup {
-    html! { details { summary { "What its agent is told" } pre.terminal tabindex="0" { (strip_ansi(&reason.describe())) } } }
+    html! { details { summary { "Feedback for its agent" } pre.terminal tabindex="0" { (strip_ansi(&reason.describe())) } } }
 }

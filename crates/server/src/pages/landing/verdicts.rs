@@ -13,7 +13,7 @@ pub(super) fn render(verdicts: &[VerdictView], now: Timestamp) -> Markup {
     html! {
         @if !verdicts.is_empty() {
             section #verdicts {
-                h2 { "Latest verdicts" }
+                h2 { "Recent check results" }
                 ul.plain { @for verdict in verdicts { (one(verdict, now)) } }
             }
         }
@@ -24,8 +24,8 @@ fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
     let ms = i64::try_from(verdict.duration_ms).unwrap_or(i64::MAX);
     html! {
         li #{ "verdict-" (verdict.tree) } {
-            @if !verdict.passed { span.tone-failed { "✗ red" } }
-            @else if verdict.flaky.is_empty() { span.tone-done { "✓ green" } }
+            @if !verdict.passed { span.tone-failed { "✗ failed" } }
+            @else if verdict.flaky.is_empty() { span.tone-done { "✓ passed" } }
             @else { span.tone-asking { "▲ flaky" } }
             " " (commit(&verdict.commit)) " on " (commit(&verdict.base)) " for " code { (verdict.branch) } ": "
             @for (number, check) in verdict.checks.iter().enumerate() {
@@ -33,7 +33,7 @@ fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
                 (exit(check))
             }
             @if !verdict.flaky.is_empty() {
-                ". Failed and then passed on the same files: "
+                ". Failed at first, then passed on the same files: "
                 (verdict.flaky.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
             " "

@@ -88,10 +88,10 @@ pub(crate) async fn render_about(
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
                 @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
                 dt { "Branch" } dd { code { (BranchName::for_task(spec.id)) } }
+                @if seen.task.state().live_attempt().is_some() { dt { "Take over" } dd { code { "baton take " (spec.id) } } }
                 dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in total" } }
             }
         }
-        @if let Some(environment) = &view.environment { (render_environment(environment)) }
         @if !waits_on.is_empty() {
             section {
                 h2 { "Depends on" }
@@ -120,7 +120,7 @@ pub(crate) async fn render_about(
 }
 
 /// What attempts work with beside the code.
-fn render_environment(environment: &AttemptEnvironment) -> Markup {
+pub(super) fn render_environment(environment: &AttemptEnvironment) -> Markup {
     html! {
         section {
             h2 { "Environment" }
@@ -164,14 +164,14 @@ fn lineage(seen: &TaskPage) -> Markup {
             section {
                 h2 { "Lineage" }
                 ul.plain {
-                    @if let Some(id) = came_of { li { @if seen.task.is_breakdown() { "recycled from " } @else { "planned in " } (link(&id)) } }
+                    @if let Some(id) = came_of { li { @if seen.task.is_breakdown() { "split from " } @else { "planned in " } (link(&id)) } }
                     @match replaced_by {
-                        Some(ReplacedBy::Planning(id)) => li { "being broken down in " a href={ "/breakdowns/" (id) } { (id) } },
+                        Some(ReplacedBy::Planning(id)) => li { "being planned in " a href={ "/breakdowns/" (id) } { (id) } },
                         Some(ReplacedBy::Tasks(ids)) => { @for id in ids { li { "replaced by " (link(id)) } } },
                         None => {},
                     }
                 }
-                p { a href={ "/tasks/" (seen.task.id()) "/lineage" } { "The whole lineage" } }
+                p { a href={ "/tasks/" (seen.task.id()) "/details#lineage" } { "The whole lineage" } }
             }
         }
     }

@@ -6,23 +6,11 @@ use maud::{Markup, html};
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::{duration, grouped, money, pluralize, result_text};
 
-/// The last attempt's.
-pub(super) fn claims(reported: Option<&AttemptReport>, verified: Option<&Evidence>) -> Markup {
-    html! {
-        @if let (Some(reported), Some(verified)) = (reported, verified) {
-            section {
-                h2 { "Last attempt" }
-                (pair(reported, verified))
-            }
-        }
-    }
-}
-
 pub(super) fn pair(reported: &AttemptReport, verified: &Evidence) -> Markup {
     html! {
         div.pair {
-            div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
-            div { h3 { "Verified " span.muted { "by Baton" } } (measured(verified)) }
+            div { h4 { "Reported " span.muted { "by the agent" } } (said(reported)) }
+            div { h4 { "Verified " span.muted { "by Baton" } } (measured(verified)) }
         }
     }
 }

@@ -1,6 +1,5 @@
-//! The lineage tab: the tree of breakdowns the task belongs to.
+//! The tree of plans the task belongs to.
 
-use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
@@ -8,34 +7,20 @@ use baton_engine::reports::lineage::Kin;
 use baton_engine::reports::lineage::Lineage;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::PageParam;
-use crate::pages::frame::layout::empty;
-use crate::pages::frame::request::PageRequest;
-use crate::pages::frame::response::PageResult;
-use crate::pages::task::{TaskPage, TaskTab};
 use crate::pages::widgets::words::state_badge;
-use crate::state::App;
 
-pub(crate) async fn show(
-    State(app): State<App>,
-    PageParam(id): PageParam<TaskId>,
-    request: PageRequest,
-) -> PageResult {
-    let seen = TaskPage::load(&app, id, request).await?;
-    let lineage = Lineage::load(app.tasks(), id).await?;
-    let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
-    let body = html! {
-        @if lineage.kin.len() < 2 {
-            (empty("No lineage", "This task was not created by a breakdown, and nothing replaces it.", &[]))
-        } @else {
-            section {
-                h2 { "Lineage" }
-                (generation(&lineage.kin, id))
+pub(super) fn render(lineage: &Lineage, here: TaskId) -> Markup {
+    html! {
+        section #lineage {
+            h2 { "Lineage" }
+            @if lineage.kin.len() < 2 {
+                p.muted { "This task was not created by a plan, and nothing replaces it." }
+            } @else {
+                (generation(&lineage.kin, here))
                 @if lineage.is_cut { p.muted { "More tasks are not shown." } }
             }
         }
-    };
-    Ok(seen.page(TaskTab::Lineage, &related, &body))
+    }
 }
 
 /// The tasks of one level, each with its descendants.
@@ -57,7 +42,7 @@ fn render_task(task: &Task, here: TaskId) -> Markup {
     html! {
         div.kin aria-current=[(task.id() == here).then_some("true")] {
             (state_badge(task.state()).chip()) " "
-            a href={ "/tasks/" (task.id()) @if task.id() != here { "/lineage" } } { (task.spec().title) }
+            a href={ "/tasks/" (task.id()) "/details#lineage" } { (task.spec().title) }
             " " span.id { (task.id()) }
             span.muted { (role(task)) }
         }

@@ -30,6 +30,8 @@ use crate::state::App;
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of the tail in the page itself, for browsers without scripts.
 const TAIL_BYTES_MAX: u64 = 64 * 1024;
+/// How long a page that shows other things, too, waits for another machine to send a log.
+const PATIENCE_FOR_PART: Duration = Duration::from_secs(1);
 /// Long-poll timeout.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 /// How often a followed file is polled.
@@ -53,14 +55,14 @@ pub(crate) async fn show(
             &[(format!("baton task log {id}").as_str(), "the same in a terminal")],
         ),
         Some(attempt) => {
-            let end = end_of(&app.workspace, attempt).await?;
+            let end = end_of(&app.workspace, attempt, PATIENCE).await?;
             html! {
                 (choice(id, "log", &attempts, attempt))
                 (viewer(id, attempt, is_live(&attempts, attempt), &end))
             }
         }
     };
-    Ok(seen.page(TaskTab::Log, &[], &body))
+    Ok(seen.page(TaskTab::Activity, &[], &body))
 }
 
 fn is_live(attempts: &[AttemptRecord], attempt: AttemptId) -> bool {
@@ -83,11 +85,11 @@ pub(crate) fn choice(task: TaskId, page: &str, attempts: &[AttemptRecord], chose
 }
 
 /// The tail of a log, from the local file or from the machine that has it.
-async fn end_of(workspace: &Workspace, attempt: AttemptId) -> Result<String, PageError> {
+async fn end_of(workspace: &Workspace, attempt: AttemptId, patience: Duration) -> Result<String, PageError> {
     if let Some(path) = AttemptLog::files(&workspace.place.attempt_folder(attempt)).await.pop() {
         return Ok(tail(&path, TAIL_BYTES_MAX).await);
     }
-    let seen = look_elsewhere(&workspace.tasks.store, attempt, None, PATIENCE, false).await?;
+    let seen = look_elsewhere(&workspace.tasks.store, attempt, None, patience, false).await?;
     let bytes = seen.map(|seen| seen.bytes).unwrap_or_default();
     let from = bytes.len().saturating_sub(usize::try_from(TAIL_BYTES_MAX).unwrap_or(usize::MAX));
     Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
@@ -97,7 +99,7 @@ async fn end_of(workspace: &Workspace, attempt: AttemptId) -> Result<String, Pag
 pub(crate) async fn transcript_text(workspace: &Workspace, attempt: AttemptId) -> Result<String, PageError> {
     let files = AttemptLog::files(&workspace.place.attempt_folder(attempt)).await;
     if files.is_empty() {
-        return end_of(workspace, attempt).await;
+        return end_of(workspace, attempt, PATIENCE_FOR_PART).await;
     }
     let mut text = String::new();
     for path in files {
@@ -112,7 +114,7 @@ pub(crate) async fn last_lines(
     attempt: AttemptId,
     count: usize,
 ) -> Result<Vec<String>, PageError> {
-    let text = strip_ansi(&end_of(workspace, attempt).await?);
+    let text = strip_ansi(&end_of(workspace, attempt, PATIENCE_FOR_PART).await?);
     // Reports and activities are for programs; a tool call has a line of its own.
     let is_said = |line: &&str| {
         let text = line.split_once(' ').map_or(*line, |(_, rest)| rest);

@@ -15,31 +15,31 @@ use crate::pages::widgets::words::ago;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-pub(crate) async fn render(app: &App, task: &Task, now: Timestamp) -> Result<Markup, PageError> {
+pub(super) async fn load(app: &App, task: &Task) -> Result<Vec<TaskMessageView>, PageError> {
     let messages = app.tasks().messages_to(task).await?;
-    let views: Vec<TaskMessageView> =
-        messages.iter().map(|message| TaskMessageView::new(task, message)).collect();
-    let hint = hint(task);
-    Ok(html! {
-        @if hint.is_some() || !views.is_empty() {
-            section #messages {
-                h2 { "Messages to the agent" }
-                @for view in &views {
-                    div.message #{ "message-" (view.number) } {
-                        p.muted { (view.author) ", " (ago(view.at, now)) " · " (delivery(view)) }
-                        div.prose { (markdown(&view.content)) }
-                    }
-                }
-                @if let Some(hint) = hint {
-                    form method="post" action={ "/tasks/" (task.id()) "/say" } {
-                        label for="say" { (hint) }
-                        textarea #say name="content" rows="3" required data-draft={ "say-" (task.id()) } {}
-                        div.actions { button type="submit" { "Send to the agent" } }
-                    }
-                }
-            }
+    Ok(messages.iter().map(|message| TaskMessageView::new(task, message)).collect())
+}
+
+/// As an entry of the transcript.
+pub(super) fn render_one(view: &TaskMessageView, now: Timestamp) -> Markup {
+    html! {
+        li.message.human #{ "message-" (view.number) } {
+            div.prose { (markdown(&view.content)) }
+            p.meta { (view.author) ", " (ago(view.at, now)) " · " (delivery(view)) }
         }
-    })
+    }
+}
+
+/// The box, where an agent will read what is written in it.
+pub(super) fn form(task: &Task) -> Markup {
+    let Some(hint) = hint(task) else { return html! {} };
+    html! {
+        form.say method="post" action={ "/tasks/" (task.id()) "/say" } {
+            label for="say" { "Message to the agent" }
+            textarea #say name="content" rows="1" required data-draft={ "say-" (task.id()) } placeholder=(hint) {}
+            button type="submit" { "Send " kbd { "Ctrl ⏎" } }
+        }
+    }
 }
 
 const fn delivery(view: &TaskMessageView) -> &'static str {

@@ -4,21 +4,24 @@ pub(super) mod about;
 pub(super) mod activity;
 pub(super) mod changes;
 mod claims;
-pub(super) mod evidence;
-pub(super) mod lineage;
+pub(super) mod details;
+mod evidence;
+mod lineage;
 pub(super) mod log;
-pub(super) mod machine;
+mod machine;
 pub(super) mod messages;
+pub(super) mod moved;
 pub(super) mod new;
-pub(super) mod overview;
-pub(super) mod questions;
-pub(super) mod timeline;
+mod questions;
+mod standing;
+mod timeline;
+mod transcript;
 pub(super) mod verb;
-pub(super) mod walk;
+mod walk;
 
 use axum::response::Response;
 use baton_core::base::id::TaskId;
-use baton_core::task::Task;
+use baton_core::task::{Purpose, Task};
 use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
@@ -28,7 +31,7 @@ use crate::pages::frame::navigation::Tab;
 use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::PageError;
 use crate::pages::parts::done_in_parts;
-use crate::pages::widgets::card::actions;
+use crate::pages::widgets::card::{actions, facts};
 use crate::pages::widgets::words::{DONE_IN_PARTS, StateBadge, ago, state_badge};
 use crate::state::App;
 
@@ -37,31 +40,22 @@ const EVENTS_MAX: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskTab {
-    Overview,
     Activity,
-    Log,
-    Diff,
-    Timeline,
-    Evidence,
-    Questions,
-    Lineage,
+    Changes,
+    Details,
 }
 
-const TABS: [(TaskTab, &str, &str); 8] = [
-    (TaskTab::Overview, "Overview", ""),
-    (TaskTab::Activity, "Activity", "/activity"),
-    (TaskTab::Diff, "Changes", "/diff"),
-    (TaskTab::Log, "Log", "/log"),
-    (TaskTab::Timeline, "Timeline", "/timeline"),
-    (TaskTab::Evidence, "Evidence", "/evidence"),
-    (TaskTab::Questions, "Questions", "/questions"),
-    (TaskTab::Lineage, "Lineage", "/lineage"),
+const TABS: [(TaskTab, &str, &str); 3] = [
+    (TaskTab::Activity, "Activity", ""),
+    (TaskTab::Changes, "Changes", "/diff"),
+    (TaskTab::Details, "Details", "/details"),
 ];
 
 pub(super) struct TaskPage {
     pub frame: Frame,
     pub task: Task,
     badge: StateBadge,
+    facts: Markup,
 }
 
 impl TaskPage {
@@ -69,7 +63,8 @@ impl TaskPage {
         let (frame, task) = (Frame::load(app, request).await?, app.tasks().task(id).await?.value);
         let is_done_in_parts = !done_in_parts(app, [&task]).await?.is_empty();
         let badge = if is_done_in_parts { DONE_IN_PARTS } else { state_badge(task.state()) };
-        Ok(Self { frame, task, badge })
+        let facts = facts(&task, None, &app.workspace.running, frame.now, true);
+        Ok(Self { frame, task, badge, facts })
     }
 
     /// The page with one tab open.
@@ -83,9 +78,10 @@ impl TaskPage {
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
                     span { "updated " (ago(task.updated_at(), self.frame.now)) }
                 }
-                h1 { (spec.title) }
+                h1 dir="auto" { (spec.title) }
+                div data-turns[task.state().live_attempt().is_some()] { (self.facts) }
                 // The review of the changes has its own buttons.
-                @if tab != TaskTab::Diff || to_review(task).is_none() { (actions(task)) }
+                @if tab != TaskTab::Changes || to_review(task).is_none() { (actions(task, &again(task))) }
             }
             div.tabs role="navigation" aria-label="Task tabs" {
                 @for (each, word, path) in TABS {
@@ -97,6 +93,15 @@ impl TaskPage {
         let mut ids = vec![spec.id.to_string()];
         ids.extend_from_slice(about);
         self.frame.page(Tab::Board, spec.title.as_str(), &ids, &body)
+    }
+}
+
+/// The way to a task like this one with something changed, once no agent works on it.
+fn again(task: &Task) -> Markup {
+    html! {
+        @if task.spec().purpose == Purpose::Work && task.state().live_attempt().is_none() {
+            a.button.quiet href={ "/tasks/new?from=" (task.id()) } data-sheet="away" { "Run again with…" }
+        }
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use axum::extract::State;
-use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
 use baton_core::records::event::EventBody;
 use baton_core::schedule::AgentPlace;
@@ -12,47 +10,43 @@ use baton_core::task::state::StateName;
 use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::PageParam;
-use crate::pages::frame::request::PageRequest;
-use crate::pages::frame::response::PageResult;
-use crate::pages::task::walk::{StateSpan, walk};
-use crate::pages::task::{TaskPage, TaskTab, history};
+use crate::pages::task::walk::StateSpan;
 use crate::pages::widgets::words::{
     age, ago, duration, money, pluralize, result_text, short, state_name_badge,
 };
-use crate::state::App;
 
 /// Width of the scale.
 const SCALE: i64 = 1_000;
 /// Smallest visible bar.
 const BAR_MIN: i64 = 4;
+/// A longer history is folded.
+const EVENTS_OPEN_MAX: usize = 60;
 
-pub(crate) async fn show(
-    State(app): State<App>,
-    PageParam(id): PageParam<TaskId>,
-    request: PageRequest,
-) -> PageResult {
-    let seen = TaskPage::load(&app, id, request).await?;
-    let events = history(&app, id).await?;
-    let attempts = app.tasks().store.attempts(id).await?;
-    let spans = walk(&seen.task, &events);
-    let now = seen.frame.now;
-    let body = html! {
-        section {
+/// The bars, the attempts and the events.
+pub(super) fn render(
+    spans: &[StateSpan],
+    attempts: &[AttemptRecord],
+    events: &[StoredEvent],
+    now: Timestamp,
+) -> Markup {
+    html! {
+        section #timeline {
             h2 { "Time" }
-            (sums(&spans, now))
-            (bars(&spans, now))
+            (sums(spans, now))
+            (bars(spans, now))
         }
-        section {
+        section #attempts {
             h2 { "Attempts" }
-            @if attempts.is_empty() { p.muted { "No attempts." } } @else { (table(&attempts, now)) }
+            @if attempts.is_empty() { p.muted { "No attempts." } } @else { (table(attempts, now)) }
         }
-        section {
+        section #history {
             h2 { "History" }
-            ol.history { @for recorded in &events { (line(recorded, now)) } }
+            details open[events.len() <= EVENTS_OPEN_MAX] {
+                summary { (pluralize(events.len() as u64, "event")) }
+                ol.history { @for recorded in events { (line(recorded, now)) } }
+            }
         }
-    };
-    Ok(seen.page(TaskTab::Timeline, &[], &body))
+    }
 }
 
 fn sums(spans: &[StateSpan], now: Timestamp) -> Markup {
@@ -145,7 +139,7 @@ fn describe_landing(body: &EventBody) -> String {
             format!("accepted by force despite: {despite}; waits in its lane for the checks")
         }
         EventBody::TaskLandingDelayed { reason, .. } => {
-            format!("waits in its lane: {}", short(&reason.headline(), CHARS_MAX))
+            format!("waits to land: {}", short(&reason.headline(), CHARS_MAX))
         }
         EventBody::TaskLanded { commit, verified, evidence, .. } => {
             let mut text = format!("landed with {}", short(commit.as_str(), 12));
@@ -161,7 +155,7 @@ fn describe_landing(body: &EventBody) -> String {
             format!("sent back: {}", short(&reason.headline(), CHARS_MAX))
         }
         EventBody::TaskForced { .. } => "landed by force, without its checks".to_owned(),
-        _ => "accepted; waits in its lane for the checks".to_owned(),
+        _ => "accepted; waits for the checks".to_owned(),
     }
 }
 
@@ -169,19 +163,19 @@ fn describe_landing(body: &EventBody) -> String {
 fn describe_event(body: &EventBody) -> String {
     match body {
         EventBody::TaskCreated { .. } => "created".to_owned(),
-        EventBody::TaskClaimed { agent, .. } => format!("claimed by {agent}"),
+        EventBody::TaskClaimed { agent, .. } => format!("started by {agent}"),
         EventBody::AgentStarted { .. } => "agent started".to_owned(),
         EventBody::AttemptEnded { end, .. } => {
             format!("attempt ended: {}", pluralize(u64::from(end.verified.commits), "commit"))
         }
-        EventBody::TaskProvisional { .. } => "ready for acceptance".to_owned(),
+        EventBody::TaskProvisional { .. } => "ready for review".to_owned(),
         EventBody::TaskDone { despite: None, .. } => "done".to_owned(),
         EventBody::TaskDone { despite: Some(despite), .. } => {
             format!("done, accepted by force despite: {despite}")
         }
-        EventBody::TaskContinues { .. } => "out of turns; goes on from here".to_owned(),
+        EventBody::TaskContinues { .. } => "out of turns; continues from here".to_owned(),
         EventBody::TaskRequeued { reason, .. } => {
-            format!("back to the queue: {}", crate::pages::task::overview::requeued(reason))
+            format!("back to the queue: {}", crate::pages::task::standing::requeued(reason))
         }
         EventBody::TaskRejected { reason, .. } => format!("rejected: {}", short(reason.as_str(), CHARS_MAX)),
         EventBody::TaskConflicted { detail, .. } => {
@@ -192,7 +186,7 @@ fn describe_event(body: &EventBody) -> String {
         | EventBody::TaskLanded { .. }
         | EventBody::TaskSentBack { .. }
         | EventBody::TaskForced { .. } => describe_landing(body),
-        EventBody::TaskRecycled { breakdown, .. } => format!("recycled; {breakdown} plans the rest"),
+        EventBody::TaskRecycled { breakdown, .. } => format!("split; {breakdown} plans the parts"),
         EventBody::TaskReplaced { replaced_by, .. } => {
             format!("replaced by {}", pluralize(replaced_by.len() as u64, "task"))
         }

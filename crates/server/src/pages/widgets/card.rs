@@ -6,7 +6,11 @@ use baton_core::task::{Purpose, Task};
 use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
 
-use crate::pages::widgets::words::{StateBadge, age, money, pluralize};
+use crate::pages::for_you::review::size;
+use crate::pages::widgets::words::{StateBadge, age, short};
+
+/// Characters of the line that says why.
+const GIST_CHARS_MAX: usize = 140;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DependencyCount {
@@ -32,22 +36,30 @@ pub(crate) fn card(
                 span.age { (age(task.updated_at(), now)) }
             }
             a.title href={ "/tasks/" (spec.id) } { (spec.title) }
-            (facts(task, waits, running, said == Some(badge)))
-            (actions(task))
+            @let gist = gist(task);
+            @if !gist.0.is_empty() { p.gist { (gist) } }
+            (facts(task, waits, running, now, said == Some(badge)))
+            (actions(task, &html! {}))
         }
     }
 }
 
-fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_named: bool) -> Markup {
+/// The facts in one line; `is_named` leaves out the id, which is said already.
+pub(crate) fn facts(
+    task: &Task,
+    waits: Option<DependencyCount>,
+    running: &Running,
+    now: Timestamp,
+    is_named: bool,
+) -> Markup {
     let live = task.state().live_attempt();
-    let agent = live.map(|attempt| &attempt.agent);
     let at_work = live.and_then(|attempt| running.at_work(attempt.id));
     // While an agent runs, the last attempt's numbers are not interesting.
     let end = task.ledger().last_end.as_ref().map(|end| &end.verified).filter(|_| at_work.is_none());
     html! {
         p.facts {
             @if !is_named { span.id { (task.id()) } }
-            @if let Some(agent) = agent { span title="Agent" { (agent) } }
+            @if let Some(attempt) = live { span title="Agent" { (attempt.agent) } span title="At work for" { (age(attempt.started_at, now)) } }
             @if task.spec().priority != baton_core::base::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
             @if let Some(DependencyCount { met, all }) = waits {
                 span.waits[met < all] title="Dependencies met" { @if met < all { "waits for " (all - met) " of " (all) } @else { (all) " dependencies met" } }
@@ -56,12 +68,20 @@ fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_name
                 span.turns title="Turns used" { (at_work.turns) "/" (at_work.turns_max) " turns" }
             }
             @if let Some(end) = end {
-                span title="Turns used in the last attempt" { (end.turns) "/" (end.turns_max) " turns" }
-                span title="Commits, counted by Baton" { (pluralize(u64::from(end.commits), "commit")) }
-                @if end.cost_micro_usd > 0 { span title="Cost of the last attempt" { (money(end.cost_micro_usd)) } }
+                span title="The last attempt, measured by Baton" { (size(end)) }
             }
             @if task.ledger().started > 1 { span title="Attempts so far" { "attempt " (task.ledger().started) } }
         }
+    }
+}
+
+/// Why it stands as it does, in one line: the question, the error, the reason of a hold.
+pub(crate) fn gist(task: &Task) -> Markup {
+    let line = |text: &str| short(text, GIST_CHARS_MAX);
+    html! {
+        @if let Some(question) = task.pending_question() { (line(question.text().as_str())) }
+        @else if let TaskState::Failed { error, .. } = task.state() { (line(error.as_str())) }
+        @else if let (TaskState::Held, Some(reason)) = (task.state(), &task.ledger().held_because) { (line(&reason.to_string())) }
     }
 }
 
@@ -91,6 +111,8 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
         TaskState::Cancelled { .. } if task.spec().purpose != Purpose::Run => {
             verbs.push(("retry", "Bring back"));
         }
+        // Stopped in the middle of its work, or never begun.
+        TaskState::Held if task.ledger().started > 0 => verbs.push(("release", "Resume")),
         TaskState::Held => verbs.push(("release", "Release")),
         TaskState::Claimed { .. } if !task.is_breakdown() => verbs.push(("stop", "Stop")),
         TaskState::Incoming
@@ -111,11 +133,11 @@ pub(crate) fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     verbs
 }
 
-/// The buttons. Each opens a dialog with a preview of the consequences.
-pub(crate) fn actions(task: &Task) -> Markup {
+/// The buttons, and others after them. Each opens a dialog with a preview of the consequences.
+pub(crate) fn actions(task: &Task, others: &Markup) -> Markup {
     let (id, verbs) = (task.id(), verbs(task));
     html! {
-        @if !verbs.is_empty() {
+        @if !verbs.is_empty() || !others.0.is_empty() {
             p.verbs {
                 @for (index, (verb, word)) in verbs.into_iter().enumerate() {
                     @if verb == "plan" {
@@ -124,6 +146,7 @@ pub(crate) fn actions(task: &Task) -> Markup {
                         a.button.primary[index == 0 && verb != "cancel"].quiet[verb == "cancel"] href={ "/tasks/" (id) "/do/" (verb) } data-sheet { (word) }
                     }
                 }
+                (others)
             }
         }
     }

@@ -108,9 +108,9 @@ pub(crate) fn exit_badge(reason: &ExitReason) -> StateBadge {
 
 pub(crate) const fn dependency_badge(verdict: &DependencyStatus) -> StateBadge {
     match verdict {
-        DependencyStatus::Met => badge("met", "✓", "done"),
-        DependencyStatus::Pending { .. } => badge("pending", "○", "queued"),
-        DependencyStatus::Dead { .. } => badge("dead", "✗", "failed"),
+        DependencyStatus::Met => badge("done", "✓", "done"),
+        DependencyStatus::Pending { .. } => badge("waiting", "○", "queued"),
+        DependencyStatus::Dead { .. } => badge("cannot be met", "✗", "failed"),
     }
 }
 
@@ -119,12 +119,12 @@ pub(crate) const fn result_text(kind: ResultKind) -> &'static str {
     match kind {
         ResultKind::Complete => "complete",
         ResultKind::Incomplete => "incomplete",
-        ResultKind::NoEvidence => "complete, no evidence",
+        ResultKind::NoEvidence => "complete, without evidence",
         ResultKind::NoChanges => "no changes",
         ResultKind::Asked => "asked",
         ResultKind::Blocked => "blocked",
-        ResultKind::SystemicError => "systemic error",
-        ResultKind::OwnError => "error",
+        ResultKind::SystemicError => "interrupted, not the task’s fault",
+        ResultKind::OwnError => "agent error",
         ResultKind::TurnLimit => "turn limit reached",
         ResultKind::Stopped => "stopped, not finished",
     }

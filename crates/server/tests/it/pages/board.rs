@@ -3,6 +3,8 @@
 use baton_core::base::id::TaskId;
 use baton_core::task::attempt::{AttemptResult, ErrorCause, Evidence};
 
+use serde_json::json;
+
 use super::{Scene, burned_out, part, reads};
 
 fn card(page: &str, task: TaskId) -> &str {
@@ -28,24 +30,15 @@ async fn a_card_shows_state_facts_and_dependencies() {
     let column = |name: &str| part(&page, &format!("id=\"{name}\""), "</section>");
     reads(
         card(column("asking"), asking),
-        &[&asking.to_string(), "? Question pending", "3 min", "Add the French greeting"],
+        &[&asking.to_string(), "? Question pending", "3 min", "Add the French greeting", "Formal or casual?"],
     );
     reads(
         card(column("review"), finished),
-        &[
-            "3 min",
-            "Greet by name",
-            "7/50 turns",
-            "2 commits",
-            "$0.34",
-            "Accept",
-            "Request changes",
-            "Cancel",
-        ],
+        &["3 min", "Greet by name", "+12 −3 in 1 file", "$0.34", "Accept", "Request changes", "Cancel"],
     );
     reads(card(column("working"), working), &["Profile the start-up", "claude"]);
     reads(card(column("queued"), waiting), &["Write the guide", "waits for 1 of 2"]);
-    reads(card(column("done"), done), &["Set up", "7/50 turns"]);
+    reads(card(column("done"), done), &["Set up", "+12 −3 in 1 file"]);
     reads(&page, &["○ Queued 1", "▶ Working 1", "? Waiting for you 1", "◆ Ready for review 1", "✓ Done 1"]);
 }
 
@@ -79,6 +72,7 @@ async fn only_legal_actions_have_a_button() {
     assert_eq!(verbs(over), Vec::<String>::new());
     // A card shows its state if it differs from the column's.
     reads(card(&page, burned), &["▲ No progress", "Accept anyway"]);
+    reads(card(&page, failed), &["Failed", "first line", "Retry"]);
     // An action from an outdated page is refused.
     reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["Not possible in the current state."]);
     let (status, _) = scene.stage.submit(&format!("/tasks/{over}/do/cancel"), "").await;
@@ -140,7 +134,86 @@ async fn filters_stay_when_a_column_is_expanded() {
     let page = scene.page("/board?q=wash+%26+dry").await;
     assert!(!page.contains(&format!("card-{other}")), "{page}");
     let more = part(&page, "<p class=\"more\"><a href=\"", "\"").replace("&amp;", "&");
-    assert_eq!(more, "/board?more=queued&q=wash%20%26%20dry#queued");
+    assert_eq!(more, "/board?q=wash%20%26%20dry&more=queued#queued");
     let whole = scene.page(more.split('#').next().unwrap()).await;
     assert_eq!(whole.matches("<article class=\"card").count(), 32);
+}
+
+#[tokio::test]
+async fn the_board_is_narrowed_on_the_server_by_text_state_type_and_agent() {
+    let scene = Scene::set().await;
+    let coupon = scene.add("Coupons in the cart").await;
+    let new = json!({ "title": "Ledger", "description": "Book every coupon.", "task_type": "REPORT", "agent": "claude" });
+    let ledger: TaskId = scene.post("/api/tasks", &new).await["task_id"].as_str().unwrap().parse().unwrap();
+    let done = scene.add("Set up").await;
+    scene.finish(done).await;
+    scene.accept(done).await;
+    let all = [coupon, ledger, done];
+    for (query, found) in [
+        ("", vec![coupon, ledger, done]),
+        ("q=COUPON", vec![coupon, ledger]),
+        ("state=done", vec![done]),
+        ("type=REPORT", vec![ledger]),
+        // Chosen for one, at work on the other.
+        ("agent=claude", vec![ledger, done]),
+        ("q=coupon&type=IMPLEMENTATION&project=&state=&agent=", vec![coupon]),
+    ] {
+        for (view, mark) in [("", "card"), ("&view=list", "item")] {
+            let page = scene.page(&format!("/board?{query}{view}")).await;
+            let shown = all.into_iter().filter(|task| page.contains(&format!("id=\"{mark}-{task}\"")));
+            assert_eq!(shown.collect::<Vec<_>>(), found, "{query}{view}");
+        }
+    }
+    reads(&scene.page("/board?q=coupon&view=list").await, &["2 tasks", "newest first"]);
+    reads(&scene.page("/board?q=nowhere").await, &["Nothing found", "Clear the search"]);
+    for wrong in ["state=somewhere", "type=LUNCH", "agent=no%20name"] {
+        assert_eq!(scene.stage.send("get", &format!("/board?{wrong}"), None).await.0, 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_goes_on_where_its_page_ends() {
+    let scene = Scene::set().await;
+    for number in 0..105 {
+        scene.add(&format!("Wash {number}")).await;
+        scene.pass(1_000);
+    }
+    let rows = |page: &str| page.matches("<article class=\"item").count();
+    let first = scene.page("/board?view=list&q=wash").await;
+    reads(&first, &["105 tasks"]);
+    let more = part(&first, "<p class=\"more\"><a href=\"", "\"").replace("&amp;", "&");
+    let second = scene.page(&more).await;
+    assert_eq!((rows(&first), rows(&second)), (100, 5));
+    assert!(!second.contains("class=\"more\""), "{second}");
+}
+
+#[tokio::test]
+async fn several_tasks_are_decided_about_at_once() {
+    let scene = Scene::set().await;
+    let (first, second) = (scene.add("First").await, scene.add("Second").await);
+    for task in [first, second] {
+        scene.finish(task).await;
+    }
+    let queued = scene.add("Queued").await;
+    let queue = async |task: TaskId| {
+        let (_, text) = scene.stage.send("get", &format!("/api/tasks/{task}"), None).await;
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    // The one that cannot be accepted is named; the others are accepted.
+    let fields = format!("verb=accept&task={first}&task={queued}&task={second}");
+    let (status, text) = scene.stage.submit("/tasks/bulk", &fields).await;
+    assert_eq!(status, 409, "{text}");
+    reads(&text, &[&queued.to_string(), "done for 2 other tasks"]);
+    for task in [first, second] {
+        assert_eq!(queue(task).await["queue"], "done");
+    }
+    let fields = format!("verb=priority&priority=P0&task={queued}&next=%2Fboard");
+    let (status, _) = scene.stage.submit("/tasks/bulk", &fields).await;
+    assert_eq!((status, scene.stage.last_header("location").as_deref()), (303, Some("/board")));
+    assert_eq!(queue(queued).await["priority"], "P0");
+    scene.stage.submit("/tasks/bulk", &format!("verb=cancel&task={queued}")).await;
+    assert_eq!(queue(queued).await["status"], "CANCELLED");
+    for wrong in ["verb=accept", &format!("verb=explode&task={queued}"), "verb=cancel&task=nonsense"] {
+        assert_eq!(scene.stage.submit("/tasks/bulk", wrong).await.0, 400, "{wrong}");
+    }
 }

@@ -3,9 +3,12 @@
 use super::{Scene, part, reads};
 
 /// Pages that need no data, with the command the empty page shows.
-const PAGES: [(&str, &str); 11] = [
+const PAGES: [(&str, &str); 14] = [
     ("/", "baton task add"),
     ("/board", "baton task add"),
+    ("/running", "baton task ready"),
+    ("/costs", "baton cost"),
+    ("/routines", "baton routine add"),
     ("/chat", "baton chat"),
     ("/graph", "baton task add"),
     ("/breakdowns", "baton recycle"),

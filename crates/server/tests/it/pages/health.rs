@@ -32,7 +32,7 @@ async fn the_health_page_shows_agents_capacity_and_store() {
             "Ready for review 0 of",
         ],
     );
-    reads(&page, &["No holds.", "Store", "Writable ✓ yes", "Size", "KiB", "Free disk space"]);
+    reads(&page, &["No agent is on hold.", "Store", "Writable ✓ yes", "Size", "KiB", "Free disk space"]);
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn a_hold_is_shown_and_released() {
     );
     let (status, _) = scene.stage.submit("/health/holds/claude/release", "").await;
     assert_eq!((status, scene.stage.last_header("location").as_deref()), (303, Some("/health")));
-    reads(&scene.page("/health").await, &["✓ Healthy", "No holds."]);
+    reads(&scene.page("/health").await, &["✓ Healthy", "No agent is on hold."]);
     assert_eq!(scene.stage.submit("/health/holds/claude/release", "").await.0, 404);
 }
 

@@ -1,6 +1,7 @@
 //! The HTML of the pages. Tests that need a browser are with the program.
 
 mod board;
+mod costs;
 mod frame;
 mod health;
 mod inbox;

@@ -72,7 +72,7 @@ pub(crate) async fn show(
         }
         (review_bar(&seen.task))
     };
-    Ok(seen.page(TaskTab::Diff, &[], &body))
+    Ok(seen.page(TaskTab::Changes, &[], &body))
 }
 
 /// As git abbreviates it.

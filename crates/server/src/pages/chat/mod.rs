@@ -1,6 +1,8 @@
 //! `/chat`: conversations. A message creates a task, or reaches the session's run; questions and results appear in the
 //! thread.
 
+mod sessions;
+
 use axum::extract::State;
 use axum::response::Response;
 use baton_core::ask::question_record::QuestionRecord;
@@ -21,6 +23,7 @@ use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation, load_recent};
 use crate::http::error::ApiError;
 use crate::http::input::Query;
+use crate::pages::chat::sessions::{render_group, sessions_to_review};
 use crate::pages::frame::form::PageForm;
 use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, empty, heading};
@@ -31,8 +34,8 @@ use crate::pages::projects;
 use crate::pages::question;
 use crate::pages::recipes::hub::render_hub;
 use crate::pages::task::about::describe_run;
-use crate::pages::widgets::markdown::{markdown, plain};
-use crate::pages::widgets::words::{age, ago, pluralize, short, state_badge, status_badge};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{ago, state_badge};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
@@ -90,13 +93,14 @@ async fn render(
         load_recent(app.tasks(), session, ENTRIES_MAX).await?
     };
     let pending = pending_questions(app, session).await?;
+    let reviews = sessions_to_review(app).await?;
     let tasks = question::load_tasks(app, &pending).await?;
     let next = format!("/chat/{session}");
     let body = html! {
         (heading("Chat", &html! { a.button href={ "/chat/" (new_session_id(app)) } { "New conversation" } }))
         div.chat {
             div.sessions role="navigation" aria-label="Conversations" data-filter {
-                @for group in groups { (render_group(group, session, &frame)) }
+                @for group in groups { (render_group(group, session, &reviews, &frame)) }
                 @if groups.is_empty() { p.muted { "No conversations." } }
             }
             div {
@@ -136,26 +140,6 @@ async fn pending_questions(app: &App, session: &SessionId) -> Result<Vec<Questio
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::pending() };
     let page = app.tasks().store.questions(&filter, None, ENTRIES_PAGE).await?;
     Ok(page.items.into_iter().map(|stored| stored.value).collect())
-}
-
-fn render_group(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
-    const CHARS_MAX: usize = 60;
-    let waits = group
-        .status_counts
-        .iter()
-        .filter(|(status, _)| status.shows_reply_ui())
-        .map(|(_, count)| count)
-        .sum::<u64>();
-    html! {
-        a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
-            span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
-            span.meta {
-                @if waits > 0 { (status_badge(TaskStatus::AwaitingResponse).chip()) } @else { (status_badge(group.latest_status).chip()) }
-                span { (pluralize(group.task_count, "task")) }
-                (age(group.latest_updated_at, frame.now))
-            }
-        }
-    }
 }
 
 fn render_entry(
@@ -209,7 +193,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
             p.progress #{ "progress-" (task.id()) } {
                 (state_badge(task.state()).chip())
                 a href={ "/tasks/" (task.id()) } { (task.spec().title) }
-                @if matches!(task.state(), TaskState::Claimed { .. }) { a href={ "/tasks/" (task.id()) "/log" } { "log" } }
+                @if matches!(task.state(), TaskState::Claimed { .. }) { a href={ "/tasks/" (task.id()) } { "activity" } }
                 @if let Some(reason) = queueing.reason(task) { span.muted { "not started: " (reason.message) } }
             }
         }

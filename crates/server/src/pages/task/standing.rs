@@ -1,86 +1,23 @@
-//! The first tab: pending questions, state diagram, reported and verified results, origin.
+//! What a person should know about a task's state beyond its name, and what the next attempt is told.
 
-use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::base::id::TaskId;
+use baton_core::records::event::EventBody;
+use baton_core::recycle::RecycleReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{QueueName, ReviewMark, TaskState};
-use baton_engine::landing::task_landing::TaskLandingView;
-use baton_engine::reports::view::task_view;
+use baton_engine::StoredEvent;
 use baton_engine::tasks::start_at::waits_until;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::PageParam;
-use crate::pages::frame::request::PageRequest;
-use crate::pages::frame::response::PageResult;
-use crate::pages::question;
-use crate::pages::task::about::{find_run, render_about};
-use crate::pages::task::claims::claims;
-use crate::pages::task::questions::load_questions;
-use crate::pages::task::walk::walk;
-use crate::pages::task::{TaskPage, TaskTab, history, machine, messages};
+use crate::pages::for_you::review::open_question;
+use crate::pages::task::TaskPage;
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::ago;
-use crate::state::App;
-
-pub(crate) async fn show(
-    State(app): State<App>,
-    PageParam(id): PageParam<TaskId>,
-    request: PageRequest,
-) -> PageResult {
-    let seen = TaskPage::load(&app, id, request).await?;
-    let view = task_view(&app.workspace.scheduling(), id).await?;
-    let landing = TaskLandingView::load(&app.workspace.landing, &app.workspace.projects, &seen.task).await?;
-    let questions = load_questions(&app, id).await?;
-    let events = history(&app, id).await?;
-    let spans = walk(&seen.task, &events);
-    let run = find_run(&app, &events).await?;
-    let (now, next) = (seen.frame.now, format!("/tasks/{id}"));
-    let pending = questions.iter().filter(|record| record.state == QuestionState::Pending);
-    // Answered questions stay visible, so that someone who was typing an answer keeps their text.
-    let settled: Vec<&QuestionRecord> =
-        questions.iter().filter(|record| record.state != QuestionState::Pending).collect();
-    let body = html! {
-        @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
-        (standing(&seen))
-        @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { (problem.service) ", since " (ago(problem.since, now)) "." } } }
-        @if let Some(landing) = &landing { div.notice { p { "Landing: " (landing.message) } } }
-        @if let Some(reason) = &view.not_started { div.notice { p { "Ready but not started: " (reason.message) "." } } }
-        (machine::render(&spans, now))
-        div.columns {
-            div {
-                @if !view.description.trim().is_empty() {
-                    section { h2 { "Description" } div.prose { (markdown(&view.description)) } }
-                }
-                @if let Some(output) = view.output.as_deref().filter(|text| is_news(text, &questions)) {
-                    section { h2 { "Result" } div.prose.output { (markdown(output)) } }
-                }
-                (messages::render(&app, &seen.task, now).await?)
-                (claims(view.reported.as_ref(), view.verified.as_ref()))
-                @if !settled.is_empty() {
-                    section {
-                        h2 { "Questions" }
-                        @for record in settled { (question::card(record, Some(&seen.task), now, &next)) }
-                    }
-                }
-            }
-            aside aria-label="About this task" {
-                (render_about(&app, &seen, &view, run.as_ref()).await?)
-                (notes(&seen))
-            }
-        }
-    };
-    Ok(seen.page(TaskTab::Overview, &[], &body))
-}
-
-/// Whether the output differs from the questions already shown.
-fn is_news(output: &str, questions: &[QuestionRecord]) -> bool {
-    let is_asked = |record: &QuestionRecord| record.question.text().as_str().trim() == output.trim();
-    !output.trim().is_empty() && !questions.iter().any(is_asked)
-}
 
 /// Explains states that need more than their name.
-fn standing(seen: &TaskPage) -> Markup {
+pub(super) fn standing(seen: &TaskPage, questions: &[QuestionRecord], events: &[StoredEvent]) -> Markup {
+    let settled: Vec<QuestionRecord> =
+        questions.iter().filter(|record| record.state != QuestionState::Pending).cloned().collect();
     html! {
         @match seen.task.state() {
             TaskState::Failed { error, .. } => div.alert role="alert" { pre { (error) } p.muted { "Retry to let an agent try again." } },
@@ -92,26 +29,41 @@ fn standing(seen: &TaskPage) -> Markup {
                     ReviewMark::NeedsReview { reasons } => div.alert { p { "Look closely before you accept this:" } ul { @for reason in reasons { li { (reason) } } } },
                     ReviewMark::Ready | ReviewMark::Plan => {},
                 }
-                @if let Some(question) = &provisional.question { div.notice { p { "Open question:" } div.prose { (markdown(question.as_str())) } } }
+                @if let Some(question) = open_question(&seen.task, provisional, &settled) { div.notice { p { "Open question:" } div.prose { (markdown(question.as_str())) } } }
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
             TaskState::Held if waits_until(&seen.task).is_some() => div.notice { p { "Waits until " @if let Some(at) = waits_until(&seen.task) { time datetime=(at) { (at) } } ". Release it to start it now." } },
             TaskState::Held => div.notice { p { "Held" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". No agent starts it until you release it." } },
             TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it: " a href={ "/landing#candidate-" (seen.task.id()) } { "see where it stands" } "." } },
+            TaskState::Recycled { .. } => div.notice { p { "Split into smaller tasks: " (split_because(events)) "." } },
             TaskState::Incoming
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
             | TaskState::AwaitingResponse { .. }
             | TaskState::Blocked { .. }
-            | TaskState::Recycled { .. }
             | TaskState::Done { .. } => {},
         }
     }
 }
 
+/// Why it was split, the last time it was.
+fn split_because(events: &[StoredEvent]) -> &'static str {
+    let reason = events.iter().rev().find_map(|recorded| match &recorded.event.body {
+        EventBody::TaskRecycled { reason, .. } => Some(*reason),
+        _ => None,
+    });
+    match reason {
+        Some(RecycleReason::CumulativeFailures) => {
+            "several attempts were not accepted or failed their checks"
+        }
+        Some(RecycleReason::TooLarge) => "it was too large for one attempt",
+        None => "a plan replaces it",
+    }
+}
+
 /// Notes for the next attempt.
-fn notes(seen: &TaskPage) -> Markup {
+pub(super) fn notes(seen: &TaskPage) -> Markup {
     let notes = &seen.task.ledger().notes;
     html! {
         @if !notes.is_empty() {

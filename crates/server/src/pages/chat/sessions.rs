@@ -1,0 +1,53 @@
+//! The list of conversations, each with where it stands.
+
+use std::collections::BTreeSet;
+
+use baton_core::base::id::SessionId;
+use baton_core::task::state::{QueueName, StateName, TaskStatus};
+use baton_engine::query::{TaskFilter, TaskGroup};
+use maud::{Markup, html};
+
+use crate::pages::frame::layout::Frame;
+use crate::pages::frame::response::PageError;
+use crate::pages::widgets::markdown::plain;
+use crate::pages::widgets::words::{age, pluralize, short, state_name_badge, status_badge};
+use crate::state::App;
+
+/// Work to review that is looked through.
+const REVIEWS_MAX: u32 = 500;
+
+/// The conversations with finished work that nobody has decided about. Their status says that it runs.
+pub(super) async fn sessions_to_review(app: &App) -> Result<BTreeSet<SessionId>, PageError> {
+    let filter =
+        TaskFilter { queue: Some(QueueName::Provisional), newest_first: true, ..TaskFilter::default() };
+    let page = app.tasks().store.tasks(&filter, None, REVIEWS_MAX).await?;
+    Ok(page.items.into_iter().map(|stored| stored.value.spec().session_id.clone()).collect())
+}
+
+pub(super) fn render_group(
+    group: &TaskGroup,
+    current: &SessionId,
+    reviews: &BTreeSet<SessionId>,
+    frame: &Frame,
+) -> Markup {
+    let is_to_review = group.latest_status == TaskStatus::Running && reviews.contains(&group.session);
+    const CHARS_MAX: usize = 60;
+    let waits = group
+        .status_counts
+        .iter()
+        .filter(|(status, _)| status.shows_reply_ui())
+        .map(|(_, count)| count)
+        .sum::<u64>();
+    html! {
+        a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
+            span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
+            span.meta {
+                @if waits > 0 { (status_badge(TaskStatus::AwaitingResponse).chip()) }
+                @else if is_to_review { (state_name_badge(StateName::Provisional).chip()) }
+                @else { (status_badge(group.latest_status).chip()) }
+                span { (pluralize(group.task_count, "task")) }
+                (age(group.latest_updated_at, frame.now))
+            }
+        }
+    }
+}
