@@ -109,8 +109,9 @@ fn live_update(browser: &Browser, server: &TestServer) -> f64 {
 
 /// A long change beside a short one.
 fn long_diff() {
-    let lines =
-        |count: u32| (0..count).map(|line| format!("let value_{line} = {line};\n")).collect::<String>();
+    let lines = |count: u32| {
+        (0..count).map(|line| format!("let value_{line} = {line};\n")).collect::<Vec<_>>().concat()
+    };
     let work = |title: &str, count: u32| {
         json!({ "when": title, "steps": [
             { "write": { "path": format!("{count}.rs"), "text": lines(count) } },

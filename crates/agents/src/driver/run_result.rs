@@ -1,5 +1,7 @@
 //! How a run ended, in core's terms.
 
+use std::fmt;
+
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
@@ -57,6 +59,19 @@ pub enum EndReason {
     Idle,
     Cancelled,
     FailedToStart,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "it finished",
+            Self::TurnLimit => "ended at its turn limit",
+            Self::TimedOut => "ended because it took too long",
+            Self::Idle => "ended because it wrote nothing for too long",
+            Self::Cancelled => "stopped",
+            Self::FailedToStart => "it did not start",
+        })
+    }
 }
 
 impl RunResult {

@@ -134,8 +134,8 @@ impl CommandRun {
         let reason = self.output.transcript.end_reason(reason);
         let exit = status.map(ProcessExit::from);
         self.output.log_note(&match exit {
-            Some(exit) => format!("the agent {exit} ({reason:?})"),
-            None => format!("the agent's exit status is unknown ({reason:?})"),
+            Some(exit) => format!("the agent {exit} ({reason})"),
+            None => format!("the agent's exit status is unknown ({reason})"),
         });
         let now = self.output.now();
         summary::from_reports(self.output.finish().await, reason, exit, now)

@@ -230,8 +230,8 @@ impl Dialogue {
         let exit = status.map(ProcessExit::from);
         let reason = conversation.record.reason.unwrap_or(EndReason::Finished);
         conversation.output.log_note(&match exit {
-            Some(exit) => format!("the agent {exit} ({reason:?})"),
-            None => format!("the agent's exit status is unknown ({reason:?})"),
+            Some(exit) => format!("the agent {exit} ({reason})"),
+            None => format!("the agent's exit status is unknown ({reason})"),
         });
         let now = conversation.output.now();
         let Conversation { record, output, .. } = conversation;

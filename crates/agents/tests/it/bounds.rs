@@ -95,7 +95,7 @@ async fn a_log_marks_the_stream_of_each_line_and_is_never_overwritten() {
     assert!(first.contains(
         "\n1970-01-01T00:00:00.000Z out text\n1970-01-01T00:00:00.000Z rep {\"baton\":\"turn\"}\n"
     ));
-    assert!(first.ends_with("*** the agent exited with code 0 (Finished)\n"), "{first}");
+    assert!(first.ends_with("*** the agent exited with code 0 (it finished)\n"), "{first}");
     let second = fs::read_to_string(bench.path("attempt.2.log")).unwrap();
     assert!(second.contains(" out second\n") && second.contains(" err third\n"), "{second}");
 }

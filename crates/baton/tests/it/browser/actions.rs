@@ -89,6 +89,8 @@ fn items_of_a_plan_are_added_moved_and_removed_on_the_page() {
     let made = server.post("/api/breakdowns", &json!({ "title": "Add every language" })).json();
     let id = made["breakdown"]["task_id"].as_str().unwrap().to_owned();
     let Some(browser) = Browser::at(&server.address) else { return };
+    // All rows in sight: a banner stays at the top of the window.
+    browser.size(1280, 2400);
     browser.go(&format!("/breakdowns/{id}"));
     browser.wait_until_live();
     browser.write("#title-1", "German");

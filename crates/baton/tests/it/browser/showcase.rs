@@ -43,7 +43,7 @@ impl Showcase {
             ("new-task", "/tasks/new".to_owned()),
             ("chat", format!("/chat/{session}")),
             ("graph", "/graph".to_owned()),
-            ("recipes", "/recipes".to_owned()),
+            ("recipes", "/recipes?show=implement-and-review".to_owned()),
             ("breakdowns", "/breakdowns".to_owned()),
             ("breakdown", format!("/breakdowns/{breakdown}")),
             ("user-tasks", "/user-tasks".to_owned()),

@@ -5,6 +5,7 @@ pub(super) mod editor;
 use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
+use baton_core::people::actor::Actor;
 use baton_core::recycle::plan::Plan;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
@@ -82,7 +83,7 @@ pub(super) async fn show(
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "Plan: " (pluralize(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
+                h2 { "Plan: " (pluralize(record.plan.items().len() as u64, "task")) " " span.muted { "by " (author(&record.submitted_by)) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id, record.plan.items().len())) }
@@ -96,6 +97,14 @@ pub(super) async fn show(
         }
     };
     Ok(frame.page(Tab::Breakdowns, "Plan", &[id.to_string()], &body))
+}
+
+/// An agent's attempt has an id that says nothing to a person.
+fn author(actor: &Actor) -> String {
+    match actor {
+        Actor::Agent { .. } => "an agent".to_owned(),
+        Actor::Human { .. } | Actor::Policy { .. } | Actor::Baton => actor.to_string(),
+    }
 }
 
 fn is_provisional(task: &Task) -> bool {

@@ -103,7 +103,7 @@ async fn render(
                 @for group in groups { (render_group(group, session, &reviews, &frame)) }
                 @if groups.is_empty() { p.muted { "No conversations." } }
             }
-            div {
+            div.conversation {
                 div.thread #thread role="log" aria-label="Conversation" {
                     @if entries.is_empty() {
                         (empty("Send a message", "Each message creates a task for an agent. Its questions and results appear here.", &[("baton chat \"…\"", "the same in a terminal")]))
@@ -236,7 +236,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
             @if let Some(receiver) = &receiver { p.muted #receiver { (receiver) } }
             label.unseen for="message" { "Your message" }
             textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What should be done?" {}
-            div.row {
+            div.choices {
                 button.primary type="submit" { "Send " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
                 label.js data-files hidden { "Attach " input type="file" name="attachment" multiple; }

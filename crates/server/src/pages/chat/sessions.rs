@@ -15,6 +15,8 @@ use crate::state::App;
 
 /// Work to review that is looked through.
 const REVIEWS_MAX: u32 = 500;
+/// Characters of a conversation's first message.
+const CHARS_MAX: usize = 60;
 
 /// The conversations with finished work that nobody has decided about. Their status says that it runs.
 pub(super) async fn sessions_to_review(app: &App) -> Result<BTreeSet<SessionId>, PageError> {
@@ -31,7 +33,6 @@ pub(super) fn render_group(
     frame: &Frame,
 ) -> Markup {
     let is_to_review = group.latest_status == TaskStatus::Running && reviews.contains(&group.session);
-    const CHARS_MAX: usize = 60;
     let waits = group
         .status_counts
         .iter()

@@ -39,11 +39,17 @@ fn edge(
     way: &[Cell],
 ) -> (Markup, Markup) {
     let (from, to) = (model.tasks[tie.from].id(), model.tasks[tie.to].id());
-    let (badge, why) = if tie.is_replacement {
-        (StateBadge { word: "replaces", glyph: "♺", tone: "recycled" }, "does what is left of it".to_owned())
+    let (class, badge, why) = if tie.is_replacement {
+        let badge = StateBadge { word: "replaces", glyph: "♺", tone: "recycled" };
+        ("stands", badge, "does what is left of it".to_owned())
     } else {
         let verdict = model.graph.verdict(from).unwrap_or(DependencyStatus::Met);
-        (dependency_badge(&verdict), why(&verdict))
+        let class = match &verdict {
+            DependencyStatus::Met => "met",
+            DependencyStatus::Pending { .. } => "pending",
+            DependencyStatus::Dead { .. } => "dead",
+        };
+        (class, dependency_badge(&verdict), why(&verdict))
     };
     let end = layout.places[tie.to];
     let start = layout.places[tie.from];
@@ -51,7 +57,7 @@ fn edge(
     let is_critical = critical.windows(2).any(|pair| pair == [from, to]);
     let line = html! {
         g class={ "tone-" (badge.tone) } {
-            path class={ "edge " (badge.word) @if is_critical { " critical" } } d=(path) {}
+            path class={ "edge " (class) @if is_critical { " critical" } } d=(path) {}
             (GRID.tip(end))
         }
     };

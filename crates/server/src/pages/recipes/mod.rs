@@ -19,6 +19,7 @@ use baton_engine::settings::recipes::{ListedRecipe, RecipeSource};
 use maud::{Markup, html};
 
 use crate::http::error::ApiError;
+use crate::http::input::Query;
 use crate::pages::frame::form::PageForm;
 use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, heading};
@@ -34,14 +35,21 @@ use crate::state::principal::AuthedApp;
 /// Ended runs shown on the page; `baton recipe runs` lists all.
 const RECENT_MAX: u32 = 20;
 
-pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query: Query) -> PageResult {
+    let shown: Option<RecipeId> = query.take("show")?;
+    query.done()?;
     let frame = Frame::load(&app, request).await?;
     let runs: Vec<Run> =
         app.tasks().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
     let ended = RunFilter { session: None, is_open: Some(false) };
     let recent = app.tasks().store.runs(&ended, None, RECENT_MAX).await?.items;
     let recent: Vec<Run> = recent.into_iter().map(|stored| stored.value).filter(is_told).collect();
-    let listed = app.tasks().recipes.list();
+    let recipes = app.tasks().recipes.list();
+    let runs_of = |id: &RecipeId| runs.iter().filter(|run| run.recipe() == id).collect::<Vec<&Run>>();
+    let mut listed: Vec<(&ListedRecipe, Vec<&Run>)> =
+        recipes.iter().map(|each| (each, runs_of(each.recipe.id()))).collect();
+    // What runs is on top.
+    listed.sort_by_key(|(_, runs)| runs.is_empty());
     let projects = projects::list_projects(&app).await?;
     let start = |id: &RecipeId| {
         html! {
@@ -65,10 +73,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
         @for fault in app.tasks().recipes.errors() { p.tone-failed { "✗ " (fault) } }
         (render_recent(&recent, frame.now))
         div data-filter {
-            @for each in &listed {
-                @let own: Vec<&Run> = runs.iter().filter(|run| run.recipe() == each.recipe.id()).collect();
-                (render_recipe(each, &own, &start(each.recipe.id())))
-            }
+            @for (each, own) in &listed { (render_recipe(each, own, shown.as_ref() == Some(each.recipe.id()), &start(each.recipe.id()))) }
         }
         (exits::render_common())
     };
@@ -110,8 +115,10 @@ fn phase_picker() -> Markup {
     }
 }
 
-fn render_recipe(listed: &ListedRecipe, runs: &[&Run], start: &Markup) -> Markup {
+/// The diagram is drawn for a recipe that runs or was chosen; all of them would be a wall.
+fn render_recipe(listed: &ListedRecipe, runs: &[&Run], is_chosen: bool, start: &Markup) -> Markup {
     let recipe = &listed.recipe;
+    let is_drawn = is_chosen || !runs.is_empty();
     let guardrails = recipe.guardrails();
     html! {
         section.recipe #(recipe.id()) data-row aria-labelledby={ (recipe.id()) "-title" } {
@@ -123,8 +130,12 @@ fn render_recipe(listed: &ListedRecipe, runs: &[&Run], start: &Markup) -> Markup
             }
             @for fault in &listed.errors { p.tone-failed { "✗ " (fault) } }
             @for run in runs { (render_run(run)) }
-            (machine::render(recipe, runs))
-            (exits::render_own(recipe))
+            @if is_drawn {
+                (machine::render(recipe, runs))
+                (exits::render_own(recipe))
+            } @else {
+                p { a href={ "/recipes?show=" (recipe.id()) "#" (recipe.id()) } { "Steps and exits" } }
+            }
             (start)
         }
     }

@@ -75,8 +75,9 @@ fn result(seen: &TaskPage, view: &TaskView, questions: &[QuestionRecord]) -> Mar
         |output: &str| questions.iter().any(|record| record.question.text().as_str().trim() == output.trim());
     let output = view.output.as_deref().filter(|text| !text.trim().is_empty() && !is_asked(text));
     let is_live = seen.task.state().live_attempt().is_some();
+    let has_changes = view.verified.as_ref().is_some_and(|end| end.commits > 0 || end.files_changed > 0);
     html! {
-        @if output.is_some() || view.verified.is_some() {
+        @if output.is_some() || has_changes {
             section #result {
                 h2 {
                     @if is_live { "Result of the attempt before" } @else { "Result" }

@@ -47,7 +47,7 @@ pub(super) fn todo(items: &[TodoItem]) -> Markup {
 pub(super) fn render_entry(number: usize, entry: &TranscriptEntry, now: Timestamp) -> Markup {
     html! {
         @match entry {
-            TranscriptEntry::Message { at, text } => li.message { div.prose { (markdown(text)) } p.meta { (ago(*at, now)) } },
+            TranscriptEntry::Message { at, text } => li.message { div.prose { (markdown(&strip_ansi(text))) } p.meta { (ago(*at, now)) } },
             TranscriptEntry::Thought { text, .. } => li.thought { details { summary { "Thought" } div.prose { (markdown(text)) } } },
             // Shown once, above.
             TranscriptEntry::Todo { .. } => {},

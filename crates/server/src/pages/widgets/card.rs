@@ -7,6 +7,7 @@ use baton_engine::cluster::running::Running;
 use maud::{Markup, html};
 
 use crate::pages::for_you::review::size;
+use crate::pages::widgets::markdown::plain;
 use crate::pages::widgets::words::{StateBadge, age, short};
 
 /// Characters of the line that says why.
@@ -68,7 +69,7 @@ pub(crate) fn facts(
                 span.turns title="Turns used" { (at_work.turns) "/" (at_work.turns_max) " turns" }
             }
             @if let Some(end) = end {
-                span title="The last attempt, measured by Baton" { (size(end)) }
+                @if end.commits > 0 || end.files_changed > 0 || !end.checks.is_empty() { span title="The last attempt, measured by Baton" { (size(end)) } }
             }
             @if task.ledger().started > 1 { span title="Attempts so far" { "attempt " (task.ledger().started) } }
         }
@@ -79,7 +80,7 @@ pub(crate) fn facts(
 pub(crate) fn gist(task: &Task) -> Markup {
     let line = |text: &str| short(text, GIST_CHARS_MAX);
     html! {
-        @if let Some(question) = task.pending_question() { (line(question.text().as_str())) }
+        @if let Some(question) = task.pending_question() { (line(&plain(question.text().as_str()))) }
         @else if let TaskState::Failed { error, .. } = task.state() { (line(error.as_str())) }
         @else if let (TaskState::Held, Some(reason)) = (task.state(), &task.ledger().held_because) { (line(&reason.to_string())) }
     }
@@ -143,7 +144,7 @@ pub(crate) fn actions(task: &Task, others: &Markup) -> Markup {
                     @if verb == "plan" {
                         a.button.primary[index == 0] href={ "/breakdowns/" (id) } { (word) }
                     } @else {
-                        a.button.primary[index == 0 && verb != "cancel"].quiet[verb == "cancel"] href={ "/tasks/" (id) "/do/" (verb) } data-sheet { (word) }
+                        a.button.primary[index == 0 && verb != "cancel" && verb != "stop"].quiet[verb == "cancel"] href={ "/tasks/" (id) "/do/" (verb) } data-sheet { (word) }
                     }
                 }
                 (others)

@@ -8,6 +8,9 @@ use super::{Scene, part, reads};
 async fn each_recipe_has_a_diagram_and_its_exits() {
     let scene = Scene::set().await;
     let page = scene.page("/recipes").await;
+    assert!(!page.contains("<svg"), "only what was chosen or runs is drawn: {page}");
+    reads(part(&page, "id=\"implement-and-review\"", "</section>"), &["Steps and exits", "Start"]);
+    let page = scene.page("/recipes?show=implement-and-review").await;
     let own = part(&page, "id=\"implement-and-review\"", "</section>");
     let drawing = part(own, "<svg", "</svg>");
     reads(
@@ -19,7 +22,8 @@ async fn each_recipe_has_a_diagram_and_its_exits() {
     assert!(!drawing.contains(" H"), "a line runs past a step: {drawing}");
     reads(own, &["Exits", "◆ for you Implementation blocked - cannot proceed implementation-blocked"]);
     reads(own, &["✓ completed Task implementation committed successfully task-committed", "Start"]);
-    reads(part(&page, "id=\"plan-execute-review\"", "</section>"), &["● plan ⊟", "execute ⊟", "review ⊟"]);
+    let looped = scene.page("/recipes?show=plan-execute-review").await;
+    reads(part(&looped, "id=\"plan-execute-review\"", "</section>"), &["● plan ⊟", "execute ⊟", "review ⊟"]);
     let all = part(&page, "id=\"every-recipe\"", "</section>");
     reads(
         all,
