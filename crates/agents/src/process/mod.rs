@@ -8,6 +8,7 @@ pub mod exit;
 pub mod identity;
 pub mod keeper;
 pub mod marked;
+pub mod memory;
 pub mod one_shot;
 pub mod peer;
 pub(crate) mod pipe;

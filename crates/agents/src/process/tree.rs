@@ -69,9 +69,7 @@ impl ProcessTree {
     }
 
     /// Several attempts as one tree: the process table is read once for all of them.
-    pub(crate) fn of_attempts(
-        attempts: impl IntoIterator<Item = (AttemptId, Option<ProcessIdentity>)>,
-    ) -> Self {
+    pub fn of_attempts(attempts: impl IntoIterator<Item = (AttemptId, Option<ProcessIdentity>)>) -> Self {
         let (attempts, leaders): (Vec<_>, Vec<_>) = attempts.into_iter().unzip();
         let is_complete = leaders.iter().all(Option::is_some);
         Self { attempts, leaders: leaders.into_iter().flatten().collect(), is_complete }
@@ -92,6 +90,11 @@ impl ProcessTree {
                 return Ok(());
             }
         }
+        self.kill().await
+    }
+
+    /// KILL at once; returns when the tree is gone, or what is left of it.
+    pub async fn kill(&self) -> Result<(), LeftoverProcesses> {
         let patience_ends = Instant::now() + KILL_PATIENCE;
         loop {
             let left = self.signal_all(Signal::KILL).await;

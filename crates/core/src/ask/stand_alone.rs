@@ -103,6 +103,7 @@ mod tests {
                 BudgetMeasure::Time,
                 BudgetMeasure::Progress,
                 BudgetMeasure::Disk,
+                BudgetMeasure::Memory,
             ] {
                 all.push(BudgetReached { scope, measure, used: 9, allowed: 9 }.question());
             }
@@ -118,7 +119,7 @@ mod tests {
         let found =
             DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
-        assert_eq!(all.len(), 7 + 18 + 4);
+        assert_eq!(all.len(), 7 + 21 + 4);
         for question in all {
             assert_eq!(question.missing_context(), [], "{}", question.text);
         }

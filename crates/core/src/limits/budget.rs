@@ -48,6 +48,8 @@ pub enum BudgetMeasure {
     Progress,
     /// Megabytes of the worktree.
     Disk,
+    /// Megabytes of all processes of an attempt.
+    Memory,
 }
 
 /// A budget that is used up.
@@ -164,6 +166,12 @@ impl fmt::Display for BudgetReached {
             BudgetMeasure::Time => write!(f, "{} of {} minutes", used / 60_000, allowed / 60_000),
             BudgetMeasure::Disk => {
                 write!(f, "its worktree has grown to {used} MB; {allowed} MB are allowed")
+            }
+            BudgetMeasure::Memory => {
+                write!(
+                    f,
+                    "its processes used {used} MB of memory, so they were ended; {allowed} MB are allowed"
+                )
             }
             BudgetMeasure::Progress => {
                 write!(f, "{used} turns without a new commit, change or green check; {allowed} are allowed")

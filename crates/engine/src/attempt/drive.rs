@@ -19,6 +19,7 @@ use crate::attempt::agent_run::{AgentRun, PROCESS_FILE};
 use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::assignment::Assignment;
 use crate::attempt::disk_quota::DiskQuota;
+use crate::attempt::memory_quota::MemoryQuota;
 use crate::attempt::progress::Progress;
 use crate::attempt::run_usage::RunUsage;
 use crate::attempt::steering::Steering;
@@ -51,6 +52,7 @@ impl AgentRun<'_> {
         let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let quota = DiskQuota::new(self.checkout.folder.clone(), self.context.settings.worktree.max_mb);
+        let memory = MemoryQuota::new(self.context, self.task.id(), self.attempt);
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
         let (calls, open_calls) = watch::channel(BTreeSet::new());
@@ -103,6 +105,7 @@ impl AgentRun<'_> {
                 never = steering.feed() => match never {},
                 never = ending => match never {},
                 never = quota.watch(&self.context.tasks, self.task.id(), &quit) => match never {},
+                never = memory.watch(&quit) => match never {},
             }
         };
         let (mut ended, heard) = tokio::join!(running.instrument(span), listening);
@@ -113,6 +116,7 @@ impl AgentRun<'_> {
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
         heard?;
+        let starving = memory.found()?;
         reached = reached.or(quota.found()?);
         let in_all = usage.finish(&mut ended);
         let account = who.account.as_ref().unwrap_or(who.name);
@@ -129,7 +133,11 @@ impl AgentRun<'_> {
             ended.reason,
             EndReason::Cancelled | EndReason::TurnLimit | EndReason::TimedOut | EndReason::Idle
         );
-        if let Some(reached) = reached.filter(|_| is_ended_by_baton && !*stop.borrow()) {
+        // Its processes were killed, whatever the agent looked like afterwards.
+        if let Some(starving) = starving.filter(|_| !*stop.borrow()) {
+            ended.failure = None;
+            self.stop_for_budget(&starving, &mut ended).await?;
+        } else if let Some(reached) = reached.filter(|_| is_ended_by_baton && !*stop.borrow()) {
             self.stop_for_budget(&reached, &mut ended).await?;
         }
         Ok(ended)
@@ -191,7 +199,8 @@ fn is_over_now(reached: &BudgetReached) -> bool {
             | BudgetMeasure::Money
             | BudgetMeasure::Time
             | BudgetMeasure::Progress
-            | BudgetMeasure::Disk,
+            | BudgetMeasure::Disk
+            | BudgetMeasure::Memory,
             _,
         ) => true,
     }

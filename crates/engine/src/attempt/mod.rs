@@ -23,6 +23,7 @@ mod instruction;
 pub(crate) mod journal;
 pub(crate) mod launch;
 pub mod mailbox;
+mod memory_quota;
 mod met_changes;
 pub(crate) mod progress;
 mod project_hold;

@@ -132,6 +132,10 @@ impl Running {
         self.attempts().get(&attempt).is_some_and(|seat| seat.pauses.resume())
     }
 
+    pub(crate) fn is_paused(&self, attempt: AttemptId) -> bool {
+        self.attempts().get(&attempt).is_some_and(|seat| seat.pauses.is_paused())
+    }
+
     /// The attempts with an agent at work, and those that are paused.
     pub(crate) fn pausable(&self) -> Pausable {
         let attempts = self.attempts();

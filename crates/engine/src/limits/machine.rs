@@ -15,6 +15,12 @@ const READINGS: &str = "BATON_MACHINE_READINGS";
 /// A reading this young is used again.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// The memory of the machine, used or not.
+pub fn memory_mb() -> Option<u64> {
+    let proc = std::env::var_os(READINGS).map_or_else(|| PathBuf::from("/proc"), PathBuf::from);
+    field_mb(&fs::read_to_string(proc.join("meminfo")).ok()?, "MemTotal:")
+}
+
 /// The machine, as Baton last saw it. Clones share what was seen.
 #[derive(Clone)]
 pub struct Machine {
@@ -95,9 +101,13 @@ fn free_mb(folder: &Path) -> Option<u64> {
     Some(found.f_bavail.saturating_mul(found.f_frsize) >> 20)
 }
 
-/// `MemAvailable:   1234 kB`
 fn available_mb(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    field_mb(meminfo, "MemAvailable:")
+}
+
+/// `MemAvailable:   1234 kB`
+fn field_mb(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
     let kb: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kb / 1024)
 }

@@ -19,6 +19,9 @@ pub struct RoomSettings {
     /// With less than this many MiB of memory free, the agent that started last is paused, as long as another one works. It
     /// goes on when there is memory again. 0 never pauses.
     pub pause_below_mb: u64,
+    /// How many MiB of memory all processes of one attempt may use together before they are ended and you are asked. Without
+    /// it, half of the machine's; 0 does not limit them.
+    pub attempt_memory_mb: Option<u64>,
     /// How many percent of the time something may wait for memory (`/proc/pressure/memory`).
     pub memory_pressure: u64,
     /// The same for processors. Without it, it is not looked at.
@@ -40,6 +43,7 @@ impl Default for RoomSettings {
             memory_mb: 256,
             disk_mb: 512,
             pause_below_mb: 128,
+            attempt_memory_mb: None,
             memory_pressure: 60,
             cpu_pressure: None,
             load: None,
@@ -60,6 +64,12 @@ impl RoomSettings {
             cpu_pressure_percent: self.cpu_pressure,
             load_percent: self.load,
         }
+    }
+
+    /// What the processes of one attempt may use on a machine with this much memory. None is not limited.
+    pub fn attempt_memory_bytes(&self, machine_mb: Option<u64>) -> Option<u64> {
+        let mb = self.attempt_memory_mb.or(machine_mb.map(|mb| mb / 2))?;
+        (mb > 0).then(|| mb.saturating_mul(1 << 20))
     }
 
     pub(crate) fn permits(&self, folder: &Path) -> HeavyPermits {

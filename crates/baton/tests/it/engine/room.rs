@@ -110,3 +110,59 @@ fn a_worktree_that_grows_too_large_is_a_question() {
     repo.until_queue(&task, "provisional");
     up.end();
 }
+
+/// Holds 600 MB until it is ended: `tail` keeps the one long line in memory.
+const HUNGRY: &str = "(head -c 600000000 /dev/zero; hang) | tail -n 1 > /dev/null";
+
+#[test]
+fn an_agent_that_eats_memory_is_ended_and_asked_about_while_others_finish() {
+    let repo = TestRepo::with_agent("", "max_agents = 4\n[room]\nattempt_memory_mb = 200");
+    let home = repo.home.display();
+    repo.set_agent(&format!(
+        "turns 1\ncase \"$prompt\" in *Devour*) ;; *) until [ -e {home}/contained ]; do sleep 0.1; done; work; exit;; esac\n\
+         if [ -z \"${{BATON_RESUME:-}}\" ]; then echo half > half; {HUNGRY}; fi\nwork"
+    ));
+    let hungry = repo.add("Devour everything", &[]);
+    let others: Vec<String> = (1..=3).map(|number| repo.add(&format!("Work {number}"), &[])).collect();
+    let up = repo.up();
+    repo.until("all of them work", || {
+        others.iter().chain([&hungry]).all(|task| !repo.attempts(task).is_empty())
+    });
+    let line = up.wait_for_line("200 MB are allowed");
+    assert!(line.contains("most of it tail"), "{line}");
+    repo.until("the question", || repo.status(&hungry) == "AWAITING_RESPONSE");
+    assert_eq!(processes(&repo.last_attempt(&hungry)), Vec::<String>::new(), "it keeps no memory");
+    fs::write(repo.home.join("contained"), "").unwrap();
+    for other in &others {
+        repo.until_queue(other, "provisional");
+        assert_eq!(repo.attempts(other).len(), 1);
+    }
+    let asked = repo.show(&hungry)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("MB of memory, so they were ended; 200 MB are allowed"), "{asked}");
+    assert_eq!(repo.json(&["status"])["problems"], json!([]), "its agent is not blamed");
+    repo.stdout(&["task", "reply", &hungry, "YES"]);
+    repo.until_queue(&hungry, "provisional");
+    up.end();
+    assert_eq!(repo.git(&["show", &format!("baton/{hungry}:half")]), "half", "what was done is kept");
+}
+
+#[test]
+fn what_a_person_granted_counts_and_services_do_too() {
+    let settings = "[room]\nattempt_memory_mb = 400\n[worktree]\nservices = [\"hungry\"]";
+    let repo =
+        TestRepo::with_agent("turns 1; if [ -n \"${BATON_RESUME:-}\" ]; then work; else hang; fi", settings);
+    let taskfile = format!(
+        "version: '3'\ntasks:\n  hungry: {{cmds: ['{}'], silent: true}}\n",
+        HUNGRY.replace("hang", "tail -f /dev/null")
+    );
+    fs::write(repo.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
+    let task = repo.add("Serve", &[]);
+    let up = repo.up();
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("400 MB are allowed"), "{asked}");
+    repo.stdout(&["task", "reply", &task, "YES"]);
+    // 600 MB fit into twice as much.
+    repo.until_queue(&task, "provisional");
+    up.end();
+}
