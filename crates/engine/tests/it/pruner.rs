@@ -3,8 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use baton_core::base::git_name::BranchName;
+use baton_core::base::id::AttemptId;
 use baton_core::transition::command::Command;
-use baton_engine::services::pruner::Pruner;
+use baton_engine::git::Checkout;
+use baton_engine::services::pruner::{PruneReport, Pruner};
+use tempfile::TempDir;
 
 use crate::fixture::mia;
 use crate::works::Works;
@@ -71,6 +74,71 @@ async fn what_cannot_be_kept_stays_and_is_told() {
     let swept = Pruner::new(works.engine.workspace.clone()).run_once(SystemTime::now() + DAY).await.unwrap();
     assert!(swept.worktrees.is_empty() && checkout.folder.exists());
     assert!(swept.to_string().contains(&format!("A worktree stays: {attempt}")), "{swept}");
+}
+
+struct Due {
+    works: Works,
+    attempt: AttemptId,
+    checkout: Checkout,
+    notes: TempDir,
+}
+
+impl Due {
+    async fn prune(&self) -> PruneReport {
+        let later = SystemTime::now() + DAY;
+        Pruner::new(self.works.engine.workspace.clone()).run_once(later).await.unwrap()
+    }
+
+    fn seen(&self, name: &str) -> String {
+        std::fs::read_to_string(self.notes.path().join(name)).unwrap()
+    }
+}
+
+/// A worktree that is due, in a repository whose hook and clean-up write what they see and fail until they may not.
+async fn due_with_a_hook_and_a_clean_up(may: &[&str]) -> Due {
+    let notes = tempfile::tempdir().unwrap();
+    let seen = notes.path().display();
+    let settings = format!(
+        "fence = \"off\"\n{NOTHING_IS_KEPT}\n[worktree]\ncleanup = \"drop\"\n[hooks]\nrun_as = \"person\"\n\
+         before_remove = [\"sh\", \"-c\", \"cat written >> {seen}/hook; test -e {seen}/hook-may\"]"
+    );
+    let works = Works::new("", &settings).await;
+    let agent = works.engine.workspace.place.root.join(".agent");
+    std::fs::create_dir_all(&agent).unwrap();
+    let command = format!("cat written >> {seen}/cleanup; test -e {seen}/cleanup-may");
+    let taskfile = format!("version: '3'\ntasks:\n  drop: {{cmds: ['{command}'], silent: true}}\n");
+    std::fs::write(agent.join("Taskfile.yml"), taskfile).unwrap();
+    for name in may {
+        std::fs::write(notes.path().join(format!("{name}-may")), "").unwrap();
+    }
+    let task = works.add("done", |_| {}).await;
+    let (attempt, checkout) = works.begin(task).await;
+    works.settle(task, attempt).await;
+    works.tasks().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
+    Due { works, attempt, checkout, notes }
+}
+
+#[tokio::test]
+async fn the_hook_and_the_clean_up_run_before_a_worktree_is_pruned() {
+    let due = due_with_a_hook_and_a_clean_up(&["hook", "cleanup"]).await;
+    let swept = due.prune().await;
+    assert_eq!((swept.worktrees.as_slice(), due.checkout.folder.exists()), (&[due.attempt][..], false));
+    for name in ["hook", "cleanup"] {
+        assert_eq!(due.seen(name), due.attempt.to_string(), "{name} ran once, in the worktree");
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_is_not_pruned_while_its_hook_or_its_clean_up_fails() {
+    for (may, may_not) in [("cleanup", "hook"), ("hook", "cleanup")] {
+        let due = due_with_a_hook_and_a_clean_up(&[may]).await;
+        let swept = due.prune().await;
+        assert!(swept.worktrees.is_empty() && due.checkout.folder.exists(), "{swept}");
+        assert_eq!(due.seen(may_not), due.attempt.to_string());
+        assert!(swept.to_string().contains(&format!("A worktree stays: {}", due.attempt)), "{swept}");
+        std::fs::write(due.notes.path().join(format!("{may_not}-may")), "").unwrap();
+        assert_eq!(due.prune().await.worktrees, [due.attempt], "it is tried again");
+    }
 }
 
 #[tokio::test]

@@ -49,3 +49,22 @@ fn the_log_of_a_task_says_that_it_was_removed() {
     fs::remove_dir_all(repo.state().join("attempts")).unwrap();
     assert!(repo.stdout(&["task", "log", &task]).contains("[retention] removed the logs"));
 }
+
+#[test]
+fn of_a_long_log_the_beginning_and_the_end_are_kept() {
+    let agent = "echo first; seq 1 400000; echo last; turns 1; work";
+    let repo = TestRepo::with_agent(agent, "[retention]\nlog_mb = 1");
+    let task = repo.add("Talk", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let log = repo.state().join("attempts").join(repo.last_attempt(&task)).join("agent.log");
+    let bytes = fs::metadata(log).unwrap().len();
+    // A little more than the limit: the note about what was left out.
+    assert!((900_000..(1 << 20) + 1_000).contains(&bytes), "{bytes}");
+    let shown = repo.stdout(&["task", "log", &task]);
+    assert!(
+        shown.contains("first") && shown.contains("lines left out …") && shown.contains("last"),
+        "{bytes}"
+    );
+    let has_line = |text: &str| shown.lines().any(|line| line.ends_with(text));
+    assert!(has_line(" 399999") && !has_line(" 200000"));
+}
