@@ -56,6 +56,7 @@ fn main() -> ExitCode {
     // Starts nothing before the first agent does.
     if let Ok(program) = std::env::current_exe() {
         baton_engine::keeper::enable(program.clone(), [AGENT_KEEPER]);
+        baton_engine::cgroup::enable();
         baton_engine::fence::enable(program.clone(), [AGENT_FENCE]);
         fenced_run::enable(program.clone(), AGENT_TASK);
         baton_engine::watchdog::enable(program, ["agent-watchdog"]);

@@ -24,13 +24,13 @@ pub mod user_tasks;
 /// What clients outside read; they know the engine and not the store.
 pub use baton_store::model::event::StoredEvent;
 
-/// Starts agents inside fences and below keepers; the binary has to host both programs.
+/// Starts agents inside fences and control groups and below keepers; the binary has to host these programs.
 pub use baton_agents::fence;
-pub use baton_agents::process::keeper;
 /// Which attempt a process or a connection belongs to.
 pub use baton_agents::process::peer;
 /// Keeps agents out of the process that runs them.
 pub use baton_agents::process::secrecy;
+pub use baton_agents::process::{cgroup, keeper};
 
 /// Who a process is, also after a restart: a server file names one.
 pub use baton_agents::process::identity;

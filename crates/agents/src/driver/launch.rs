@@ -8,6 +8,7 @@ use baton_core::base::id::AttemptId;
 use crate::driver::tool_server::ToolServer;
 use crate::fence::Fence;
 use crate::output::log::LOG_BYTES_MAX;
+use crate::process::cgroup::GroupLimits;
 use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::spawn::ProcessSpec;
 
@@ -66,6 +67,8 @@ pub struct RunLimits {
     /// How long an agent waits for a human's answer.
     pub answer_wait: Duration,
     pub log_bytes_max: u64,
+    /// What all its processes may use together, where the system enforces it.
+    pub memory_bytes_max: Option<u64>,
 }
 
 impl Default for RunLimits {
@@ -79,6 +82,7 @@ impl Default for RunLimits {
             // Some agents time a tool call out after a minute.
             answer_wait: Duration::from_secs(45),
             log_bytes_max: LOG_BYTES_MAX,
+            memory_bytes_max: None,
         }
     }
 }
@@ -92,6 +96,7 @@ impl<'a> From<&'a Launch> for ProcessSpec<'a> {
             environment: &launch.environment,
             fence: launch.fence.as_ref(),
             mark: ATTEMPT_ID,
+            group: Some(GroupLimits { memory_bytes: launch.limits.memory_bytes_max }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Identifies a process across restarts of Baton.
 
 use std::fs;
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::process::test_kill_process_group;
@@ -21,6 +22,9 @@ pub struct ProcessIdentity {
     /// It is not the agent itself but a process around the agent's tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<TreeGuard>,
+    /// The control group that it and everything it starts is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<PathBuf>,
 }
 
 /// What stands around an agent's processes.
@@ -54,6 +58,7 @@ impl ProcessIdentity {
             started: ProcessEntry::find(pid).map(|entry| entry.started),
             boot_id: boot_id(),
             guard: None,
+            group: None,
         }
     }
 
@@ -105,8 +110,13 @@ mod tests {
 
     #[test]
     fn an_identity_survives_being_written_down() {
-        let identity =
-            ProcessIdentity { pid: 7, started: Some(9), boot_id: Some("b".to_owned()), guard: None };
+        let identity = ProcessIdentity {
+            pid: 7,
+            started: Some(9),
+            boot_id: Some("b".to_owned()),
+            guard: None,
+            group: None,
+        };
         let text = serde_json::to_string(&identity).unwrap();
         assert_eq!(text, r#"{"pid":7,"started":9,"boot_id":"b"}"#);
         assert_eq!(serde_json::from_str::<ProcessIdentity>(&text).unwrap(), identity);

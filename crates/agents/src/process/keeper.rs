@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions, wait};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::process::cgroup;
 use crate::process::table::{self, ProcessEntry};
 
 /// Between TERM and KILL for what the agent left behind.
@@ -41,9 +42,10 @@ pub(super) fn command() -> Option<&'static [OsString]> {
     if cfg!(target_os = "linux") { KEEPER.get().map(Vec::as_slice) } else { None }
 }
 
-/// The whole program: runs the words as a command and keeps its tree.
+/// The whole program: enters the group of the first word, runs the others as a command and keeps its tree.
 pub fn program(words: &[OsString]) -> ExitCode {
-    let Some((program, arguments)) = words.split_first() else { return NOT_STARTED.into() };
+    let [group, program, arguments @ ..] = words else { return NOT_STARTED.into() };
+    cgroup::enter(group);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };

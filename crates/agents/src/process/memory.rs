@@ -5,6 +5,8 @@
 
 use std::fs;
 
+use crate::process::cgroup;
+use crate::process::memory_files;
 use crate::process::table::ProcessEntry;
 use crate::process::tree::ProcessTree;
 
@@ -22,7 +24,13 @@ impl ProcessTree {
     /// Exact if it is more than `limit`, else an upper bound.
     pub async fn memory(&self, limit: u64) -> TreeMemory {
         let tree = self.clone();
-        let measured = tokio::task::spawn_blocking(move || measure(&tree.members(), limit));
+        let measured = tokio::task::spawn_blocking(move || {
+            let members = tree.members();
+            let files = memory_files::bytes(&members);
+            let by_process = measure(&members, limit.saturating_sub(files));
+            let by_group = tree.groups().filter_map(cgroup::memory_bytes).sum();
+            TreeMemory { bytes: by_process.bytes.saturating_add(files).max(by_group), ..by_process }
+        });
         // It was cancelled: the runtime is shutting down, and the tree with it.
         measured.await.unwrap_or_default()
     }

@@ -3,12 +3,14 @@
 //! Everything that knows about pids, process groups, pipes, environments and `/proc` is here. What an agent says
 //! on its streams and what that means is not: see `run` and `protocols`.
 
+pub mod cgroup;
 pub mod environment;
 pub mod exit;
 pub mod identity;
 pub mod keeper;
 pub mod marked;
 pub mod memory;
+mod memory_files;
 pub mod one_shot;
 pub mod peer;
 pub(crate) mod pipe;

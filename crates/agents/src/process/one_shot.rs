@@ -69,6 +69,7 @@ impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
             environment: &one_shot.environment,
             fence: one_shot.fence.as_ref(),
             mark: ATTEMPT_ID,
+            group: None,
         }
     }
 }

@@ -64,6 +64,7 @@ impl<'a> From<&'a PipedRun> for ProcessSpec<'a> {
             environment: &run.environment,
             fence: run.fence.as_ref(),
             mark: RUN_ID,
+            group: None,
         }
     }
 }

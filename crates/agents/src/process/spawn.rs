@@ -16,6 +16,7 @@ use tracing::{debug, warn};
 use baton_core::base::id::AttemptId;
 
 use crate::fence::Fence;
+use crate::process::cgroup::{self, GroupLimits};
 use crate::process::environment::AgentEnvironment;
 use crate::process::identity::{ProcessIdentity, TreeGuard};
 use crate::process::keeper;
@@ -53,6 +54,8 @@ pub(crate) struct ProcessSpec<'a> {
     pub fence: Option<&'a Fence>,
     /// The variable that carries the id: the attempt's, or that of a run beside its agent.
     pub mark: &'static str,
+    /// The limits of its own control group; none where it needs no group.
+    pub group: Option<GroupLimits>,
 }
 
 /// A running process and its tree. Dropping it kills the tree, unless it was ended.
@@ -77,10 +80,15 @@ impl Process {
     pub(crate) fn start<'a>(what: impl Into<ProcessSpec<'a>>) -> Result<(Self, ProcessPipes), StartError> {
         let start = what.into();
         let program = start.command.first().ok_or(StartError::NoCommand)?;
-        let (words, guard) = command_line(&start);
+        let group = start.group.and_then(|limits| cgroup::create(start.attempt, limits));
+        let (words, guard) = command_line(&start, group.as_deref());
+        let abandon = |error| {
+            group.as_deref().map(cgroup::remove);
+            error
+        };
         if guard.is_some() {
             // Whatever runs the program would find out too late to say it well.
-            check_program(program, &start)?;
+            check_program(program, &start).map_err(abandon)?;
         }
         let (first, arguments) = words.split_first().ok_or(StartError::NoCommand)?;
         // Before the spawn, so that there is no unwatched moment.
@@ -100,7 +108,7 @@ impl Process {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| explain(error, program, &start))?;
+            .map_err(|error| abandon(explain(error, program, &start)))?;
         let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let (Some(pid), Some(((stdin, stdout), stderr))) = (child.id(), pipes) else {
             // Unreachable: all three were requested, and the child is not reaped yet.
@@ -108,7 +116,7 @@ impl Process {
             return Err(StartError::System { program: program.clone(), source });
         };
         // The child is not reaped before `wait`, so the pid is still its own.
-        let identity = ProcessIdentity { guard, ..ProcessIdentity::from_pid(pid) };
+        let identity = ProcessIdentity { guard, group, ..ProcessIdentity::from_pid(pid) };
         watch.started(&identity);
         debug!(attempt = %start.attempt, pid, program, "started process");
         let tree = ProcessTree::new(start.attempt, Some(identity.clone()));
@@ -165,6 +173,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         if !self.is_ended {
             self.tree.kill_now();
+            self.tree.remove_groups();
         }
     }
 }
@@ -190,16 +199,20 @@ fn explain(error: io::Error, program: &str, start: &ProcessSpec<'_>) -> StartErr
 }
 
 /// What is really started, and what then stands around the agent.
-fn command_line(start: &ProcessSpec<'_>) -> (Vec<OsString>, Option<TreeGuard>) {
+fn command_line(start: &ProcessSpec<'_>, group: Option<&Path>) -> (Vec<OsString>, Option<TreeGuard>) {
     let fenced = match start.fence {
         Some(fence) => fence.command(start.command, start.folder),
         None => start.command.iter().map(OsString::from).collect(),
     };
     if start.fence.is_some_and(Fence::owns_processes) {
-        return (fenced, Some(TreeGuard::Namespace));
+        let placed = if start.group.is_some() { cgroup::words(group) } else { Vec::new() };
+        return (placed.into_iter().chain(fenced).collect(), Some(TreeGuard::Namespace));
     }
     match keeper::command() {
-        Some(words) => (words.iter().cloned().chain(fenced).collect(), Some(TreeGuard::Keeper)),
+        Some(words) => {
+            let words = words.iter().cloned().chain([cgroup::word(group)]).chain(fenced);
+            (words.collect(), Some(TreeGuard::Keeper))
+        }
         None => (fenced, None),
     }
 }

@@ -1,18 +1,20 @@
 //! Finds and ends the process tree of an attempt.
 //!
 //! A process belongs to the tree if it is in the agent's process group, carries the attempt id in its environment, or is
-//! a child of a member. So a process that left the group (`setsid`, double fork) is found too, also by a Baton that did
+//! a child of a member, or is in the attempt's control group. So a process that left the group (`setsid`, double fork) is found too, also by a Baton that did
 //! not start it. Not found is a process that left the group, cleared its environment *and* lost its parent.
 //!
 //! No process is signalled by pid alone; its start time is checked first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use baton_core::base::id::AttemptId;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::time::{Instant, sleep};
 
+use crate::process::cgroup;
 use crate::process::environment::{ATTEMPT_ID, RUN_ID};
 use crate::process::identity::{ProcessIdentity, ProcessStatus, TreeGuard};
 use crate::process::table::{self, ProcessEntry, pid_of};
@@ -78,6 +80,7 @@ impl ProcessTree {
     /// TERM, `grace`, KILL; returns when the tree is gone, or what is left of it.
     pub async fn end(&self, grace: Duration) -> Result<(), LeftoverProcesses> {
         if self.is_gone().await {
+            self.remove_groups();
             return Ok(());
         }
         self.signal_all(Signal::TERM).await;
@@ -87,6 +90,7 @@ impl ProcessTree {
         while Instant::now() < killing_starts {
             sleep(LOOK_EVERY.min(grace)).await;
             if self.is_gone().await {
+                self.remove_groups();
                 return Ok(());
             }
         }
@@ -99,6 +103,7 @@ impl ProcessTree {
         loop {
             let left = self.signal_all(Signal::KILL).await;
             if left.is_empty() && self.is_gone().await {
+                self.remove_groups();
                 return Ok(());
             }
             if Instant::now() >= patience_ends {
@@ -126,6 +131,16 @@ impl ProcessTree {
                 return;
             }
         }
+    }
+
+    /// The control groups of its attempts, where they have any.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Path> {
+        self.leaders.iter().filter_map(|leader| leader.group.as_deref())
+    }
+
+    /// Removes its control groups. One that has a process stays until the next start of Baton.
+    pub(super) fn remove_groups(&self) {
+        self.groups().for_each(cgroup::remove);
     }
 
     async fn is_gone(&self) -> bool {
@@ -158,6 +173,10 @@ impl ProcessTree {
     /// Signals every member and returns them.
     pub(super) fn signal_members(&self, signal: Signal) -> Vec<ProcessEntry> {
         let members = self.members();
+        if signal == Signal::KILL {
+            // As one, so that nothing forks faster than it is killed.
+            self.groups().for_each(cgroup::kill);
+        }
         // Signal a group as one, so that nothing can fork out of it in between.
         let agents = self.leaders.iter().filter(|leader| leader.guard.is_none());
         let groups: Vec<Pid> = agents.filter_map(group_of).collect();
@@ -194,6 +213,7 @@ impl ProcessTree {
             .iter()
             .flat_map(|attempt| [ATTEMPT_ID, RUN_ID].map(|name| format!("{name}={attempt}").into_bytes()));
         let marks = marks.collect();
+        let grouped: BTreeSet<u32> = self.groups().flat_map(cgroup::pids).collect();
         let mut candidates = Vec::new();
         let mut members = BTreeMap::new();
         let is_table = table::visit(|entry| {
@@ -201,7 +221,7 @@ impl ProcessTree {
                 return;
             }
             candidates.push(entry);
-            if self.is_leader(&entry) || entry.has_any_variable(&marks) {
+            if self.is_leader(&entry) || grouped.contains(&entry.pid) || entry.has_any_variable(&marks) {
                 members.insert(entry.pid, entry);
             }
         });

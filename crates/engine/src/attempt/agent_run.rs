@@ -25,6 +25,7 @@ use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::context::AttemptContext;
 use crate::attempt::drive::Watched;
 use crate::attempt::mailbox::Letters;
+use crate::attempt::memory_quota;
 use crate::attempt::question_relay::QuestionRelay;
 use crate::attempt::steering::Steering;
 use crate::attempt::turns::TurnAllowance;
@@ -88,6 +89,7 @@ impl AgentRun<'_> {
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
         let room = self.context.limits.room(self.task, self.attempt, name).await?;
+        let memory_max = memory_quota::allowed(self.context, self.task.id()).await?;
         let has_tools = session.tools.is_some() && self.context.agents.mcp_url.is_some();
         let (command, environment) = (self.command(agent), self.environment(&who, &secret)?);
         let (fenced, refused) = self.build_fence(agent, &environment, &command).await?;
@@ -98,7 +100,7 @@ impl AgentRun<'_> {
             environment,
             fence: Some(fenced.fence.clone()),
             prompt: prompt.clone(),
-            limits: self.limits(agent, turns_max, &room),
+            limits: self.limits(agent, turns_max, &room, memory_max),
             session,
             log_path: folder.join(LOG_FILE),
         };

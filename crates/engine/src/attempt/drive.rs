@@ -52,7 +52,7 @@ impl AgentRun<'_> {
         let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
         let quota = DiskQuota::new(self.checkout.folder.clone(), self.context.settings.worktree.max_mb);
-        let memory = MemoryQuota::new(self.context, self.task.id(), self.attempt);
+        let memory = MemoryQuota::new(self.context, self.attempt, launch.limits.memory_bytes_max);
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
         let (calls, open_calls) = watch::channel(BTreeSet::new());
@@ -116,7 +116,7 @@ impl AgentRun<'_> {
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
         heard?;
-        let starving = memory.found()?;
+        let starving = memory.found();
         reached = reached.or(quota.found()?);
         let in_all = usage.finish(&mut ended);
         let account = who.account.as_ref().unwrap_or(who.name);

@@ -39,7 +39,13 @@ impl AgentRun<'_> {
     }
 
     /// The agent's own limits, or what is left of a budget where that is less.
-    pub(crate) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> RunLimits {
+    pub(crate) fn limits(
+        &self,
+        agent: &AgentSettings,
+        turns_max: u32,
+        room: &Room,
+        memory_bytes_max: Option<u64>,
+    ) -> RunLimits {
         let timeout = Duration::from_secs(agent.timeout);
         RunLimits {
             turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
@@ -47,6 +53,7 @@ impl AgentRun<'_> {
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
             answer_wait: self.context.settings.asking.patience(),
             log_bytes_max: u64::from(self.context.settings.retention.log_mb.max(1)) << 20,
+            memory_bytes_max,
             ..RunLimits::default()
         }
     }

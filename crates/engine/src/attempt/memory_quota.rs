@@ -26,26 +26,33 @@ use crate::limits::machine;
 const BYTES_PER_SECOND: u64 = 4 << 30;
 const PERIOD_MIN: Duration = Duration::from_millis(250);
 const PERIOD_MAX: Duration = Duration::from_secs(2);
-/// A look that takes long is taken less often: of all time, this part is spent on it at most.
+/// A look that takes long is taken less often.
 const PART_MAX: u32 = 20;
 const MIB: u64 = 1 << 20;
+
+/// How many bytes the processes of the task's attempt may use, with what a person has granted. None is not limited.
+pub(super) async fn allowed(context: &AttemptContext, task: TaskId) -> Result<Option<u64>> {
+    let Some(once) = context.settings.room.attempt_memory_bytes(machine::memory_mb()) else {
+        return Ok(None);
+    };
+    let granted = BudgetGrant::new(&context.tasks.questions_of(task).await?);
+    Ok(Some(once.saturating_mul(granted.times.saturating_add(1))))
+}
 
 /// Watches the memory of one attempt: its agent, the user tasks it runs, and the services beside it.
 pub(super) struct MemoryQuota<'a> {
     context: &'a AttemptContext,
-    task: TaskId,
     attempt: AttemptId,
     folder: PathBuf,
     /// None where nothing is limited.
     bytes_max: Option<u64>,
-    found: Mutex<Result<Option<BudgetReached>>>,
+    found: Mutex<Option<BudgetReached>>,
 }
 
 impl<'a> MemoryQuota<'a> {
-    pub(super) fn new(context: &'a AttemptContext, task: TaskId, attempt: AttemptId) -> Self {
-        let bytes_max = context.settings.room.attempt_memory_bytes(machine::memory_mb());
+    pub(super) fn new(context: &'a AttemptContext, attempt: AttemptId, bytes_max: Option<u64>) -> Self {
         let folder = context.place.attempt_folder(attempt);
-        Self { context, task, attempt, folder, bytes_max, found: Mutex::new(Ok(None)) }
+        Self { context, attempt, folder, bytes_max, found: Mutex::new(None) }
     }
 
     /// Kills the attempt's processes when they use too much. Never comes back; what it found is kept for
@@ -55,7 +62,7 @@ impl<'a> MemoryQuota<'a> {
             let found = self.wait_for_excess(bytes_max).await;
             let tree = self.tree();
             // First: the run may end as soon as its process does, and this with it.
-            *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found.map(Some);
+            *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
             if let Err(leftover) = tree.kill().await {
                 (self.context.announce)(&format!("{}: {leftover}", self.attempt));
             }
@@ -64,33 +71,22 @@ impl<'a> MemoryQuota<'a> {
         std::future::pending().await
     }
 
-    /// What was found, or what went wrong meanwhile.
-    pub(super) fn found(self) -> Result<Option<BudgetReached>> {
+    /// What was found.
+    pub(super) fn found(self) -> Option<BudgetReached> {
         self.found.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn wait_for_excess(&self, bytes_max: u64) -> Result<BudgetReached> {
-        let mut allowed = bytes_max;
+    async fn wait_for_excess(&self, allowed: u64) -> BudgetReached {
         loop {
-            let started = Instant::now();
-            // What is paused takes no more.
-            if !self.context.running.is_paused(self.attempt) {
-                let tree = self.tree();
-                let used = tree.memory(allowed).await;
-                if used.bytes > allowed {
-                    // What a person has granted counts.
-                    let questions = self.context.tasks.questions_of(self.task).await?;
-                    allowed = bytes_max.saturating_mul(BudgetGrant::new(&questions).times.saturating_add(1));
-                    if used.bytes > allowed
-                        && let Some(used) = self.stop_and_measure(&tree, allowed).await
-                    {
-                        return Ok(self.reached(&used, allowed));
-                    }
-                }
-                sleep(period(allowed.saturating_sub(used.bytes)).max(started.elapsed() * PART_MAX)).await;
-            } else {
-                sleep(PERIOD_MAX).await;
+            let (started, tree) = (Instant::now(), self.tree());
+            let used = tree.memory(allowed).await;
+            if used.bytes > allowed
+                && let Some(used) = self.stop_and_measure(&tree, allowed).await
+            {
+                return self.reached(&used, allowed);
             }
+            let rest = (started.elapsed() * PART_MAX).min(PERIOD_MAX);
+            sleep(period(allowed.saturating_sub(used.bytes)).max(rest)).await;
         }
     }
 

@@ -27,6 +27,7 @@ use crate::limits::holds::Holds;
 use crate::people::folder_trust::untrusted;
 use crate::projects::landing_rules;
 use crate::reports::checkout::{self, CheckoutNote};
+use crate::reports::memory_check::check_memory;
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
 use crate::settings::location::{LocationOptions, StateLocation, describe_unread};
@@ -82,11 +83,11 @@ pub struct AgentFinding {
 }
 
 impl Finding {
-    fn ok(what: &'static str, detail: impl Into<String>) -> Self {
+    pub(super) fn ok(what: &'static str, detail: impl Into<String>) -> Self {
         Self { what, condition: Condition::Ok, detail: detail.into(), fix: None }
     }
 
-    fn note(what: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(super) fn note(what: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what, condition: Condition::Note, detail: detail.into(), fix: Some(fix.into()) }
     }
 
@@ -141,6 +142,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             findings.extend(check_landing(&place).await);
             findings.extend(check_recipes(&place));
             findings.push(check_fence(&settings));
+            findings.push(check_memory(&settings));
             let trust = check_trust(&place).await;
             is_trusted = trust.is_none();
             findings.extend(trust);

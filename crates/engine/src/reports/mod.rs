@@ -10,6 +10,7 @@ pub mod forecast;
 pub mod graph_view;
 mod landing_standstill;
 pub mod lineage;
+mod memory_check;
 pub mod project_report;
 pub mod run_view;
 pub mod standstill;

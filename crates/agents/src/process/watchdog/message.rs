@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn started(id: u64) -> WatchMessage {
-        let identity = ProcessIdentity { pid: 7, started: Some(9), boot_id: None, guard: None };
+        let identity = ProcessIdentity { pid: 7, started: Some(9), boot_id: None, guard: None, group: None };
         WatchMessage::Started { id, identity }
     }
 

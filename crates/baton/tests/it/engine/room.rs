@@ -166,3 +166,18 @@ fn what_a_person_granted_counts_and_services_do_too() {
     repo.until_queue(&task, "provisional");
     up.end();
 }
+
+#[test]
+fn files_in_the_memory_of_a_fence_count() {
+    let agent = "turns 1; if [ -n \"${BATON_RESUME:-}\" ]; then work; else head -c 300000000 /dev/zero > /tmp/big; hang; fi";
+    let mut repo = TestRepo::with_agent(agent, "[room]\nattempt_memory_mb = 200");
+    repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
+    let task = repo.add("Fill the memory", &[]);
+    let up = repo.up();
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("200 MB are allowed"), "{asked}");
+    repo.stdout(&["task", "reply", &task, "YES"]);
+    repo.until_queue(&task, "provisional");
+    up.end();
+}
