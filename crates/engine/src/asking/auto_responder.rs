@@ -1,6 +1,8 @@
 //! Answers pending questions in the human's place, from answers queued in advance or by policy. Core decides which
 //! applies; this carries it out once.
 
+use std::sync::Arc;
+
 use baton_core::ask::answer_source::{AnswerDecision, UnattendedPolicy, decide};
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
@@ -14,12 +16,15 @@ use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::Session;
+use baton_core::task::Task;
 use baton_core::transition::command::Command;
 use baton_store::model::query::QuestionFilter;
 
 use crate::base::error::EngineError;
+use crate::projects::Projects;
 use crate::runs::Runs;
 use crate::runs::loops::{LoopAnswer, Loops};
+use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
 /// Pending questions looked at in one page.
@@ -30,7 +35,10 @@ pub struct AutoResponder {
     tasks: TaskService,
     runs: Runs,
     loops: Loops,
+    /// For every question, or, where projects have their own, for those of loops.
     policy: Option<UnattendedPolicy>,
+    /// Whose settings say what becomes of the questions of their tasks.
+    projects: Option<Arc<Projects>>,
 }
 
 /// What became of a question that was looked at.
@@ -48,7 +56,23 @@ pub enum Attended {
 
 impl AutoResponder {
     pub fn new(tasks: TaskService, policy: Option<UnattendedPolicy>) -> Self {
-        Self { runs: Runs::new(&tasks), loops: Loops::new(&tasks), tasks, policy }
+        Self { runs: Runs::new(&tasks), loops: Loops::new(&tasks), tasks, policy, projects: None }
+    }
+
+    /// One that goes by the settings of the project that asks; `serving` are those of this Baton.
+    pub fn by_settings(projects: &Projects, serving: &Settings) -> Self {
+        let (tasks, projects) = (projects.tasks.clone(), Arc::new(projects.clone()));
+        Self { projects: Some(projects), ..Self::new(tasks, serving.asking.policy()) }
+    }
+
+    async fn policy_for(&self, task: &Task) -> Option<UnattendedPolicy> {
+        match &self.projects {
+            None => self.policy,
+            // Settings that cannot be read are asked about elsewhere; meanwhile nothing is answered for a person.
+            Some(projects) => {
+                projects.settings_for(task).await.ok().and_then(|settings| settings.asking.policy())
+            }
+        }
     }
 
     /// Looks at every pending question: after a start, when the settings may have changed, and after an answer was
@@ -105,7 +129,7 @@ impl AutoResponder {
         let now = self.tasks.store.now().await?;
         let in_a_row = stored.value.ledger().asking.automatic_in_a_row();
         let (command, extra, actor, done) =
-            match decide(&record.question, &queued, self.policy, in_a_row, now) {
+            match decide(&record.question, &queued, self.policy_for(&stored.value).await, in_a_row, now) {
                 AnswerDecision::WaitForHuman { until } => return Ok(Some(Attended::Waits { until })),
                 AnswerDecision::Escalate => return Ok(Some(Attended::Escalated)),
                 AnswerDecision::Answer { text, by, queue_index } => {

@@ -34,7 +34,7 @@ pub(super) struct QuestionService {
 impl QuestionService {
     pub(super) fn new(workspace: &Workspace, leadership: Leadership, queues: Queues) -> Self {
         let items = workspace.items(ServiceName::AutoResponder);
-        let responder = AutoResponder::new(workspace.tasks.clone(), workspace.settings.asking.policy());
+        let responder = AutoResponder::by_settings(&workspace.projects, &workspace.settings);
         let projects = workspace.projects.clone();
         Self {
             tasks: workspace.tasks.clone(),

@@ -76,7 +76,7 @@ pub(super) struct TimerService {
 impl TimerService {
     pub(super) fn new(workspace: &Workspace, leadership: Leadership, timers: Queue<Timers>) -> Self {
         let items = workspace.items(ServiceName::Timers);
-        let responder = AutoResponder::new(workspace.tasks.clone(), workspace.settings.asking.policy());
+        let responder = AutoResponder::by_settings(&workspace.projects, &workspace.settings);
         let holds = workspace.limits.holds.clone();
         Self { tasks: workspace.tasks.clone(), holds, responder, leadership, timers, items }
     }

@@ -23,10 +23,15 @@ impl Settings {
             role.permissions = of_project.permissions;
             role.fence = of_project.fence;
         }
-        for (name, of_project) in own.agents {
-            if let Some(agent) = settings.agents.get_mut(&name) {
-                agent.permissions = of_project.permissions;
-                agent.fence = of_project.fence;
+        for (name, agent) in &mut settings.agents {
+            let of_project = own.agents.get(name);
+            agent.permissions = of_project.map(|own| own.permissions.clone()).unwrap_or_default();
+            // What the agent needs to run stays; how it is confined is the project's.
+            agent.fence.fence = None;
+            agent.fence.network = None;
+            agent.fence.network_ask = None;
+            if let Some(of_project) = of_project {
+                agent.fence = of_project.fence.or(&agent.fence);
             }
         }
         // A day's budget is for everything that runs here.
@@ -40,6 +45,7 @@ impl Settings {
         settings.recycle = own.recycle;
         settings.protect = own.protect;
         settings.accept_when = own.accept_when;
+        settings.asking = own.asking;
         settings.start_on = own.start_on;
         settings.fence = own.fence;
         settings.network = own.network;
@@ -52,7 +58,7 @@ mod tests {
     use std::path::Path;
 
     use baton_core::base::accept_policy::AcceptPolicy;
-    use baton_core::base::text::Role;
+    use baton_core::base::text::{AgentName, Role};
     use baton_core::task::fence::FenceMode;
 
     use super::*;
@@ -67,11 +73,12 @@ mod tests {
             "default_agent = \"mine\"\nmax_agents = 7\nchecks = [\"test\"]\naccept_when = \"green\"\nprotect = [\"ours\"]\n\
              fence = \"off\"\n[worktree]\nsetup = \"prepare\"\n[budgets.task]\nturns = 9\n[budgets.day]\nturns = 90\n\
              [roles.implement]\nmax = 2\nmax_turns = 3\nfence = \"off\"\n\
-             [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
+             [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\nfence = \"off\"\nfence_read = [\"/data\"]\n\
+             [agents.other]\nkind = \"command\"\ncommand = [\"true\"]\nfence = \"strict\"\n[asking]\nunattended = \"default\"\n",
         );
         let own = settings(
-            "max_agents = 1\nchecks = [\"lint\"]\nfence = \"strict\"\n[budgets.task]\nturns = 4\n[budgets.day]\nturns = 1\n\
-             [roles.review]\nmax_turns = 5\n",
+            "default_agent = \"other\"\nmax_agents = 1\nchecks = [\"lint\"]\nfence = \"strict\"\n[budgets.task]\nturns = 4\n[budgets.day]\nturns = 1\n\
+             [roles.review]\nmax_turns = 5\n[agents.other]\nkind = \"command\"\ncommand = [\"false\"]\nfence = \"off\"\n",
         );
         let both = serving.with_project(own);
         assert_eq!(both.checks.user_tasks().collect::<Vec<_>>(), ["lint"]);
@@ -83,6 +90,11 @@ mod tests {
         let (implement, review) = (&both.roles[&Role::implement()], &both.roles[&"review".parse().unwrap()]);
         assert_eq!((implement.max, implement.max_turns, implement.fence.fence), (Some(2), None, None));
         assert_eq!(review.max_turns, Some(5));
+        let agent = |name: &str| &both.agents[&name.parse::<AgentName>().unwrap()];
+        assert_eq!((agent("mine").fence.fence, agent("other").fence.fence), (None, Some(FenceMode::Off)));
+        assert_eq!(agent("mine").fence.fence_read, Some(vec!["/data".into()]), "what it needs to run");
+        assert_eq!(agent("other").command, ["true"], "a project does not choose programs");
+        assert_eq!(both.asking.policy(), None);
         assert_eq!((both.max_agents, both.default_agent.as_str()), (7, "mine"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::engine::test_repo::TestRepo;
+use crate::engine::test_repo::{SHELL_FUNCTIONS, TestRepo};
 
 const PREPARE: &str = "version: '3'\ntasks: {prepare: {cmds: ['echo made > made.txt'], silent: true}}\n";
 
@@ -113,4 +113,43 @@ fn a_project_with_a_remote_goes_by_the_settings_of_the_remote_once_they_are_allo
     repo.until_queue(&task, "provisional");
     assert_eq!(checks(&repo, &task), [json!("own")], "{}", repo.show(&task));
     up.end();
+}
+
+#[test]
+fn what_becomes_of_questions_is_said_by_the_project_that_asks() {
+    let asks = r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#;
+    let repo = TestRepo::with_agent(asks, "[asking]\nunattended = \"fail\"");
+    let (_, patient) = project(&repo, "patient", "");
+    let (home, other) = (repo.add("At home", &[]), add(&repo, "Elsewhere", &patient));
+    let up = repo.up();
+    repo.until_queue(&home, "failed");
+    repo.until("it asks", || repo.status(&other) == "AWAITING_RESPONSE");
+    // The other one was asked about after this; whatever is answered without a person is answered by now.
+    let later = add(&repo, "Later", &patient);
+    repo.until("it asks, too", || repo.status(&later) == "AWAITING_RESPONSE");
+    assert_eq!(repo.status(&other), "AWAITING_RESPONSE");
+    up.end();
+}
+
+#[test]
+fn i21_how_agents_are_confined_is_said_by_the_project() {
+    let mut repo = TestRepo::of(|home| {
+        let script = format!(
+            "set -eu\ncat > /dev/null\n{SHELL_FUNCTIONS}\necho x > {}/outside-$BATON_TASK_ID || true\nturns 1; work\n",
+            home.display()
+        );
+        std::fs::write(home.join("agent.sh"), script).unwrap();
+        let agent = home.join("agent.sh").display().to_string();
+        format!(
+            "default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{agent}\"]\nfence = \"off\"\n\
+                 fence_read = [\"{agent}\"]\n"
+        )
+    });
+    repo.variables.retain(|(name, _)| name != "BATON_FENCE");
+    repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
+    let (_, strict) = project(&repo, "strict", "");
+    let (home, fenced) = (repo.add("At home", &[]), add(&repo, "Elsewhere", &strict));
+    repo.work_until(&[(&home, "provisional"), (&fenced, "provisional")]);
+    let has_written = |task: &str| repo.home.join(format!("outside-{task}")).exists();
+    assert_eq!((has_written(&home), has_written(&fenced)), (true, false));
 }

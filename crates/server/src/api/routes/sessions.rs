@@ -80,7 +80,7 @@ async fn queue(
     if let Some(task) = new.task_id {
         app.tasks().task(task).await?;
     }
-    let responder = AutoResponder::new(app.tasks().clone(), app.workspace.settings.asking.policy());
+    let responder = AutoResponder::by_settings(&app.workspace.projects, &app.workspace.settings);
     let answer = QueuedAnswer { text, task: new.task_id };
     responder.queue(&session, answer, app.actor()).await?;
     let queued = app.tasks().queued_answers(&session).await?;
