@@ -43,6 +43,29 @@ fn every_creating_call_answers_a_repeat_with_its_first_answer() {
 }
 
 #[test]
+fn a_message_to_a_task_is_said_once() {
+    let server = TestServer::without_agents().start();
+    let task = create(&server, "/api/tasks", "task", &json!({ "title": "Fix the login" })).json();
+    let path = format!("/api/tasks/{}/messages", task["task_id"].as_str().unwrap());
+    let said: Vec<Answer> =
+        (0..2).map(|_| create(&server, &path, "once", &json!({ "content": "Use the new form." }))).collect();
+    assert_eq!((said[0].status, said[1].status), (202, 202), "{said:?}");
+    assert_eq!(said[0].json(), said[1].json());
+    let other = create(&server, &path, "once", &json!({ "content": "Use the old form." }));
+    assert_eq!(other.error(), (409, "CONFLICT".to_owned()));
+    assert_eq!(server.read(&path)["messages"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_token_is_created_once_by_its_name() {
+    let server = TestServer::without_agents().start();
+    let body = json!({ "name": "mia", "role": "operator" });
+    assert_eq!(create(&server, "/api/tokens", "once", &body).status, 201);
+    assert_eq!(create(&server, "/api/tokens", "once", &body).status, 409);
+    assert_eq!(server.read("/api/tokens")["tokens"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_refused_call_may_be_corrected_under_its_key_and_a_bad_key_is_refused() {
     let server = TestServer::without_agents().start();
     let wrong = create(&server, "/api/tasks", "once", &json!({ "title": " " }));

@@ -15,7 +15,8 @@ RFC 3339 in UTC. Every example below is a real response.\n\n\
 - **Errors** are `{\"error\": CODE, \"message\": …, \"hint\": …}`; `reason`, if present, names the exact case.\n  \
   See [error codes](errors.md) or `baton explain`.\n\
 - **Lists** are paged: pass `limit`, and as `cursor` the `next_cursor` of the previous page.\n\
-- **`Idempotency-Key`**: repeating a message with the same key returns the first response.\n\
+- **`Idempotency-Key`**, of your choice, on calls that create something: for 24 hours, repeating one with the same key and body\n  \
+  returns the first response; with another body it is refused. A token needs none: its name exists once.\n\
 - **A token** is needed if the server listens on more than loopback: `Authorization: Bearer TOKEN`. Requests from pages of\n  \
   other origins and with other host names are refused.\n\
 - **Events** are a durable log: `GET /api/events?after=SEQ` streams it from any sequence number; `Last-Event-ID` resumes it.\n";

@@ -22,10 +22,10 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::post("/api/tasks/{id}/messages", "say_to_task", say)
             .takes::<TaskMessageBody>()
             .accepted()
+            .once()
             .returns::<TaskMessageView>(
                 "Says something to the task's agent, which reads it at its next pause, or when the task is next attempted",
-            )
-            .may_conflict(),
+            ),
         Route::get("/api/tasks/{id}/messages", "list_task_messages", list)
             .query("limit", "Limit", "Page size")
             .query("cursor", "Seq", "Number of the last message seen")

@@ -25,11 +25,11 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/review", "review_task", review)
             .takes::<ReviewBody>()
+            .once()
             .returns::<AcceptedView>(
                 "Reviews finished work: accepts it, sends it back with the remarks, or only comments on it; remarks reach the \
                  session of its author",
-            )
-            .may_conflict(),
+            ),
     ]
 }
 
