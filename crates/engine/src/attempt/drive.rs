@@ -133,8 +133,8 @@ impl AgentRun<'_> {
             ended.reason,
             EndReason::Cancelled | EndReason::TurnLimit | EndReason::TimedOut | EndReason::Idle
         );
-        // Its processes were killed, whatever the agent looked like afterwards.
-        if let Some(starving) = starving.filter(|_| !*stop.borrow()) {
+        // Its processes were killed, whatever the agent looked like afterwards and whoever wanted a stop meanwhile.
+        if let Some(starving) = starving {
             ended.failure = None;
             self.stop_for_budget(&starving, &mut ended).await?;
         } else if let Some(reached) = reached.filter(|_| is_ended_by_baton && !*stop.borrow()) {
