@@ -79,12 +79,16 @@ pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, 
             let id = api.task_id(&task).await?;
             let path = format!("/api/breakdowns/{id}/reject");
             let sent: Value = api.post(&path, &json!({ "reason": reason })).await?;
-            let queue = sent["queue"].as_str().unwrap_or_default();
-            api.confirm(
-                id,
-                &format!("Rejected the plan; {id} is now {queue}. The next attempt sees the reason.\n"),
-            )
-            .await
+            let next = match sent["queue"].as_str() {
+                Some("escalated") => {
+                    format!("It was rejected too often; Baton asks you how to go on: baton questions {id}")
+                }
+                _ => format!(
+                    "The next planner gets the reason, and starts by itself unless your settings say [recycle] plan = \"person\"; \
+                     then: baton breakdown run {id}"
+                ),
+            };
+            api.confirm(id, &format!("Rejected the plan of {id}. {next}\n")).await
         }
     }
 }
@@ -171,6 +175,7 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, CliErr
         message: format!("the plan of {id} was removed"),
         hint: format!("show it: baton breakdown show {id}"),
         code: crate::error::FAILED,
+        reason: None,
     })
 }
 

@@ -31,9 +31,9 @@ use crate::base::task_type::TaskType;
 use crate::base::text::{AgentName, Label, NonBlank, RecipeId, Role};
 use crate::base::time::Timestamp;
 use crate::graph::Standing;
-use crate::recycle::{Depth, RecycleReason};
+use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
 use crate::schedule::{ClaimRank, RouteWish, Share, Urgency, WorkerFit};
-use crate::task::ledger::{Ledger, TakenOver};
+use crate::task::ledger::{Ledger, TakenOver, TaskNote};
 use crate::task::state::{ReplacedBy, TaskState};
 use crate::task::stored::StoredTask;
 
@@ -275,6 +275,13 @@ impl Task {
     /// Whether its last attempt left work.
     pub fn shows_work(&self) -> bool {
         self.ledger.last_end.as_ref().is_some_and(|end| end.verified.shows_work())
+    }
+
+    /// Whether a person has sent its last plan back, and it may be planned again.
+    pub fn has_rejected_plan(&self) -> bool {
+        // Its attempts end `is_ahead`, so a plan that was stopped later is not taken for a rejected one.
+        let is_rejected = matches!(self.ledger.notes.last(), Some(TaskNote::Rejected { .. }));
+        self.is_breakdown() && is_rejected && self.ledger.is_ahead && self.ledger.tries < TRIES_MAX
     }
 
     /// Whether an agent may claim it, as far as the task itself is concerned.

@@ -87,14 +87,14 @@ impl Recycler {
         }
     }
 
-    /// Lets agents plan the breakdowns of recycled tasks. One that an agent has tried before is the person's: they sent its
-    /// plan back, or want to write it themselves.
+    /// Lets agents plan the breakdowns of recycled tasks, and plan again what a person has rejected. One that was stopped
+    /// is the person's.
     async fn release_breakdowns(&self) -> Result<(), ServiceError> {
         let filter = TaskFilter { queue: Some(QueueName::Breakdown), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
             let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
-            for task in page.items.iter().map(|stored| &stored.value).filter(|task| is_new_breakdown(task)) {
+            for task in page.items.iter().map(|stored| &stored.value).filter(|task| wants_plan(task)) {
                 let settings = self.settings_for(task).await?;
                 if settings.is_none_or(|settings| settings.plan != PlanPolicy::Auto) {
                     continue;
@@ -161,10 +161,12 @@ impl Service for RecycleService {
     }
 }
 
-fn is_new_breakdown(task: &Task) -> bool {
+/// Nobody has planned it, or a person wants another plan than the one they rejected.
+fn wants_plan(task: &Task) -> bool {
     let is_for_agents =
         matches!(task.spec().purpose, Purpose::Breakdown { replaces_task_id: Some(_), by_hand: false, .. });
-    is_for_agents && *task.state() == TaskState::Breakdown { released: false } && task.ledger().started == 0
+    let waits = *task.state() == TaskState::Breakdown { released: false };
+    is_for_agents && waits && (task.ledger().started == 0 || task.has_rejected_plan())
 }
 
 /// Why this task should be broken down, if it should.

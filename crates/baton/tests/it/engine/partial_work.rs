@@ -178,3 +178,21 @@ esac"##,
     assert!(first["turns"].as_u64().unwrap() <= 50, "{first}");
     assert_eq!(first["turns_max"], 50);
 }
+
+#[test]
+fn a_rejected_plan_is_planned_again_by_itself_where_planning_starts_by_itself() {
+    let repo = TestRepo::with_agent(AGENT, "fence = \"off\"");
+    set_plan(&repo, 1, PLAN);
+    set_plan(&repo, 2, PLAN);
+    let (_, breakdown) = rejected_three_times(&repo);
+    let up = repo.up();
+    repo.until_queue(&breakdown, "provisional");
+    let printed = repo.stdout(&["breakdown", "reject", &breakdown, "--reason", "PLAN-WHY"]);
+    assert!(printed.contains("starts by itself"), "{printed}");
+    repo.until("a second plan", || {
+        repo.attempts(&breakdown).len() == 2 && repo.queue(&breakdown) == "provisional"
+    });
+    up.end();
+    let prompt = read(repo.home.join(format!("prompt-{breakdown}-2")));
+    has_all(&prompt, &["rejected by a person: PLAN-WHY"]);
+}
