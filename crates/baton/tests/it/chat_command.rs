@@ -17,6 +17,9 @@ fn scripts() -> Value {
             { "read_answer": "The answer (" },
             { "result": { "status": "COMPLETE", "output": "It is {{answer}} now." } },
         ] },
+        { "when": "Pick", "resumed": false, "steps": [
+            { "ask": { "question": "Which login?", "options": ["web", "app"] } },
+        ] },
         { "when": "Build", "steps": [
             { "write": { "path": "built.txt", "text": "built\n" } },
             { "commit": "Build it" },
@@ -86,6 +89,17 @@ fn a_question_without_a_terminal_is_exit_code_10_and_stays_pending() {
         let output = server.command().args(["--json", "questions"]).output().unwrap();
         let questions: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(questions["questions"][0]["session_id"], "paint", "{questions}");
+    });
+}
+
+#[test]
+fn a_message_to_a_task_that_already_asks_shows_its_question_and_ends() {
+    with_and_without_server(|server| {
+        let first = ["--type", "READ_INFO", "--session", "paint", "Pick one"];
+        assert_eq!(chat(server, &first).0, Some(10));
+        let (code, _, stderr) = chat(server, &["--session", "paint", "Mind the umlauts"]);
+        assert_eq!(code, Some(10), "{stderr}");
+        assert!(stderr.contains("Which login?") && stderr.contains("baton answer Q-"), "{stderr}");
     });
 }
 

@@ -82,8 +82,14 @@ pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
         ));
     }
     let seen = health["last_seq"].as_u64().unwrap_or_default();
-    let follower =
-        ChatFollower { api, task, session: &sent.session_id, reporter, terminal: TerminalInput::open() };
+    let follower = ChatFollower {
+        api,
+        task,
+        is_new: sent.delivered_to.is_none(),
+        session: &sent.session_id,
+        reporter,
+        terminal: TerminalInput::open(),
+    };
     with_agents(api, Box::pin(follower.follow(seen))).await
 }
 
@@ -132,6 +138,8 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentEndpo
 struct ChatFollower<'a> {
     api: &'a Api,
     task: TaskId,
+    /// Whether the message started it.
+    is_new: bool,
     session: &'a SessionId,
     reporter: ChatReporter,
     terminal: TerminalInput,
@@ -141,7 +149,7 @@ impl ChatFollower<'_> {
     async fn follow(mut self, seen: u64) -> Result<String, CliError> {
         let mut interrupt = signals::interrupt()?;
         let mut events = self.api.events(seen).await?;
-        let mut asked: Option<QuestionRecord> = None;
+        let mut asked = self.asked_before().await?;
         loop {
             let event = tokio::select! {
                 event = next(&mut events) => event?,
@@ -159,11 +167,8 @@ impl ChatFollower<'_> {
             };
             self.reporter.update(&update)?;
             match update {
-                ChatUpdate::Asked { question } => {
-                    let record: QuestionRecord = self.api.get(&format!("/api/questions/{question}")).await?;
-                    self.reporter.question(&record)?;
-                    asked = Some(record);
-                }
+                ChatUpdate::Asked { question } if is_about(asked.as_ref(), question) => {}
+                ChatUpdate::Asked { question } => asked = Some(self.show(question).await?),
                 ChatUpdate::Answered { .. } => asked = None,
                 ChatUpdate::Over(end) => {
                     let view = self.api.task(self.task).await?;
@@ -172,6 +177,23 @@ impl ChatFollower<'_> {
                 ChatUpdate::Progress(_) => {}
             }
         }
+    }
+
+    /// The question that the task already waited with when the message reached it; no event tells of it.
+    async fn asked_before(&self) -> Result<Option<QuestionRecord>, CliError> {
+        if self.is_new {
+            return Ok(None);
+        }
+        match self.api.task(self.task).await?.summary.question {
+            Some(question) => self.show(question.id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn show(&self, question: QuestionId) -> Result<QuestionRecord, CliError> {
+        let record: QuestionRecord = self.api.get(&format!("/api/questions/{question}")).await?;
+        self.reporter.question(&record)?;
+        Ok(record)
     }
 
     /// The first answer wins. After a refused one, returns the question to ask again.
@@ -186,6 +208,7 @@ impl ChatFollower<'_> {
                 message: format!("{id} waits for an answer, and there is no terminal to give one"),
                 hint: format!("answer it: baton answer {id} TEXT; then continue: baton up"),
                 code: UNANSWERED,
+                reason: None,
             });
         };
         let answer: NonBlank = CliContext::non_blank(&line, "the answer")?;
@@ -210,6 +233,7 @@ impl ChatFollower<'_> {
             message: format!("{task} is not done yet; no work is lost"),
             hint: format!("show it: baton task show {task}; cancel it: baton task cancel {task}"),
             code: INTERRUPTED,
+            reason: None,
         }
     }
 }
@@ -222,6 +246,10 @@ async fn next(events: &mut EventStream) -> Result<baton_engine::StoredEvent, Cli
             "the message is stored; start the server again: baton up",
         )
     })
+}
+
+fn is_about(asked: Option<&QuestionRecord>, question: QuestionId) -> bool {
+    asked.is_some_and(|record| record.question.id == question)
 }
 
 /// Never returns without a question.

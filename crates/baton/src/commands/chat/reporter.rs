@@ -2,8 +2,9 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
+use baton_core::base::words::pluralize;
 use baton_core::records::event::EventBody;
-use baton_core::task::state::QueueName;
+use baton_core::task::state::{AcceptedBy, QueueName, TaskState};
 use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
@@ -141,7 +142,18 @@ impl ChatReporter {
         }
         let failed = |what: &str, next: String| Err(CliError::failed(format!("{id} {what}"), next));
         match end {
-            ChatEnd::Done => Ok(String::new()),
+            ChatEnd::Done => {
+                let commits = view.verified.as_ref().map_or(0, |verified| verified.commits);
+                let is_answer = matches!(view.state, TaskState::Done { accepted_by: AcceptedBy::Output });
+                if is_answer && commits > 0 {
+                    output::talk(&format!(
+                        "Only an answer was asked for, and its agent also made {}. That stays on the branch baton/{id} and \
+                         does not land. See it: baton task diff {id}",
+                        pluralize(commits.into(), "commit")
+                    ));
+                }
+                Ok(String::new())
+            }
             // Already recycled when we looked.
             ChatEnd::Provisional if view.summary.queue == QueueName::Recycled => failed(
                 "was too large and is being broken down",
