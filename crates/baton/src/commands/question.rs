@@ -14,6 +14,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
 use baton_engine::asking::{AgentGateway, Asked};
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
+use baton_engine::reports::run_view::RunStateName;
 use baton_engine::reports::standstill::Standstill;
 use baton_server::client::{ApiClient, ClientError};
 use baton_server::http::error::Code;
@@ -251,10 +252,13 @@ async fn one(api: &Api, question: QuestionId, text: &str) -> Result<String, CliE
 
 /// What an answer leads to, as the end of a sentence about its task.
 pub(crate) async fn status_after(api: &Api, task: TaskId, queue: QueueName) -> Result<String, CliError> {
+    let view = api.task(task).await?;
+    let is_stopping = view.run.as_ref().is_some_and(|run| run.state == RunStateName::Leaving);
     Ok(match (queue, api.is_served()) {
-        (QueueName::Incoming, _) if api.task(task).await?.summary.held_because.is_some() => {
+        (QueueName::Incoming, _) if view.summary.held_because.is_some() => {
             format!("is held until you release it: baton task release {task}")
         }
+        (QueueName::Incoming, _) if is_stopping => "stops; what is done so far is kept for review".to_owned(),
         (QueueName::Incoming, true) => "continues".to_owned(),
         (QueueName::Incoming, false) => "continues when agents run: baton up".to_owned(),
         (queue, _) => format!("is now {}", queue.as_str()),

@@ -117,7 +117,7 @@ fn i22_stopping_a_loop_ends_the_agent_of_its_subtask() {
     let held = server.wait_for_queue(&first, "incoming");
     assert_eq!(held["held_because"], "stopped by you");
     let second = titled(&server, "Second part");
-    assert_eq!(second["held_because"], "the loop has not started it");
+    assert_eq!(second["held_because"], "stopped by you");
     let_agents_work(&server);
     assert_eq!(server.task(&first)["attempts"].as_array().unwrap().len(), 1);
 }

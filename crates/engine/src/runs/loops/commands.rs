@@ -9,7 +9,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::phase::handoff::{HandoffDecision, NamedTask};
 use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
-use baton_core::phase::subtask::SubtaskState;
+use baton_core::phase::subtask::{Subtask, SubtaskState};
 use baton_core::phase::work::PhaseWork;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
@@ -91,20 +91,28 @@ impl Loops {
         Ok((handed.next, change))
     }
 
-    /// The task that was being planned, or the subtask that was running.
+    /// The task that was being planned, or the subtasks that were running or still to run.
     async fn hold_work(&self, left: &PhaseLoop, why: &NonBlank, actor: &Actor) -> Result<Change> {
-        let task = match left.work() {
-            PhaseWork::Plan(work) => work.subject().map(|subject| subject.id),
+        let tasks: Vec<TaskId> = match left.work() {
+            PhaseWork::Plan(work) => work.subject().map(|subject| subject.id).into_iter().collect(),
             PhaseWork::Execute(work) => work
-                .current()
-                .filter(|current| current.state() == SubtaskState::Running)
-                .map(|current| current.task.id),
-            PhaseWork::Hub | PhaseWork::Review(_) => None,
+                .subtasks
+                .iter()
+                .filter(|subtask| is_open(subtask))
+                .map(|subtask| subtask.task.id)
+                .collect(),
+            PhaseWork::Hub | PhaseWork::Review(_) => Vec::new(),
         };
-        match task {
-            Some(task) => self.runs.stopped(task, why, actor).await,
-            None => Ok(Change::new()),
+        let is_planning = matches!(left.work(), PhaseWork::Plan(_));
+        let mut change = Change::new();
+        for task in tasks {
+            // A subtask that a person holds keeps the reason they gave.
+            let has_reason = self.tasks.task(task).await?.value.ledger().held_because.is_some();
+            if is_planning || !has_reason {
+                change = change.and(self.runs.stopped(task, why, actor).await?);
+            }
         }
+        Ok(change)
     }
 
     /// The agent of a plan or review that is over has nothing more to do.
@@ -219,6 +227,14 @@ fn hold_reason(reason: &ExitReason, error: Option<&NonBlank>) -> Result<NonBlank
     }
     let what = error.map_or_else(|| reason.message(), ToString::to_string);
     Ok(NonBlank::new(format!("{LEFT_BY_LOOP}{what}"))?)
+}
+
+/// Whether the loop would still have run the subtask, or runs it.
+fn is_open(subtask: &Subtask) -> bool {
+    match subtask.state() {
+        SubtaskState::AskingToRun | SubtaskState::AskingWithHelp | SubtaskState::Running => true,
+        SubtaskState::AskingWhetherDone | SubtaskState::Finished(_) => false,
+    }
 }
 
 fn first_line(text: &NonBlank) -> NonBlank {
