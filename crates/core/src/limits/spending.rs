@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::ProjectId;
 use crate::base::text::AgentName;
 use crate::base::time::Timestamp;
-use crate::task::attempt::Evidence;
+use crate::task::attempt_record::AttemptUse;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -21,12 +21,12 @@ pub struct SpendingAmount {
 }
 
 impl SpendingAmount {
-    pub fn new(evidence: &Evidence) -> Self {
+    pub fn new(used: AttemptUse) -> Self {
         Self {
-            turns: evidence.turns.into(),
-            tokens: evidence.input_tokens.saturating_add(evidence.output_tokens),
-            cost_micro_usd: evidence.cost_micro_usd,
-            wall_ms: evidence.duration_ms,
+            turns: used.turns.into(),
+            tokens: used.input_tokens.saturating_add(used.output_tokens),
+            cost_micro_usd: used.cost_micro_usd,
+            wall_ms: used.duration_ms,
         }
     }
 

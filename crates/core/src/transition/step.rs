@@ -245,11 +245,7 @@ impl<'a> TransitionBuilder<'a> {
             resumes: self.task.ledger.resumes.take(),
             agent_session: None,
         };
-        self.attempts.push(AttemptRecord {
-            task_id: self.task.id(),
-            attempt: attempt.clone(),
-            closing: None,
-        });
+        self.attempts.push(AttemptRecord::new(self.task.id(), attempt.clone(), None));
         self.say(EventBody::TaskClaimed {
             task: self.task.id(),
             attempt: id,
@@ -267,16 +263,12 @@ impl<'a> TransitionBuilder<'a> {
             self.task.ledger.session_place = Some(AgentPlace { agent: session.agent.clone(), account });
         }
         attempt.agent_session = Some(session);
-        self.attempts.push(AttemptRecord {
-            task_id: self.task.id(),
-            attempt: attempt.clone(),
-            closing: None,
-        });
+        self.attempts.push(AttemptRecord::new(self.task.id(), attempt.clone(), None));
         self.task.state = TaskState::Claimed { attempt };
     }
 
     pub(super) fn close_attempt(&mut self, attempt: Attempt, closing: AttemptClosing) {
-        self.attempts.push(AttemptRecord { task_id: self.task.id(), attempt, closing: Some(closing) });
+        self.attempts.push(AttemptRecord::new(self.task.id(), attempt, Some(closing)));
     }
 
     pub(super) fn wrong_state(&self, command: crate::transition::command::CommandName) -> CommandRefusal {

@@ -121,6 +121,7 @@ impl AgentRun<'_> {
         let in_all = usage.finish(&mut ended);
         let account = who.account.as_ref().unwrap_or(who.name);
         self.context.limits.charge_account(account, usage.amount()).await?;
+        self.context.limits.live.end_run(self.attempt, usage.of_run(&ended));
         let is_new = |id: &&String| in_all.is_some() || noted.as_ref() != Some(*id);
         if let Some(id) = ended.agent_session.as_ref().filter(is_new) {
             self.note_session(who, id, false, in_all.unwrap_or(usage.before())).await?;

@@ -7,6 +7,7 @@ use baton_agents::driver::run_result::RunResult;
 use baton_agents::report::usage::{UsageKind, UsageTotals};
 use baton_core::limits::spending::SpendingAmount;
 use baton_core::task::attempt::SessionUse;
+use baton_core::task::attempt_record::AttemptUse;
 
 pub(crate) struct RunUsage {
     started: Instant,
@@ -54,6 +55,17 @@ impl RunUsage {
             tokens: used.input_tokens.saturating_add(used.output_tokens),
             cost_micro_usd: used.cost_micro_usd,
             wall_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The same with what the result says, once the run is over.
+    pub(crate) fn of_run(&self, ended: &RunResult) -> AttemptUse {
+        AttemptUse {
+            turns: ended.turns,
+            input_tokens: ended.input_tokens,
+            output_tokens: ended.output_tokens,
+            cost_micro_usd: ended.cost_micro_usd,
+            duration_ms: self.amount().wall_ms,
         }
     }
 

@@ -75,14 +75,13 @@ impl Runner {
     }
 
     async fn finish(&self, task: &Task, attempt: AttemptId, executed: Executed) -> Result<(), EngineError> {
-        self.context.limits.live.end(attempt);
+        let used = self.context.limits.live.end(attempt);
         match executed {
-            Executed::Settled => Ok(()),
+            Executed::Settled => return Ok(()),
             // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
             Executed::Stale => {
                 Span::current().record("outcome", "stale");
                 self.context.projects.hand_over(task, attempt).await;
-                Ok(())
             }
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
@@ -90,12 +89,13 @@ impl Runner {
                 self.context.projects.hand_over(task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.context.tasks.apply(task.id(), expire, Actor::Baton).await {
-                    Ok(_) => Ok(()),
-                    Err(error) if error.is_stale() => Ok(()),
-                    Err(error) => Err(error),
+                    Ok(_) => {}
+                    Err(error) if error.is_stale() => {}
+                    Err(error) => return Err(error),
                 }
             }
         }
+        self.context.limits.book_without_report(task, attempt, used).await
     }
 
     async fn settle(

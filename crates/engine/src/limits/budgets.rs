@@ -13,7 +13,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
-use baton_core::task::attempt_record::AttemptClosing;
+use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord, AttemptUse};
 use baton_core::transition::command::Command;
 
 use crate::base::error::EngineError;
@@ -38,7 +38,7 @@ impl Limits {
         let ends = self.ends_of(task).await?;
         let of_task = budgets.task.granted(granted.times);
         let reached = of_task
-            .reached(BudgetScope::Task, total(&ends))
+            .reached(BudgetScope::Task, self.used_by(task).await?)
             .or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
         if reached.is_some() {
             return Ok(reached);
@@ -51,7 +51,9 @@ impl Limits {
 
     /// What the task's attempts that ended have used.
     pub(crate) async fn used_by(&self, task: &Task) -> Result<SpendingAmount, EngineError> {
-        Ok(total(&self.ends_of(task).await?))
+        let attempts = self.tasks.store.attempts(task.id()).await?;
+        let used = attempts.iter().filter_map(AttemptRecord::ended_with).map(|(_, used)| used);
+        Ok(SpendingAmount::new(used.fold(AttemptUse::default(), AttemptUse::plus)))
     }
 
     /// What Baton measured of the task's attempts, oldest first.
@@ -73,8 +75,40 @@ impl Limits {
     ) -> Result<Change, EngineError> {
         if let Some(live) = task.state().live_attempt() {
             // Counted twice it would stop others too early.
-            self.live.end(live.id);
+            self.live.begin_writing(live.id);
         }
+        self.charge(task, AttemptUse::from(verified), now).await
+    }
+
+    /// Books what an attempt used that ended without a report: it was stopped, or its lease was lost. Does nothing for any
+    /// other; its evidence says what it used.
+    pub(crate) async fn book_without_report(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        used: AttemptUse,
+    ) -> Result<(), EngineError> {
+        if used == AttemptUse::default() {
+            return Ok(());
+        }
+        let mut decision = self.tasks.decision(format_args!("the use of {attempt}"));
+        loop {
+            let now = self.tasks.store.now().await?;
+            let Some(record) = self.tasks.store.attempt(attempt).await? else { return Ok(()) };
+            let without_report =
+                matches!(record.closing, Some(AttemptClosing::Lost { .. } | AttemptClosing::Stopped { .. }));
+            if !without_report || record.used.is_some() {
+                return Ok(());
+            }
+            let record = AttemptRecord { used: Some(used), ..record };
+            let change = Change::new().put(Record::Attempt(record), WriteGuard::Owned);
+            if decision.commit(change.and(self.charge(task, used, now).await?)).await? {
+                return self.note_day().await;
+            }
+        }
+    }
+
+    async fn charge(&self, task: &Task, used: AttemptUse, now: Timestamp) -> Result<Change, EngineError> {
         let budgets = &self.settings.budgets;
         let mut accounts = Vec::new();
         if budgets.day != Budget::default() {
@@ -88,7 +122,7 @@ impl Limits {
             let known = self.tasks.store.spending(account.clone()).await?;
             let guard = known.as_ref().map_or(WriteGuard::New, |stored| WriteGuard::Version(stored.version));
             let before = known.map(|stored| stored.value.amount).unwrap_or_default();
-            let amount = before.plus(SpendingAmount::new(verified));
+            let amount = before.plus(SpendingAmount::new(used));
             change = change.put(Record::Spending(Spending { account, amount }), guard);
         }
         Ok(change)
@@ -162,8 +196,4 @@ impl Limits {
 /// What an attempt ends with, and what its agent is held for.
 pub fn day_is_over(reached: &BudgetReached) -> String {
     format!("the budget of this day is used up: {reached}")
-}
-
-fn total(ends: &[Evidence]) -> SpendingAmount {
-    ends.iter().map(SpendingAmount::new).fold(SpendingAmount::default(), SpendingAmount::plus)
 }

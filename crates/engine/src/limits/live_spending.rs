@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::base::id::{AttemptId, ProjectId};
 use baton_core::limits::spending::SpendingAmount;
+use baton_core::task::attempt_record::AttemptUse;
 
 /// Shared by all runs, so that a budget they have in common is not overdrawn by each of them.
 #[derive(Clone, Default)]
@@ -17,6 +18,8 @@ struct LiveAttempt {
     before: SpendingAmount,
     /// Of the current one.
     run: SpendingAmount,
+    /// What the runs that are over used, as the agents themselves said at their end.
+    ended: AttemptUse,
 }
 
 impl LiveAttempt {
@@ -30,7 +33,7 @@ impl LiveSpending {
     pub fn begin_run(&self, attempt: AttemptId, project: Option<ProjectId>) {
         let mut all = self.all();
         let known = all.entry(attempt).or_default();
-        *known = LiveAttempt { project, before: known.amount(), run: SpendingAmount::default() };
+        *known = LiveAttempt { project, before: known.amount(), run: SpendingAmount::default(), ..*known };
     }
 
     /// What the current run of the attempt has used so far.
@@ -40,9 +43,23 @@ impl LiveSpending {
         }
     }
 
-    /// It is written, or will never be.
-    pub fn end(&self, attempt: AttemptId) {
-        self.all().remove(&attempt);
+    /// An agent of the attempt is over.
+    pub fn end_run(&self, attempt: AttemptId, used: AttemptUse) {
+        if let Some(known) = self.all().get_mut(&attempt) {
+            known.ended = known.ended.plus(used);
+        }
+    }
+
+    /// What it has used so far is about to be written.
+    pub fn begin_writing(&self, attempt: AttemptId) {
+        if let Some(known) = self.all().get_mut(&attempt) {
+            *known = LiveAttempt { ended: known.ended, ..LiveAttempt::default() };
+        }
+    }
+
+    /// It is over. Returns what its agents used.
+    pub fn end(&self, attempt: AttemptId) -> AttemptUse {
+        self.all().remove(&attempt).map(|known| known.ended).unwrap_or_default()
     }
 
     pub fn of_attempt(&self, attempt: AttemptId) -> SpendingAmount {

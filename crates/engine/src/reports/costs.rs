@@ -7,8 +7,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::limits::budget::Budget;
 use baton_core::limits::spending::SpendingAmount;
 use baton_core::task::Task;
-use baton_core::task::attempt::Evidence;
-use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_core::task::attempt_record::AttemptUse;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -64,12 +63,12 @@ pub struct CostBudgets {
 }
 
 impl CostSum {
-    fn add(&mut self, verified: &Evidence) {
+    fn add(&mut self, used: AttemptUse) {
         self.attempts += 1;
-        self.turns += u64::from(verified.turns);
-        self.input_tokens = self.input_tokens.saturating_add(verified.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(verified.output_tokens);
-        self.cost_micro_usd = self.cost_micro_usd.saturating_add(verified.cost_micro_usd);
+        self.turns += u64::from(used.turns);
+        self.input_tokens = self.input_tokens.saturating_add(used.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(used.output_tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(used.cost_micro_usd);
     }
 }
 
@@ -83,9 +82,9 @@ pub fn start_of_day(now: Timestamp) -> Timestamp {
 struct Sums(BTreeMap<Option<String>, (Option<String>, CostSum)>);
 
 impl Sums {
-    fn add(&mut self, id: Option<String>, title: Option<&str>, verified: &Evidence) {
+    fn add(&mut self, id: Option<String>, title: Option<&str>, used: AttemptUse) {
         let row = self.0.entry(id).or_insert_with(|| (title.map(str::to_owned), CostSum::default()));
-        row.1.add(verified);
+        row.1.add(used);
     }
 
     /// The most expensive first.
@@ -115,10 +114,8 @@ pub async fn load_costs(workspace: &Workspace, since: Option<Timestamp>) -> Resu
         let ids: Vec<_> = tasks.keys().copied().collect();
         let attempts = if ids.is_empty() { Vec::new() } else { store.attempts_of_many(&ids).await? };
         for record in &attempts {
-            let (Some(verified), Some(task)) = (ended_since(record, since), tasks.get(&record.task_id))
-            else {
-                continue;
-            };
+            let ended = record.ended_with().filter(|(at, _)| *at >= since);
+            let (Some((_, used)), Some(task)) = (ended, tasks.get(&record.task_id)) else { continue };
             let spec = task.spec();
             if let Some(id) = spec.project_id
                 && !titles.contains_key(&id)
@@ -127,10 +124,10 @@ pub async fn load_costs(workspace: &Workspace, since: Option<Timestamp>) -> Resu
                 titles.insert(id, project.map(|stored| stored.value.title.to_string()));
             }
             let project = spec.project_id.and_then(|id| titles.get(&id)?.as_deref());
-            total.add(verified);
-            by_project.add(spec.project_id.map(|id| id.to_string()), project, verified);
-            by_agent.add(Some(record.attempt.agent.to_string()), None, verified);
-            by_task.add(Some(spec.id.to_string()), Some(spec.title.as_str()), verified);
+            total.add(used);
+            by_project.add(spec.project_id.map(|id| id.to_string()), project, used);
+            by_agent.add(Some(record.attempt.agent.to_string()), None, used);
+            by_task.add(Some(spec.id.to_string()), Some(spec.title.as_str()), used);
         }
         cursor = page.next;
         if cursor.is_none() {
@@ -153,12 +150,4 @@ fn budgets(workspace: &Workspace) -> CostBudgets {
     let cost = |budget: &Budget| budget.cost_micro_usd;
     let budgets = &workspace.settings.budgets;
     CostBudgets { day: cost(&budgets.day), project: cost(&budgets.project), task: cost(&budgets.task) }
-}
-
-fn ended_since(record: &AttemptRecord, since: Timestamp) -> Option<&Evidence> {
-    match &record.closing {
-        Some(AttemptClosing::Ended { at, end }) if *at >= since => Some(&end.verified),
-        Some(AttemptClosing::Ended { .. } | AttemptClosing::Lost { .. } | AttemptClosing::Stopped { .. })
-        | None => None,
-    }
 }

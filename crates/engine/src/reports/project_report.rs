@@ -6,6 +6,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
+use baton_core::task::attempt::Evidence;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
 use baton_core::task::state::{AcceptedBy, QueueName, ReplacedBy, TaskState, TaskStatus};
 use serde::{Deserialize, Serialize};
@@ -183,17 +184,19 @@ impl AttemptLine {
             Some(AttemptClosing::Stopped { at }) => ("stopped", Some(*at), None),
             Some(AttemptClosing::Ended { at, end }) => ("ended", Some(*at), Some(&end.verified)),
         };
-        let effort = evidence.map_or(Effort { attempts: 1, ..Effort::default() }, |seen| Effort {
+        let used = record.ended_with().map(|(_, used)| used).unwrap_or_default();
+        let changed = |count: fn(&Evidence) -> u32| evidence.map_or(0, |seen| count(seen).into());
+        let effort = Effort {
             attempts: 1,
-            commits: seen.commits.into(),
-            turns: seen.turns.into(),
-            insertions: seen.insertions.into(),
-            deletions: seen.deletions.into(),
-            input_tokens: seen.input_tokens,
-            output_tokens: seen.output_tokens,
-            cost_micro_usd: seen.cost_micro_usd,
-            worked_ms: seen.duration_ms,
-        });
+            commits: changed(|seen| seen.commits),
+            turns: used.turns.into(),
+            insertions: changed(|seen| seen.insertions),
+            deletions: changed(|seen| seen.deletions),
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+            cost_micro_usd: used.cost_micro_usd,
+            worked_ms: used.duration_ms,
+        };
         let checks = evidence.into_iter().flat_map(|seen| &seen.checks);
         Self {
             attempt_id: record.attempt.id,

@@ -84,7 +84,7 @@ fn attempt() -> AttemptRecord {
         resumes: None,
         agent_session: None,
     };
-    AttemptRecord { task_id: task_id(7), attempt, closing: None }
+    AttemptRecord::new(task_id(7), attempt, None)
 }
 
 fn question() -> QuestionRecord {
