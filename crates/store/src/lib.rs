@@ -7,6 +7,7 @@
 pub mod backend;
 mod call;
 mod columns;
+pub mod crash_point;
 pub mod error;
 pub mod external;
 pub mod latency;

@@ -37,6 +37,7 @@ use tracing::{Instrument, debug_span, warn};
 use crate::backend::Backend;
 use crate::call::StoreCall;
 use crate::columns::record_key;
+use crate::crash_point::CrashPoint;
 use crate::error::StoreError;
 use crate::latency::{Histogram, OperationLatency};
 use crate::model::claim::{ClaimRequest, ClaimedTask};
@@ -143,11 +144,10 @@ impl Store {
     /// See [`Backend::commit`].
     pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
         if !self.is_patient {
-            return observed!(self, commit, store => store.commit(change));
+            return self.commit_once(change).await;
         }
         loop {
-            let result = observed!(self, commit, store => store.commit(change.clone()));
-            match result {
+            match self.commit_once(change.clone()).await {
                 Err(StoreError::CommitUnknown { detail }) => {
                     warn!(detail, "the fate of a commit is unknown");
                     let conflict = version_conflict(&change).map(Commit::Conflict);
@@ -159,9 +159,28 @@ impl Store {
         }
     }
 
+    async fn commit_once(&self, change: Change) -> Result<Commit, StoreError> {
+        let point = CrashPoint::of_change(&change);
+        point.before_write()?;
+        let written = observed!(self, commit, store => store.commit(change))?;
+        point.after_write()?;
+        Ok(written)
+    }
+
+    async fn claim_once(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
+        let point = CrashPoint::named("claim");
+        point.before_write()?;
+        let claimed = observed!(self, claim, store => store.claim(request))?;
+        // Most claims find nothing, which no fault can spoil.
+        if !claimed.is_empty() {
+            point.after_write()?;
+        }
+        Ok(claimed)
+    }
+
     /// See [`Backend::claim`].
     pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
-        match observed!(self, claim, store => store.claim(request)) {
+        match self.claim_once(request).await {
             // Nothing was claimed, or the claim is unknown: in that case the lease expires and the task becomes ready
             // again.
             Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {

@@ -10,6 +10,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
 use baton_core::records::event::{Event, EventBody};
 use baton_store::Store;
+use baton_store::crash_point::CrashPoint;
 use tokio::time::Instant;
 
 use super::error::ServiceError;
@@ -171,7 +172,11 @@ impl Items {
     {
         catch_panic(async {
             failpoint::item(item.kind, &item.key)?;
-            work.await.map_err(Into::<ServiceError>::into)
+            let point = CrashPoint::named(&format!("item: {}", item.kind.as_str()));
+            point.before();
+            let done = work.await.map_err(Into::<ServiceError>::into);
+            point.after();
+            done
         })
     }
 

@@ -9,6 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use baton_core::base::git_name::CommitId;
+use baton_store::crash_point::CrashPoint;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tracing::field::Empty;
@@ -130,7 +131,10 @@ impl Call {
     pub async fn ask(self) -> Result<GitAnswer, GitError> {
         let span = debug_span!("git", tried = self.tried, code = Empty);
         let started = Instant::now();
+        let point = CrashPoint::named(&format!("git: {}", self.tried));
+        point.before();
         let answer = self.exchange().instrument(span.clone()).await;
+        point.after();
         let code = answer.as_ref().ok().and_then(|answer| answer.code);
         span.record("code", code);
         span.in_scope(|| debug!(took_ms = started.elapsed().as_secs_f64() * 1e3, "git ended"));
