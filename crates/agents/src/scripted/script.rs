@@ -28,7 +28,7 @@ pub struct Script {
 #[serde(deny_unknown_fields)]
 struct Scene {
     #[serde(default)]
-    when: String,
+    when: PromptTexts,
     #[serde(default)]
     attempt: Option<u32>,
     #[serde(default)]
@@ -39,6 +39,29 @@ struct Scene {
     #[serde(default)]
     visit: Option<u32>,
     steps: Vec<ScriptStep>,
+}
+
+/// What the prompt has to contain: one text, or each of several.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum PromptTexts {
+    One(String),
+    All(Vec<String>),
+}
+
+impl Default for PromptTexts {
+    fn default() -> Self {
+        Self::All(Vec::new())
+    }
+}
+
+impl PromptTexts {
+    fn are_in(&self, prompt: &str) -> bool {
+        match self {
+            Self::One(text) => prompt.contains(text),
+            Self::All(texts) => texts.iter().all(|text| prompt.contains(text)),
+        }
+    }
 }
 
 /// The conditions of this run, from the environment.
@@ -149,7 +172,7 @@ impl Script {
     pub fn choose(&self, prompt: &str, cue: &ScriptCue) -> (Option<usize>, &[ScriptStep]) {
         let prompt = without_history(prompt);
         let fits = |scene: &Scene| {
-            prompt.contains(&scene.when)
+            scene.when.are_in(&prompt)
                 && scene.attempt.is_none_or(|number| number == cue.attempt)
                 && scene.resumed.is_none_or(|wanted| wanted == cue.resumed)
                 && scene.step.as_ref().is_none_or(|wanted| *wanted == cue.step)

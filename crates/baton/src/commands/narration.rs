@@ -1,6 +1,6 @@
 //! What happens, in one line for each event that a person cares about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
 use baton_core::records::event::EventBody;
@@ -16,6 +16,8 @@ pub(crate) struct Narration {
     titles: BTreeMap<TaskId, String>,
     /// Names tasks by their ids too, for commands to be typed.
     has_ids: bool,
+    /// Accepted work on its way into its branch.
+    landing: BTreeSet<TaskId>,
     /// Tasks that are over.
     pub done: usize,
 }
@@ -83,7 +85,12 @@ impl Narration {
                     AcceptedBy::PlanApproved { .. } => {
                         format!("✔ {}: plan approved", self.name(*task))
                     }
-                    AcceptedBy::Actor { .. } => format!("✔ {}: accepted and landed", self.name(*task)),
+                    AcceptedBy::Actor { .. } if self.landing.contains(task) => {
+                        format!("✔ {}: accepted and landed", self.name(*task))
+                    }
+                    AcceptedBy::Actor { .. } => {
+                        format!("✔ {}: accepted; there was nothing to land", self.name(*task))
+                    }
                     AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
                 })
             }
@@ -98,8 +105,11 @@ impl Narration {
             EventBody::TaskRequeued { task, .. } => {
                 Some(format!("← {}: back in the queue", self.name(*task)))
             }
-            EventBody::TaskLanding { task, .. } if self.has_ids => {
-                Some(format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task)))
+            EventBody::TaskLanding { task, .. } => {
+                self.landing.insert(*task);
+                let told =
+                    || format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task));
+                self.has_ids.then(told)
             }
             EventBody::TaskLandingDelayed { task, reason } => {
                 Some(format!("‖ {}: waits, because {}", self.name(*task), reason.headline()))
@@ -107,7 +117,7 @@ impl Narration {
             EventBody::TaskSentBack { task, reason } => {
                 Some(format!("↩ {}: {}", self.name(*task), self.not_landed(reason)))
             }
-            EventBody::TaskRejected { task, reason } if self.has_ids => {
+            EventBody::TaskRejected { task, reason } => {
                 Some(format!("↩ {}: rejected: {}", self.name(*task), first_line(reason.as_str())))
             }
             EventBody::TaskHeldBack { task, .. } if self.has_ids => {

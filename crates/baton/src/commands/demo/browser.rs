@@ -111,13 +111,13 @@ fn greet(url: &str, args: &DemoArgs) {
 async fn narrate(
     engine: &Engine,
     pace: DemoPace,
-    is_visited: &AtomicBool,
+    is_visited: &Arc<AtomicBool>,
     mut stopping: watch::Receiver<bool>,
     signals: &mut Signals,
 ) -> Result<DemoEnd, CliError> {
     let started = Instant::now();
     let mut narrator = Narrator::new(engine.workspace.tasks.clone(), false);
-    let person = StandIn::new(engine, STAND_IN, pace);
+    let person = StandIn::new(engine, STAND_IN, pace).beside(is_visited);
     tokio::select! {
         played = person.play(&mut narrator) => played?,
         () = signals.next() => return Ok(DemoEnd::Interrupted),

@@ -8,6 +8,8 @@ use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReviewMark, TaskState};
 use baton_server::state::guide::{Guide, GuideLink};
 
+use crate::commands::demo::story;
+
 /// More running tasks than this are counted instead of named.
 const NAMED_MAX: usize = 3;
 
@@ -86,6 +88,9 @@ fn work(task: &Task) -> Option<Guide> {
     if !matches!(provisional.mark, ReviewMark::Ready | ReviewMark::NoChanges { .. }) {
         return None;
     }
+    if story::wants_comment(task) {
+        return Some(comment(task));
+    }
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
     let commits = if commits == 1 { "1 commit".to_owned() } else { format!("{commits} commits") };
     let text = [
@@ -96,6 +101,18 @@ fn work(task: &Task) -> Option<Guide> {
     ];
     let address = format!("/tasks/{}/diff", task.id());
     Some(part("accept", "Finished work needs your review", &text, "Review and accept the changes", address))
+}
+
+/// A first version that is worth a comment.
+fn comment(task: &Task) -> Guide {
+    let text = [
+        "The agent reports the guide as finished, and it names none of the languages.".to_owned(),
+        "Open the changes, click beside a line, write what should change, and press Request changes. The agent goes on in \
+         the same session with your comment. Or accept it as it is."
+            .to_owned(),
+    ];
+    let address = format!("/tasks/{}/diff", task.id());
+    part("comment", "This work deserves a comment", &text, "Review the changes with a comment", address)
 }
 
 /// A task whose work met another's, until it has landed after all.
@@ -150,7 +167,7 @@ fn idle(tasks: &[Task]) -> String {
 
 fn end() -> Guide {
     let text = [
-        "You saw tasks run in order, a question, work you accepted, two tasks that passed their checks alone and failed them \
+        "You saw tasks run in order, a question, work that was reviewed, two tasks that passed their checks alone and failed them \
          together, and a task that was too large and became two. Everything is merged into one branch, and every step is in the history."
             .to_owned(),
         "Browse the pages as long as you like; press Ctrl-C in the terminal to stop. Then, in your own repository:"
@@ -173,7 +190,6 @@ mod tests {
     use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
     use super::*;
-    use crate::commands::demo::story;
 
     #[test]
     fn an_empty_store_is_not_the_end() {

@@ -10,7 +10,7 @@ pub(crate) struct DemoPace {
     pub agent: Duration,
     /// How long a decision waits for a visitor.
     pub patience: Duration,
-    /// The same after the demo made the previous decision itself.
+    /// The same while nobody has opened a page, after the demo made a decision itself.
     pub patience_alone: Duration,
 }
 
@@ -20,7 +20,7 @@ const AGENT_MS_SHOWN: u64 = 2_500;
 /// Enough to read a page for the first time.
 const PATIENCE_MS: u64 = 45_000;
 
-/// Nobody made the last decision: the visitor only watches.
+/// Nobody made the last decision, and nobody reads: there is no visitor.
 const PATIENCE_ALONE_MS: u64 = 4_000;
 
 impl DemoPace {

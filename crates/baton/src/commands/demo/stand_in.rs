@@ -1,10 +1,12 @@
-//! Decides in place of the visitor: answers the question, releases and approves the breakdown, accepts work. With pages
-//! open, only after the visitor had time to decide.
+//! Decides in place of the visitor: answers the question, releases and approves the breakdown, sends the guide back with a
+//! comment, accepts work. With pages open, only after the visitor had time to decide.
 
 use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::asking::Answers;
 use baton_engine::tasks::error::TaskError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use baton_core::ask::answer_source::AnsweredBy;
@@ -32,11 +34,20 @@ pub(crate) struct StandIn<'a> {
     /// Recorded as the one who decides.
     name: &'static str,
     pace: DemoPace,
+    /// Whether somebody reads the pages.
+    is_visited: Arc<AtomicBool>,
 }
 
 impl<'a> StandIn<'a> {
     pub(crate) fn new(engine: &'a Engine, name: &'static str, pace: DemoPace) -> Self {
-        Self { engine, acceptor: engine.workspace.acceptor(), name, pace }
+        let is_visited = Arc::new(AtomicBool::new(false));
+        Self { engine, acceptor: engine.workspace.acceptor(), name, pace, is_visited }
+    }
+
+    /// The same beside a visitor, who is never overtaken.
+    pub(crate) fn beside(mut self, is_visited: &Arc<AtomicBool>) -> Self {
+        self.is_visited = Arc::clone(is_visited);
+        self
     }
 
     /// Runs until the project is complete.
@@ -60,10 +71,11 @@ impl<'a> StandIn<'a> {
         }
     }
 
-    /// How long to wait for the visitor: not long if we made the last decision.
+    /// How long to wait for the visitor: not long if we made the last decision and nobody reads along.
     fn patience(&self, narrator: &Narrator) -> Duration {
         let was_ours = narrator.last_decider().is_some_and(|by| *by == Actor::human(self.name));
-        if was_ours { self.pace.patience_alone } else { self.pace.patience }
+        let is_read = self.is_visited.load(Ordering::Relaxed);
+        if was_ours && !is_read { self.pace.patience_alone } else { self.pace.patience }
     }
 
     /// Decides what is due; returns when to look again.
@@ -115,6 +127,10 @@ impl<'a> StandIn<'a> {
             // The recycler handles these.
             TaskState::Provisional(work) if work.mark.is_too_large() => Ok(()),
             TaskState::Provisional(_) if story::waits_for_twin(task, all) => Ok(()),
+            TaskState::Provisional(_) if story::wants_comment(task) => {
+                let reason = NonBlank::new(story::COMMENT)?;
+                tasks.apply(task.id(), Command::Reject { reason }, you()).await.map(drop)
+            }
             TaskState::Provisional(_) => self.acceptor.accept(task.id(), false, you()).await.map(drop),
             TaskState::Failed { .. } => tasks.apply(task.id(), Command::Retry, you()).await.map(drop),
             TaskState::Incoming

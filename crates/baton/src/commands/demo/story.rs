@@ -1,5 +1,5 @@
-//! The tasks of the demo: seven with dependencies, one that asks a question, one that is too large, and two whose work passes the
-//! check alone and fails it together.
+//! The tasks of the demo: seven with dependencies, one that asks a question, one that is too large, one that comes back
+//! with a comment, and two whose work passes the check alone and fails it together.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +14,8 @@ use baton_core::base::words::pluralize;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
-use baton_core::records::project::Project;
+use baton_core::records::project::{Project, is_complete};
+use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Task, TaskSpec};
 use baton_engine::base::error::EngineError;
@@ -43,6 +44,17 @@ const TASKS: [(&str, &[u32], &str); 7] = [
 
 /// The two that both take the first number, because neither sees the other's work.
 const TWINS: [u32; 2] = [2, 7];
+
+/// The one whose first version deserves a comment.
+const GUIDE: u32 = 6;
+/// The comment.
+pub(crate) const COMMENT: &str = "Name the languages, so that a reader need not open every file.";
+
+/// Whether it is a first version that a reader would not be content with.
+pub(crate) fn wants_comment(task: &Task) -> bool {
+    let is_first = task.ledger().notes.iter().all(|note| !matches!(note, TaskNote::Rejected { .. }));
+    task.id() == task_id(GUIDE) && is_first
+}
 
 /// Every greeting begins with a number of its own. Only what the shell itself can do: the demo needs no other program.
 const CHECK: &str = r#"for one in greetings/*.txt; do
@@ -85,7 +97,13 @@ pub(crate) async fn begin(engine: &Engine) -> Result<(), CliError> {
         .await
         .map_err(EngineError::from)?;
     if workspace.tasks.has_project(PROJECT).await? {
-        output::line("Continuing the demo that was interrupted here.");
+        let tasks = workspace.tasks.project_tasks(PROJECT).await?;
+        let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
+        output::line(if is_complete(standings.iter().map(|(id, standing)| (*id, standing))) {
+            "This demo is complete. For a new one, leave out --folder or name another folder."
+        } else {
+            "Continuing the demo that was interrupted here."
+        });
         return Ok(());
     }
     let by = Actor::human("demo");
@@ -203,8 +221,17 @@ pub(crate) fn script(pace: DemoPace) -> String {
         work("Add the German greeting", "greetings/de.txt", "5 Hallo!\n"),
         work("Add the Spanish greeting", "greetings/es.txt", "6 ¡Hola!\n"),
         work("Write the tests", "tests/greetings.txt", "every greeting ends with an exclamation mark\n"),
-        work("Write the guide", "GUIDE.md", "# How to greet\n\nSee greetings/.\n"),
     ];
+    // After a review it names the languages; the reviewer may have said so in any words.
+    let mut reviewed = work(
+        "Write the guide",
+        "GUIDE.md",
+        "# How to greet\n\nEnglish, Italian, French, German, Spanish: one file each in greetings/.\n",
+    );
+    reviewed["when"] = json!(["# Write the guide", "The work was rejected:"]);
+    reviewed["steps"][4] = json!({ "commit": "Name the languages" });
+    scripts.push(reviewed);
+    scripts.push(work("Write the guide", "GUIDE.md", "# How to greet\n\nSee greetings/.\n"));
     // Before the others, whose titles its prompt may contain.
     let twins = [
         numbered("Add the English greeting", "greetings/en.txt", "Hello!", 2),

@@ -83,6 +83,17 @@ fn follow(browser: &Browser) -> String {
             browser.until(&format!("location.pathname !== '{reviewed}'"));
             browser.go("/board");
         }
+        "comment" => {
+            browser.wait_until_live();
+            if browser.js("return document.querySelector('.review-bar') === null") == true {
+                browser.go("/board");
+                return part;
+            }
+            browser.click("tr[data-line='1'] button");
+            browser.press("Name the languages");
+            browser.click("#reject button");
+            browser.until("document.getElementById('guide')?.dataset.part !== 'comment'");
+        }
         "breakdown" => {
             browser.click("form[action$='/run'] button");
             browser.until("!document.querySelector(\"form[action$='/run']\")");
@@ -107,7 +118,7 @@ fn following_the_guide_completes_the_demo() {
         parts.push(follow(&browser));
         assert!(parts.len() < CLICKS_MAX, "{parts:?}");
     }
-    for wanted in ["work", "question", "accept", "breakdown", "plan", "end"] {
+    for wanted in ["work", "question", "accept", "breakdown", "plan", "comment", "end"] {
         assert!(parts.iter().any(|part| part == wanted), "{wanted}: {parts:?}");
     }
     let guide = browser.text("#guide");
@@ -134,6 +145,7 @@ fn without_clicks_the_demo_runs_to_its_end() {
     for wanted in [
         "! the demo: formal",
         "passed its checks alone and fails them together with",
+        "“Write the guide”: rejected: Name the languages",
         "Everything is merged",
         "10 tasks",
         "baton init, then baton up",
