@@ -25,8 +25,11 @@ struct StatusReport {
     running: Vec<RunningRow>,
     waiting: WaitingCounts,
     ready: u64,
+    /// Accepted work on its way into its branch.
+    landing: u64,
     today: CostReport,
     problems: Vec<String>,
+    changed_settings: Vec<String>,
     services: Value,
 }
 
@@ -60,11 +63,19 @@ pub(crate) async fn run(api: &Api) -> Result<String, CliError> {
             standstills: standstills["standstills"].as_array().map_or(0, |all| all.len() as u64),
         },
         ready: count("ready"),
+        landing: landing(api).await?,
         today: load_costs(api, None).await?,
         problems: read(health["problems"].clone())?,
+        changed_settings: read(health["changed_settings"].clone())?,
         services: health["services"].take(),
     };
     if api.is_json { output::json(&json!(status)) } else { Ok(render(&status)) }
+}
+
+async fn landing(api: &Api) -> Result<u64, CliError> {
+    let landing = ListRequest { path: "/api/tasks", name: "tasks", query: &[("queue", "landing")] };
+    let (tasks, _): (Vec<TaskSummary>, _) = api.list(&landing, ROWS_MAX, None).await?;
+    Ok(tasks.len() as u64)
 }
 
 async fn running(api: &Api) -> Result<Vec<RunningRow>, CliError> {
@@ -108,7 +119,7 @@ fn render(status: &StatusReport) -> String {
     let parts = [
         (waiting.questions, "question", "baton questions"),
         (waiting.to_review, "task to review", "baton task list --queue provisional"),
-        (waiting.standstills, "task at a standstill", "baton questions"),
+        (waiting.standstills, "other item", "baton questions"),
     ];
     text.push('\n');
     if parts.iter().all(|(count, ..)| *count == 0) {
@@ -121,8 +132,17 @@ fn render(status: &StatusReport) -> String {
     }
     let today = &status.today.total;
     let _ = writeln!(text, "\n{} ready to start.", counted(status.ready, "task"));
+    if status.landing > 0 {
+        let _ = writeln!(text, "{} on the way into a branch: baton landing", counted(status.landing, "task"));
+    }
     let spent = dollars(today.cost_micro_usd);
     let _ = writeln!(text, "Today: {spent}, {}. More: baton cost", pluralize(today.attempts, "attempt"));
+    for file in &status.changed_settings {
+        let _ = writeln!(
+            text,
+            "{file} was changed after the server started; to use it, end the server and run baton up again."
+        );
+    }
     if status.problems.is_empty() {
         text.push_str("No problems.\n");
     } else {

@@ -19,6 +19,7 @@ use crate::limits::Limits;
 use crate::limits::machine::Machine;
 use crate::projects::Projects;
 use crate::settings::Settings;
+use crate::settings::files::SettingsFiles;
 use crate::settings::location::StateLocation;
 use crate::tasks::service::TaskService;
 
@@ -27,6 +28,8 @@ use crate::tasks::service::TaskService;
 pub struct Workspace {
     pub tasks: TaskService,
     pub settings: Arc<Settings>,
+    /// The files these settings come from.
+    pub settings_files: SettingsFiles,
     pub place: StateLocation,
     pub node: Node,
     pub projects: Projects,
@@ -72,6 +75,7 @@ impl Workspace {
             check_room: CheckRoom::new(settings.checks_at_once()),
             machine: Machine::new(&place, &settings.room),
             services: Services::default(),
+            settings_files: SettingsFiles::look(&place.root),
             tasks,
             settings,
             place,

@@ -234,7 +234,7 @@ pub(super) fn malformed(path: &Path, error: &toml::de::Error) -> SettingsError {
 }
 
 /// `~/.config/baton/config.toml`
-fn user_file() -> Option<PathBuf> {
+pub(super) fn user_file() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("baton").join("config.toml"))

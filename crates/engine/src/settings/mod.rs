@@ -10,6 +10,7 @@ pub(crate) mod branch_rules;
 pub mod budgets;
 mod error;
 pub mod fence;
+pub mod files;
 pub mod folder_kind;
 pub mod hooks;
 pub mod layers;

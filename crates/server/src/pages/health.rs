@@ -35,6 +35,9 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest) -> PageRe
             @else { span.chip.tone-failed { span.sign { "✗" } (pluralize(health.problems.len() as u64, "problem")) } }
         }))
         @for problem in &health.problems { div.alert { p { (problem) } } }
+        @for file in &health.changed_settings {
+            div.alert { p { code { (file) } " was changed after this server started, which goes on by the old settings. To use it, end the server and run " code { "baton up" } " again." } }
+        }
         section {
             h2 { "Agents" }
             @if health.agents.is_empty() { p { "No agents configured. Add one to " code { ".agent/baton.toml" } " and check it with " code { "baton doctor" } "." } }

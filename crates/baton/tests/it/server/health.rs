@@ -20,6 +20,20 @@ fn health_reports_problems() {
 }
 
 #[test]
+fn changed_settings_are_named_until_the_server_is_started_again() {
+    let server = TestServer::without_agents().start();
+    let path = server.folder.join(".agent/baton.toml");
+    let before = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(server.read("/api/health")["changed_settings"], serde_json::json!([]));
+    std::fs::write(&path, format!("max_agents = 7\n{before}")).unwrap();
+    assert_eq!(server.read("/api/health")["changed_settings"], serde_json::json!([".agent/baton.toml"]));
+    let status = server.command().arg("status").output().unwrap();
+    let printed = String::from_utf8(status.stdout).unwrap();
+    assert!(printed.contains(".agent/baton.toml was changed after the server started"), "{printed}");
+    assert!(server.get("/health").body.contains("was changed after this server started"));
+}
+
+#[test]
 fn a_single_server_reports_when_it_started() {
     let server = TestServer::without_agents().start();
     let look = || {

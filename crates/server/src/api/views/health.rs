@@ -50,6 +50,8 @@ pub(crate) struct HealthView {
     #[schemars(with = "Option<words::Timestamp>")]
     pub now: Option<Timestamp>,
     pub problems: Vec<String>,
+    /// Settings files that were changed since the server started, which goes on by the old ones.
+    pub changed_settings: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -163,7 +165,14 @@ pub(crate) async fn load_health(workspace: &Workspace) -> HealthView {
         last_seq: *workspace.tasks.changes().borrow(),
         now,
         problems,
+        changed_settings: changed_settings(workspace),
     }
+}
+
+fn changed_settings(workspace: &Workspace) -> Vec<String> {
+    let root = &workspace.place.root;
+    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+    workspace.settings_files.changed().into_iter().map(shown).collect()
 }
 
 /// What the report reads from the store; empty where that failed.
