@@ -133,9 +133,9 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  baton project create \"Share links\" --feature\n  baton project show PROJ-dca27809"
     )]
     Project(projects::ProjectCommand),
-    /// Show the board and the inbox, updated live
+    /// Show what waits for you, what runs and what comes next, and decide it by keys
     #[command(
-        after_help = "With --json or without a terminal, prints one JSON line now and after every change.\n\nExamples:\n  baton watch\n  baton watch --json | jq -c .ready"
+        after_help = "? shows the keys. With --json or without a terminal, prints one JSON line now and after every change.\n\nExamples:\n  baton watch\n  baton watch --json | jq -c .ready"
     )]
     Watch,
     /// Import tasks from another tool, with text, state and dependencies

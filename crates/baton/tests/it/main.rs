@@ -11,6 +11,7 @@ mod browser;
 mod chat_command;
 mod cli;
 mod config_command;
+mod crash_matrix;
 mod demo;
 mod dependencies;
 mod docs;
@@ -32,8 +33,10 @@ mod source;
 mod steering;
 mod telemetry;
 mod terminal;
+mod tmux;
 mod up;
 mod wait;
+mod watching;
 
 // Shares one PostgreSQL server with the tests of the store.
 #[expect(dead_code, reason = "the store's tests use more of it")]

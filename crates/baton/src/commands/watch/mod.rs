@@ -1,44 +1,50 @@
-//! `baton watch`: board and inbox on one screen, redrawn on every change.
+//! `baton watch`: what waits for you, what runs and what comes next, and the keys to decide it.
 
+mod decision;
+mod detail;
+mod draw;
+mod rows;
 mod screen;
+mod snapshot;
+mod state;
+#[cfg(test)]
+mod tests;
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::commands::watch::screen::{WatchScreen, WatchSnapshot};
+use crate::commands::watch::snapshot::WatchSnapshot;
 use crate::context::api::Api;
 use crate::error::{CliError, UNREACHABLE};
 use crate::options::GlobalOptions;
-use crate::output::{self, FullScreen};
+use crate::output;
 
 /// Rows per list.
-const ROWS_MAX: u32 = 50;
-/// Ages change without events.
-const REDRAW: Duration = Duration::from_secs(1);
-/// Events within this time are drawn together.
+const ROWS_MAX: u32 = 200;
+/// Events within this time are shown together.
 const BURST: Duration = Duration::from_millis(100);
 /// Wait between attempts to reach the server.
 const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
-    let is_live = std::io::stdout().is_terminal() && !options.json;
-    let screen = is_live.then(FullScreen::enter);
-    let ended = tokio::select! {
-        ended = watch_forever(options, screen.as_ref()) => ended,
-        // Dropping the screen restores the terminal.
-        _ = tokio::signal::ctrl_c() => Ok(()),
-    };
-    drop(screen);
-    ended.map(|()| String::new())
+    let is_live = std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !options.json;
+    if is_live {
+        screen::run(options).await?;
+        return Ok(String::new());
+    }
+    tokio::select! {
+        ended = print_forever(options) => ended.map(|()| String::new()),
+        _ = tokio::signal::ctrl_c() => Ok(String::new()),
+    }
 }
 
-/// Reconnects when the server ends.
-async fn watch_forever(options: &GlobalOptions, screen: Option<&FullScreen>) -> Result<(), CliError> {
+/// One line of JSON now and after every change. Reconnects when the server ends.
+async fn print_forever(options: &GlobalOptions) -> Result<(), CliError> {
     loop {
         let api = Api::open(options).await?;
-        let watched = watch(&api, screen).await;
+        let watched = print(&api).await;
         let was_served = api.is_served();
         api.close().await?;
         match watched {
@@ -48,30 +54,19 @@ async fn watch_forever(options: &GlobalOptions, screen: Option<&FullScreen>) -> 
     }
 }
 
-async fn watch(api: &Api, screen: Option<&FullScreen>) -> Result<(), CliError> {
+async fn print(api: &Api) -> Result<(), CliError> {
     let mut events = api.events(api.last_event().await?).await?;
-    let mut snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
-    let mut is_new = true;
     loop {
-        match screen {
-            Some(_) => FullScreen::draw(&WatchScreen::new(&snapshot, FullScreen::size()).to_string()),
-            None if is_new => output::line(output::json_line(&snapshot)?.trim_end()),
-            None => {}
+        let snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
+        output::line(output::json_line(&snapshot)?.trim_end());
+        if events.next().await?.is_none() {
+            return Ok(());
         }
-        is_new = false;
-        let mut until = Instant::now() + REDRAW;
-        // A timeout redraws the ages.
+        let until = Instant::now() + BURST;
         while let Ok(event) = timeout_at(until, events.next()).await {
             if event?.is_none() {
                 return Ok(());
             }
-            if !is_new {
-                (is_new, until) = (true, Instant::now() + BURST);
-            }
         }
-        if is_new {
-            snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
-        }
-        snapshot.now = api.now().await?;
     }
 }

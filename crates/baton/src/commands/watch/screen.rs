@@ -1,221 +1,235 @@
-//! The layout of the screen: a pure function of the data and the terminal's size.
+//! The terminal: keys and changes come in, the picture goes out.
 
-use std::fmt;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
 
-use baton_core::ask::question_record::QuestionRecord;
-use baton_core::base::id::TaskId;
-use baton_core::base::time::Timestamp;
-use baton_engine::reports::view::TaskSummary;
-use serde::Serialize;
+use baton_server::client::EventStream;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use crate::context::api::{Api, ListRequest};
-use crate::error::CliError;
-use crate::output::{ScreenSize, age};
+use crate::commands::watch::decision::Decision;
+use crate::commands::watch::draw::draw;
+use crate::commands::watch::snapshot::WatchSnapshot;
+use crate::commands::watch::state::{Pane, Request, WatchState};
+use crate::commands::watch::{RECONNECT_AFTER, ROWS_MAX, detail};
+use crate::context::api::Api;
+use crate::context::server_file;
+use crate::error::{CliError, UNREACHABLE};
+use crate::options::GlobalOptions;
+use crate::terminal::browser;
+use crate::terminal::signals::Signals;
 
-/// The data at one moment.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct WatchSnapshot {
-    pub now: Timestamp,
-    pub questions: Vec<QuestionRecord>,
-    pub running: Vec<TaskSummary>,
-    pub to_accept: Vec<TaskSummary>,
-    pub failed: Vec<TaskSummary>,
-    pub ready: Vec<TaskSummary>,
+/// Ages and the countdown change without events; changes are gathered for as long.
+const TICK: Duration = Duration::from_millis(250);
+/// Keys that were typed and not yet handled.
+const KEYS_MAX: usize = 256;
+
+/// Why the screen is left.
+enum Left {
+    Quit,
+    /// The server has ended.
+    Away,
 }
 
-impl WatchSnapshot {
-    pub(crate) async fn load(api: &Api, limit: u32) -> Result<Self, CliError> {
-        let tasks = |queue: &'static str| async move {
-            let list = ListRequest { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
-            api.list::<TaskSummary>(&list, limit, None).await.map(|(tasks, _)| tasks)
+pub(crate) async fn run(options: &GlobalOptions) -> Result<(), CliError> {
+    let mut keys = read_keys();
+    // Fails before the screen is taken over, so that the message can be read.
+    let mut api = Api::open(options).await?;
+    let mut state = WatchState::new(WatchSnapshot::load(&api, ROWS_MAX).await?);
+    let mut terminal = ratatui::init();
+    let ended = loop {
+        let was_served = api.is_served();
+        let left =
+            Box::pin(Screen { api: &api, state: &mut state, terminal: &mut terminal, keys: &mut keys }.run())
+                .await;
+        match left {
+            Ok(Left::Quit) => break Ok(()),
+            Err(error) if !was_served || error.code != UNREACHABLE => break Err(error),
+            Ok(Left::Away) | Err(_) => {}
+        }
+        state.notice = Some("The server is away; waiting for it. q quits.".to_owned());
+        if let Err(error) = api.close().await {
+            ratatui::restore();
+            return Err(error);
+        }
+        let Some(opened) = reconnect(options, &mut state, &mut terminal, &mut keys).await else {
+            ratatui::restore();
+            return Ok(());
         };
-        let pending =
-            ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
-        let ready = ListRequest { path: "/api/tasks/ready", name: "tasks", query: &[] };
-        Ok(Self {
-            now: api.now().await?,
-            questions: api.list(&pending, limit, None).await?.0,
-            running: tasks("claimed").await?,
-            to_accept: tasks("provisional").await?,
-            failed: tasks("failed").await?,
-            ready: api.list(&ready, limit, None).await?.0,
-        })
-    }
+        api = opened;
+    };
+    ratatui::restore();
+    api.close().await?;
+    ended
 }
 
-/// Lines that fit the terminal.
-pub(crate) struct WatchScreen {
-    lines: Vec<String>,
-}
-
-/// Lines per question: its id, and its first line.
-const QUESTION_LINES: usize = 2;
-
-impl WatchScreen {
-    /// Questions get space first, then running, provisional, failed and ready tasks.
-    pub(crate) fn new(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
-        let WatchSnapshot { now, questions, running, to_accept, failed, ready } = snapshot;
-        let mut screen = Self { lines: Vec::new() };
-        let clock = now.to_string();
-        let time = clock.get(11..19).unwrap_or_default();
-        screen.push(&format!(
-            "baton  {} questions · {} running · {} to accept · {} failed · {} ready   {time} UTC   Ctrl-C quits",
-            questions.len(),
-            running.len(),
-            to_accept.len(),
-            failed.len(),
-            ready.len()
-        ));
-        let mut room = size.lines.saturating_sub(1);
-        let shown = questions.len().min(room.saturating_sub(2) / QUESTION_LINES);
-        if !questions.is_empty() && shown > 0 {
-            screen.heading("QUESTIONS   baton answer QUESTION TEXT", &mut room);
-            for record in questions.iter().take(shown) {
-                let question = &record.question;
-                let task = record.task_id.map(|task: TaskId| format!("  {task}")).unwrap_or_default();
-                screen.push(&format!("? {}{task}  {}", question.id, age(record.asked_at, *now)));
-                screen.push(&format!("    {}", one_line(question.text().as_str())));
-                room = room.saturating_sub(QUESTION_LINES);
+/// None if the person does not want to wait.
+async fn reconnect(
+    options: &GlobalOptions,
+    state: &mut WatchState,
+    terminal: &mut DefaultTerminal,
+    keys: &mut mpsc::Receiver<Event>,
+) -> Option<Api> {
+    loop {
+        let _ = terminal.draw(|frame| draw(frame, state, Instant::now()));
+        tokio::select! {
+            () = sleep(RECONNECT_AFTER) => {}
+            key = keys.recv() => {
+                let quits = |request: &Request| *request == Request::Quit;
+                if let Some(Event::Key(key)) = key && state.key(key, Instant::now()).iter().any(quits) {
+                    return None;
+                }
+                continue;
             }
-            screen.rest(questions.len() - shown, &mut room);
         }
-        screen.tasks("RUNNING", "▶", running, *now, &mut room);
-        screen.tasks("TO ACCEPT   baton accept TASK", "✓", to_accept, *now, &mut room);
-        screen.tasks("FAILED   baton task retry TASK", "✗", failed, *now, &mut room);
-        screen.tasks("NEXT", "·", ready, *now, &mut room);
-        if screen.lines.len() == 1 {
-            screen.push("");
-            screen.push("No tasks. Add one: baton task add TITLE");
+        if let Ok(api) = Api::open(options).await {
+            state.notice = None;
+            return Some(api);
         }
-        screen.fit(size)
-    }
-
-    fn tasks(&mut self, heading: &str, sign: &str, tasks: &[TaskSummary], now: Timestamp, room: &mut usize) {
-        let shown = tasks.len().min(room.saturating_sub(2));
-        if shown == 0 {
-            return;
-        }
-        self.heading(heading, room);
-        for task in tasks.iter().take(shown) {
-            let age = age(task.updated_at, now);
-            self.push(&format!("{sign} {}  {age:>6}  {}", task.task_id, one_line(task.title.as_str())));
-            *room = room.saturating_sub(1);
-        }
-        self.rest(tasks.len() - shown, room);
-    }
-
-    fn heading(&mut self, text: &str, room: &mut usize) {
-        self.push("");
-        self.push(text);
-        *room = room.saturating_sub(2);
-    }
-
-    fn rest(&mut self, count: usize, room: &mut usize) {
-        if count > 0 && *room > 0 {
-            self.push(&format!("  … and {count} more"));
-            *room -= 1;
-        }
-    }
-
-    fn push(&mut self, line: &str) {
-        self.lines.push(line.to_owned());
-    }
-
-    fn fit(mut self, size: ScreenSize) -> Self {
-        self.lines.truncate(size.lines);
-        for line in &mut self.lines {
-            *line = line.chars().take(size.columns).collect();
-        }
-        self
     }
 }
 
-impl fmt::Display for WatchScreen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines.join("\n"))
-    }
+/// A thread of its own reads the terminal: reading blocks, and nothing else may.
+fn read_keys() -> mpsc::Receiver<Event> {
+    let (sender, keys) = mpsc::channel(KEYS_MAX);
+    std::thread::spawn(move || {
+        while let Ok(event) = event::read() {
+            if sender.blocking_send(event).is_err() {
+                return;
+            }
+        }
+    });
+    keys
 }
 
-/// The first line, without control characters: agents must not send escape sequences to the terminal.
-fn one_line(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+struct Screen<'a> {
+    api: &'a Api,
+    state: &'a mut WatchState,
+    terminal: &'a mut DefaultTerminal,
+    keys: &'a mut mpsc::Receiver<Event>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use baton_core::base::priority::Priority;
-    use baton_core::base::task_type::TaskType;
-    use baton_core::base::text::NonBlank;
-    use baton_core::task::state::{QueueName, TaskStatus};
+type Work<'a> = Pin<Box<dyn Future<Output = Result<String, CliError>> + 'a>>;
 
-    fn task(bits: u32, title: &str) -> TaskSummary {
-        let session: baton_core::base::id::SessionId = "cli".parse().unwrap();
-        TaskSummary {
-            task_id: TaskId::from_bits(bits),
-            task_group_id: session.clone(),
-            session_id: session,
-            project_id: None,
-            title: NonBlank::new(title).unwrap(),
-            task_type: TaskType::Implementation,
-            priority: Priority::default(),
-            status: TaskStatus::Running,
-            queue: QueueName::Claimed,
-            show_reply_ui: false,
-            is_breakdown: false,
-            re_breakdown_depth: 0,
-            replaces_task_id: None,
-            too_large: None,
-            needs_review: Vec::new(),
-            held_because: None,
-            start_at: None,
-            waits_until: None,
-            question: None,
-            created_at: Timestamp::from_ms(0),
-            updated_at: Timestamp::from_ms(0),
-            version: 1,
-        }
-    }
-
-    fn snapshot() -> WatchSnapshot {
-        WatchSnapshot {
-            now: Timestamp::from_ms(90_000),
-            questions: Vec::new(),
-            running: vec![task(1, "Serve\x1b[31m it"), task(2, "Fix it")],
-            to_accept: Vec::new(),
-            failed: Vec::new(),
-            ready: (3..20).map(|bits| task(bits, "Next")).collect(),
-        }
-    }
-
-    #[test]
-    fn everything_fits_any_size() {
-        for lines in 0..40 {
-            for columns in [0, 1, 20, 200] {
-                let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns, lines });
-                assert!(drawn.lines.len() <= lines);
-                assert!(drawn.lines.iter().all(|line| line.chars().count() <= columns));
+impl<'a> Screen<'a> {
+    async fn run(mut self) -> Result<Left, CliError> {
+        let api = self.api;
+        let mut events = api.events(api.last_event().await?).await?;
+        self.reload().await?;
+        self.load_detail().await;
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut is_stale, mut decided) = (false, VecDeque::<Decision>::new());
+        let mut work: Option<Work<'a>> = None;
+        let mut signals = Signals::install()?;
+        loop {
+            let now = Instant::now();
+            let drawn = self.terminal.draw(|frame| draw(frame, self.state, now));
+            drawn.map_err(|error| {
+                CliError::failed(format!("cannot draw: {error}"), "baton status prints the same")
+            })?;
+            if work.is_none() {
+                decided.extend(self.state.take_due(now));
+                work = decided.pop_front().map(|decision| -> Work<'a> { Box::pin(decision.carry_out(api)) });
+            }
+            tokio::select! {
+                key = self.keys.recv() => {
+                    let Some(key) = key else { return Ok(Left::Quit) };
+                    for request in self.requests(&key) {
+                        match request {
+                            Request::Quit => return self.quit(work, decided).await,
+                            Request::LoadDetail => self.load_detail().await,
+                            Request::CarryOut(decision) => decided.push_back(decision),
+                            Request::OpenPage(task) => self.open_page(task.map(|task| task.to_string())),
+                        }
+                    }
+                }
+                () = signals.next() => return self.quit(work, decided).await,
+                changed = next(&mut events) => {
+                    if !changed? {
+                        return Ok(Left::Away);
+                    }
+                    is_stale = true;
+                }
+                ended = finished(&mut work) => {
+                    work = None;
+                    is_stale = true;
+                    self.state.notice = Some(match ended {
+                        Ok(told) => format!("{told}."),
+                        Err(error) if error.code == UNREACHABLE => return Err(error),
+                        Err(error) => format!("{}; {}", error.message, error.hint),
+                    });
+                }
+                _ = tick.tick() => {
+                    if is_stale {
+                        is_stale = false;
+                        self.reload().await?;
+                        self.load_detail().await;
+                    } else if self.state.pane == Pane::Log && self.state.scroll == 0 {
+                        // It grows without events.
+                        self.load_detail().await;
+                    }
+                }
             }
         }
     }
 
-    #[test]
-    fn the_screen_as_a_whole() {
-        let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns: 60, lines: 12 }).to_string();
-        insta::assert_snapshot!(drawn, @r"
-        baton  0 questions · 2 running · 0 to accept · 0 failed · 17
+    fn requests(&mut self, event: &Event) -> Vec<Request> {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.state.key(*key, Instant::now()),
+            // The next picture fits the new size.
+            _ => Vec::new(),
+        }
+    }
 
-        RUNNING
-        ▶ TASK-00000001   1 min  Serve [31m it
-        ▶ TASK-00000002   1 min  Fix it
+    /// What was decided is done first.
+    async fn quit(self, work: Option<Work<'a>>, mut decided: VecDeque<Decision>) -> Result<Left, CliError> {
+        if let Some(work) = work {
+            work.await?;
+        }
+        decided.extend(self.state.take_pending());
+        for decision in decided {
+            decision.carry_out(self.api).await?;
+        }
+        Ok(Left::Quit)
+    }
 
-        NEXT
-        · TASK-00000003   1 min  Next
-        · TASK-00000004   1 min  Next
-        · TASK-00000005   1 min  Next
-        · TASK-00000006   1 min  Next
-        · TASK-00000007   1 min  Next
-        ");
+    async fn reload(&mut self) -> Result<(), CliError> {
+        let snapshot = WatchSnapshot::load(self.api, ROWS_MAX).await?;
+        if self.state.refresh(snapshot) {
+            self.state.scroll = 0;
+        }
+        Ok(())
+    }
+
+    async fn load_detail(&mut self) {
+        self.state.detail = detail::load(self.api, self.state.selected(), self.state.pane).await;
+    }
+
+    fn open_page(&mut self, task: Option<String>) {
+        let address = server_file::recorded_url(&self.api.place).filter(|_| self.api.is_served());
+        self.state.notice = Some(match address {
+            Some(address) => {
+                let url =
+                    task.map_or_else(|| format!("{address}/"), |task| format!("{address}/tasks/{task}"));
+                if browser::open(&url) { format!("Opened {url}") } else { url }
+            }
+            None => "No server is running here; start it: baton up".to_owned(),
+        });
+    }
+}
+
+/// False once the server has ended.
+async fn next(events: &mut EventStream) -> Result<bool, CliError> {
+    Ok(events.next().await?.is_some())
+}
+
+async fn finished(work: &mut Option<Work<'_>>) -> Result<String, CliError> {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
     }
 }

@@ -1,11 +1,11 @@
 //! The loop without a terminal, with answers from a file, and inside tmux.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::json;
 
 use super::fixture::{LoopFixture, ONE_ROUND, stderr};
+use crate::tmux::Tmux;
 
 #[test]
 fn answers_are_read_from_the_file_in_order_and_then_the_loop_waits() {
@@ -83,60 +83,28 @@ fn agents_that_submit_no_plan_fail_the_loop() {
     assert_eq!(fixture.repo.queue(&task), "incoming");
 }
 
-/// A terminal in a separate tmux server.
-struct Tmux(String);
-
-impl Tmux {
-    fn run(&self, arguments: &[&str]) -> String {
-        let output =
-            Command::new("tmux").args(["-L", &self.0, "-f", "/dev/null"]).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    fn shows(&self, fixture: &LoopFixture, what: &str) {
-        let mut screen = String::new();
-        fixture.repo.until(&format!("tmux shows {what:?}"), || {
-            screen = self.run(&["capture-pane", "-p", "-J", "-S", "-2000", "-t", "loop"]);
-            screen.contains(what)
-        });
-    }
-
-    fn types(&self, line: &str) {
-        self.run(&["send-keys", "-t", "loop", line, "Enter"]);
-    }
-}
-
-impl Drop for Tmux {
-    fn drop(&mut self) {
-        let _ = Command::new("tmux").args(["-L", &self.0, "kill-server"]).output();
-    }
-}
-
 #[test]
 fn the_loop_runs_inside_tmux_and_ctrl_c_interrupts_it() {
     let fixture = LoopFixture::new();
     fixture.add("Build it");
-    let tmux = Tmux(format!("baton-test-{}", std::process::id()));
     let ended = fixture.repo.home.join("ended");
     let line = format!(
-        "cd '{}' && BATON_USER=mia '{}' loop; echo $? > '{}'; cat",
-        fixture.repo.folder.display(),
+        "BATON_USER=mia '{}' loop; echo $? > '{}'; cat",
         env!("CARGO_BIN_EXE_baton"),
         ended.display()
     );
-    tmux.run(&["new-session", "-d", "-s", "loop", "-x", "120", "-y", "40", &line]);
+    let tmux = Tmux::start("loop", &fixture.repo.folder, &line);
     for (question, answer) in
         ["Ready to execute?", "Execute: First part?", "Done: First part?"].iter().zip(ONE_ROUND)
     {
-        tmux.shows(&fixture, question);
+        tmux.shows(question);
         tmux.types(answer);
     }
-    tmux.shows(&fixture, "Execute: Second part?");
-    tmux.run(&["send-keys", "-t", "loop", "C-c"]);
+    tmux.shows("Execute: Second part?");
+    tmux.press(&["C-c"]);
     fixture.repo.until("the loop ends", || ended.exists());
     fixture.repo.until("its code is written", || fs::read_to_string(&ended).unwrap().trim() == "130");
-    tmux.shows(&fixture, "no work is lost");
+    tmux.shows("no work is lost");
     assert_eq!(fixture.task_titled("First part")["queue"], "done");
 }
 
