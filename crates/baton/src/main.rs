@@ -51,8 +51,11 @@ fn main() -> ExitCode {
         .var(commands::shell::COMPLETE_VARIABLE)
         .bin("baton")
         .complete();
-    let given = cli::with_groups(cli::Cli::command()).get_matches();
-    let arguments = cli::Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
+    let given = cli::with_groups(cli::Cli::command()).try_get_matches();
+    let arguments = match given.and_then(|given| cli::Cli::from_arg_matches(&given)) {
+        Ok(arguments) => arguments,
+        Err(error) => return output::usage_error(&error),
+    };
     // Starts nothing before the first agent does.
     if let Ok(program) = std::env::current_exe() {
         baton_engine::keeper::enable(program.clone(), [AGENT_KEEPER]);

@@ -157,13 +157,14 @@ pub(crate) enum TaskCommand {
         task: String,
     },
     /// Print the agent's log of the last attempt
-    #[command(
-        after_help = "Examples:\n  baton task log TASK-9a69e916\n  baton task log TASK-9a69e916 | tail"
-    )]
+    #[command(after_help = "Examples:\n  baton task log TASK-9a69e916\n  baton task log -f TASK-9a69e916")]
     Log {
         /// Task id, or a unique prefix of it
         #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
+        /// Keep printing what the agent writes, until it ends
+        #[arg(short, long)]
+        follow: bool,
     },
     /// Print the changes a task made
     #[command(

@@ -269,6 +269,7 @@ impl LoopSession<'_> {
                 message: format!("{} waits for an answer, and there is no terminal to give one", question.id),
                 hint: format!("answer it, then continue: baton answer {} TEXT, then baton loop", question.id),
                 code: UNANSWERED,
+                reason: None,
             });
         };
         let line = typed_answer(&line, question.id);
@@ -340,6 +341,7 @@ impl LoopSession<'_> {
                     message: "nobody answered, so the loop was stopped (--unattended fail)".to_owned(),
                     hint: "answer yourself: baton loop".to_owned(),
                     code: UNANSWERED,
+                    reason: None,
                 })
             }
             Some(_) | None => Ok(()),
@@ -354,6 +356,7 @@ impl LoopSession<'_> {
             message: "the loop was stopped; no work is lost".to_owned(),
             hint: "start again: baton loop; continue open tasks: baton loop --from execute".to_owned(),
             code: INTERRUPTED,
+            reason: None,
         })
     }
 }

@@ -7,7 +7,7 @@ use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::context;
-use crate::error::{self, CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
+use crate::error::{CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
 use crate::output;
 
@@ -122,8 +122,9 @@ impl From<UserTaskError> for CliError {
         };
         Self {
             message: error.to_string(),
-            hint: error::with_code(&error.hint(), error.explained().code),
+            hint: error.hint(),
             code,
+            reason: Some(error.explained().code.to_owned()),
         }
     }
 }

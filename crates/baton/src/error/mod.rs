@@ -13,6 +13,8 @@ pub(crate) struct CliError {
     pub message: String,
     pub hint: String,
     pub code: u8,
+    /// What `baton explain` explains, where it does.
+    pub reason: Option<String>,
 }
 
 // The exit codes; documented, so they do not change.
@@ -25,19 +27,19 @@ pub(crate) const UNANSWERED: u8 = 10;
 
 impl CliError {
     pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), code: FAILED }
+        Self { message: message.into(), hint: hint.into(), code: FAILED, reason: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), code: USAGE }
+        Self { message: message.into(), hint: hint.into(), code: USAGE, reason: None }
     }
 
     pub(crate) fn unreachable(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), code: UNREACHABLE }
+        Self { message: message.into(), hint: hint.into(), code: UNREACHABLE, reason: None }
     }
 
     pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), code: REFUSED }
+        Self { message: message.into(), hint: hint.into(), code: REFUSED, reason: None }
     }
 
     pub(crate) fn bug(message: impl Into<String>) -> Self {
@@ -59,14 +61,9 @@ impl From<EngineError> for CliError {
             ErrorKind::Internal => FAILED,
         };
         let (message, reason) = (error.to_string(), error.explained().code);
-        let hint = with_code(&commands::hint(reason, &error.hint(), &message), reason);
-        Self { message, hint, code }
+        let hint = commands::hint(reason, &error.hint(), &message);
+        Self { message, hint, code, reason: Some(reason.to_owned()) }
     }
-}
-
-/// Adds the error's code as the last line.
-pub(crate) fn with_code(hint: &str, code: &str) -> String {
-    format!("{hint}\nMore: baton explain {code}")
 }
 
 impl From<ClientError> for CliError {
@@ -79,7 +76,8 @@ impl From<ClientError> for CliError {
             ClientError::Silent(_) => "check the output of baton up; restart it if it hangs",
             ClientError::Garbled(_) => "the server may be a different version of Baton: restart baton up",
         };
-        Self { message: error.to_string(), hint: with_code(hint, error.explained().code), code: UNREACHABLE }
+        let reason = Some(error.explained().code.to_owned());
+        Self { message: error.to_string(), hint: hint.to_owned(), code: UNREACHABLE, reason }
     }
 }
 
@@ -92,9 +90,9 @@ impl From<&ApiError> for CliError {
             Code::MethodNotAllowed | Code::Internal => FAILED,
         };
         let hint = match &refusal.reason {
-            Some(reason) => with_code(&commands::hint(reason, &refusal.hint, &refusal.message), reason),
+            Some(reason) => commands::hint(reason, &refusal.hint, &refusal.message),
             None => refusal.hint.clone(),
         };
-        Self { message: refusal.message.clone(), hint, code }
+        Self { message: refusal.message.clone(), hint, code, reason: refusal.reason.clone() }
     }
 }

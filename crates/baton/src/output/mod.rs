@@ -3,7 +3,6 @@
 //! No other module prints.
 
 mod age;
-mod full_screen;
 mod logging;
 mod progress;
 mod visible;
@@ -15,13 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde_json::json as object;
 
-use crate::error::{CliError, FAILED};
+use crate::error::{CliError, FAILED, USAGE};
 
 pub(crate) use self::age::{age, time};
-pub(crate) use self::full_screen::{FullScreen, ScreenSize};
 pub(crate) use self::logging::{speak_json, spoken_in};
 pub(crate) use self::progress::ProgressBar;
-use self::visible::visible;
+pub(crate) use self::visible::visible;
 
 /// Whether anything was printed to standard output.
 static HAS_DATA: AtomicBool = AtomicBool::new(false);
@@ -84,6 +82,14 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
+/// Prints more of a text that grows. False once nobody reads it any more.
+pub(crate) fn more(text: &str) -> bool {
+    HAS_DATA.store(true, Ordering::Relaxed);
+    let mut stdout = std::io::stdout().lock();
+    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_ok()
+}
+
 /// The exit code of a child process; shells keep eight bits.
 pub(crate) fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
@@ -93,16 +99,31 @@ pub(crate) fn exit(code: i32) -> ExitCode {
 pub(crate) fn error(error: &CliError, is_json: bool) -> ExitCode {
     progress::close();
     if is_json && !HAS_DATA.load(Ordering::Relaxed) {
-        let CliError { message, hint, code } = error;
-        let object = object!({ "error": { "message": message, "hint": hint, "exit_code": code } });
+        let CliError { message, hint, code, reason } = error;
+        let error = object!({ "code": reason, "message": message, "hint": hint, "exit_code": code });
+        let object = object!({ "error": error });
         // A closed pipe changes nothing: the exit code says it too.
         let _ = writeln!(std::io::stdout(), "{object}");
     }
     if !logging::error(error) {
-        let text = format!("error: {}\n\nHint: {}", error.message, error.hint);
+        let more = error.reason.as_ref().map(|reason| format!("\nMore: baton explain {reason}"));
+        let text = format!("error: {}\n\nHint: {}{}", error.message, error.hint, more.unwrap_or_default());
         let _ = writeln!(std::io::stderr(), "{}", visible(&text));
     }
     ExitCode::from(error.code)
+}
+
+/// Words that are no command, or `--help`, which is no error. As clap prints them; with `--json` among the words, as JSON
+/// first.
+pub(crate) fn usage_error(error: &clap::Error) -> ExitCode {
+    let is_json = std::env::args_os().any(|word| word == "--json");
+    if is_json && error.use_stderr() {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let object = object!({ "code": "usage", "message": message, "hint": text, "exit_code": USAGE });
+        let _ = writeln!(std::io::stdout(), "{}", object!({ "error": object }));
+    }
+    error.exit()
 }
 
 /// One JSON document, indented.

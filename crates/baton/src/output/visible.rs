@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Shows control characters instead of sending them. Titles, questions and logs come from agents: an escape sequence
 /// could repaint the screen or write the clipboard, and marks of writing direction could reorder a command to copy.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_dangerous) {
         text.chars().map(|c| if is_dangerous(c) { picture(c) } else { c }).collect::<String>().into()
     } else {

@@ -355,6 +355,13 @@ fn an_error_is_json_for_who_asked_for_json() {
     let to_people = String::from_utf8(output.stderr).unwrap();
     assert!(!message.is_empty() && to_people.contains(message), "{message}: {to_people}");
     assert!(!said["error"]["hint"].as_str().unwrap().is_empty());
+    assert_eq!(said["error"]["code"], "not_found", "{said:#}");
+    // Words that are no command.
+    let output = folder.run(&["--json", "task", "nonsense"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(said["error"]["code"], "usage", "{said:#}");
+    assert!(said["error"]["message"].as_str().unwrap().contains("nonsense"), "{said:#}");
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Piece {
     pub is_cut: bool,
     /// Where the next piece begins; none at the end.
     pub next_offset: Option<u64>,
+    /// Where this piece ends. What is written later begins there.
+    pub end_offset: u64,
 }
 
 impl Piece {
@@ -35,6 +37,7 @@ impl Piece {
             text: text[from..to].to_owned(),
             is_cut: from > 0 || to < text.len(),
             next_offset: (to < text.len()).then_some(to as u64),
+            end_offset: to as u64,
         }
     }
 
@@ -56,6 +59,7 @@ impl Piece {
             is_cut: from > 0 || to < len,
             // A file that has become shorter meanwhile is at its end.
             next_offset: (from < to && to < len).then_some(to),
+            end_offset: to,
         }
     }
 }

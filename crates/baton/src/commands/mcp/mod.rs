@@ -107,6 +107,7 @@ async fn serve(tools: impl ToolProvider) -> Result<String, CliError> {
         message,
         hint: "an MCP client starts this command and sends the first message".to_owned(),
         code: FAILED,
+        reason: None,
     })
 }
 

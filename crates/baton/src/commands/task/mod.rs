@@ -2,6 +2,7 @@
 
 mod check_output;
 pub(crate) mod edit;
+mod log_follow;
 pub(crate) mod show;
 mod start_time;
 
@@ -112,11 +113,9 @@ pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliEr
             let id = post_decision(api, &task, "release", &json!({})).await?;
             api.confirm(id, &format!("Released {id}.\n")).await
         }
-        TaskCommand::Log { task } => log(api, api.task_id(&task).await?).await,
-        TaskCommand::Diff { task } => {
-            let id = api.task_id(&task).await?;
-            Ok(fetch_all(api, &format!("/api/tasks/{id}/diff")).await?.0)
-        }
+        TaskCommand::Log { task, follow: false } => log(api, api.task_id(&task).await?).await,
+        TaskCommand::Log { task, follow: true } => log_follow::run(api, api.task_id(&task).await?).await,
+        TaskCommand::Diff { task } => diff(api, api.task_id(&task).await?).await,
         TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
     }
 }
@@ -195,6 +194,18 @@ pub(crate) async fn fetch_all(api: &Api, path: &str) -> Result<(String, Value), 
         first.get_or_insert(page);
     }
     Ok((text, first.unwrap_or_default()))
+}
+
+async fn diff(api: &Api, id: TaskId) -> Result<String, CliError> {
+    let (text, mut first) = fetch_all(api, &format!("/api/tasks/{id}/diff")).await?;
+    if api.is_json {
+        (first["text"], first["next_offset"], first["is_cut"]) = (json!(text), Value::Null, json!(false));
+        return output::json(&first);
+    }
+    if text.is_empty() {
+        output::talk(&format!("{id} has changed nothing."));
+    }
+    Ok(text)
 }
 
 /// The log of the last attempt that has one.

@@ -108,6 +108,7 @@ async fn bind(listen: SocketAddr) -> Result<Server, CliError> {
         },
         message: format!("cannot listen on {listen}: {error}"),
         code: FAILED,
+        reason: None,
     })
 }
 

@@ -1,5 +1,7 @@
 //! `baton status`, `cost`, `stop`, `open` and `review`, with an agent at work and with its results.
 
+use std::io::{BufRead, BufReader};
+
 use serde_json::json;
 
 use crate::engine::test_repo::TestRepo;
@@ -13,6 +15,22 @@ fn repo_with_gate() -> (TestRepo, Gate) {
     let started = repo.home.join("started").display().to_string();
     repo.set_agent(&format!("touch {started}\n{}\necho '{usage}'\nwork", gate.wait()));
     (repo, gate)
+}
+
+#[test]
+fn what_a_stopped_attempt_used_is_part_of_the_cost() {
+    let repo = TestRepo::with_agent("true", "");
+    let usage = r#"{"baton":"usage","input_tokens":100,"output_tokens":20,"cost_usd":1.25}"#;
+    repo.set_agent(&format!("echo '{usage}'\necho 'Used something.'\nsleep 600"));
+    let task = repo.add("Paint it", &[]);
+    let up = repo.up();
+    repo.until("the use is read", || repo.stdout(&["task", "log", &task]).contains("Used something."));
+    repo.stdout(&["stop", &task]);
+    repo.until("the use is booked", || repo.json(&["cost"])["total"]["cost_micro_usd"] == 1_250_000);
+    let record = repo.attempts(&task)[0].clone();
+    assert_eq!(record["closing"]["closing"], "stopped", "{record}");
+    assert_eq!(record["used"]["input_tokens"], 100, "{record}");
+    up.end();
 }
 
 #[test]
@@ -93,5 +111,23 @@ fn review_shows_the_changes_and_decides() {
     });
     repo.stdout(&["review", &task, "--accept"]);
     repo.until_queue(&task, "done");
+    up.end();
+}
+
+#[test]
+fn a_log_is_followed_until_the_agent_ends() {
+    let (repo, gate) = repo_with_gate();
+    repo.set_agent(&format!("echo 'First line.'\n{}\necho 'Last line.'\nwork", gate.wait()));
+    let task = repo.add("Paint it", &[]);
+    let up = repo.up();
+    let mut following =
+        repo.baton(&["task", "log", "-f", &task]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut until =
+        |what: &str| lines.find(|line| line.contains(what)).expect("it is printed while it is written");
+    until("First line.");
+    gate.open();
+    until("Last line.");
+    assert!(following.wait().unwrap().success());
     up.end();
 }

@@ -161,6 +161,7 @@ fn piece(more: &[(&str, Value)]) -> Value {
         ("text", text()),
         ("is_cut", flag()),
         ("next_offset", or_null(&count())),
+        ("end_offset", count()),
     ];
     fields.extend_from_slice(more);
     object(&fields)
