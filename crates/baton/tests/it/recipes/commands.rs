@@ -169,3 +169,17 @@ fn recipe_check_finds_the_position_in_every_kind_of_file() {
     Hint: fix them; until then the previous version, or the built-in one, is used
     "#);
 }
+
+#[test]
+fn a_recipe_cannot_end_for_a_reason_that_only_baton_has() {
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    fixture.recipe(
+        "mine.yml",
+        "id: mine\nlabel: Mine\ndescription: Ends oddly.\ninitial_step: start\nsteps:\n  start:\n    prompt: Go.\n    \
+         outcomes: [done]\n    on_outcome:\n      done: { exit: internal-error }\n",
+    );
+    let checked = fixture.run(&["recipe", "check"]);
+    let printed = [checked.stdout, checked.stderr].concat();
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(!checked.status.success() && printed.contains("internal-error"), "{printed}");
+}
