@@ -3,6 +3,7 @@
 mod event_cache;
 pub mod guide;
 pub(crate) mod principal;
+pub(crate) mod waiting_count;
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -17,9 +18,9 @@ use crate::http::error::{ApiError, Code};
 use crate::http::guard::HttpGuard;
 use crate::http::limits::{RateLimit, STREAMS_MAX};
 use crate::observe::metrics::Metrics;
-use crate::pages::for_you::CountedWaiting;
 use crate::state::event_cache::EventCache;
 use crate::state::guide::GuideFn;
+use crate::state::waiting_count::CountedWaiting;
 
 /// The application state. Cheap to clone.
 pub struct App(Arc<AppState>);

@@ -4,7 +4,6 @@ pub(super) mod review;
 mod standing;
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display, Formatter};
 use std::sync::PoisonError;
 
 use axum::extract::State;
@@ -29,6 +28,7 @@ use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::question::{self, load_tasks};
 use crate::state::App;
+use crate::state::waiting_count::{CountedWaiting, WaitingCount};
 
 /// Questions per page.
 const SHOWN_MAX: u32 = 100;
@@ -77,20 +77,6 @@ struct Waiting {
     holds: Vec<Hold>,
 }
 
-/// How many things wait, as every page shows it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct WaitingCount {
-    pub total: u64,
-    /// There are more than are counted.
-    pub is_more: bool,
-}
-
-impl Display for WaitingCount {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.total, if self.is_more { "+" } else { "" })
-    }
-}
-
 impl Waiting {
     async fn load(app: &App) -> Result<Self, PageError> {
         Ok(Self {
@@ -121,14 +107,6 @@ pub(crate) async fn count_waiting(app: &App, seq: u64, now: Timestamp) -> Result
     *app.waiting.lock().unwrap_or_else(PoisonError::into_inner) =
         Some(CountedWaiting { seq, at: now, count });
     Ok(count)
-}
-
-/// A count that is kept until something happens.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CountedWaiting {
-    seq: u64,
-    at: Timestamp,
-    count: WaitingCount,
 }
 
 /// The questions of tasks to review that are settled.

@@ -11,7 +11,7 @@ use baton_engine::reports::accounts;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::api::views::health::failing;
-use crate::pages::for_you::{WaitingCount, count_waiting};
+use crate::pages::for_you::count_waiting;
 use crate::pages::frame::assets::address;
 use crate::pages::frame::guide::{self, GUIDED_TASKS_MAX};
 use crate::pages::frame::keys;
@@ -21,6 +21,7 @@ use crate::pages::frame::response::{PageError, page};
 use crate::pages::widgets::words::{money, span};
 use crate::state::App;
 use crate::state::guide::Guide;
+use crate::state::waiting_count::WaitingCount;
 
 /// What every page needs besides its own content.
 pub(crate) struct Frame {
