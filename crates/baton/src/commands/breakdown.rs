@@ -131,6 +131,16 @@ fn render_plan(plan: &Plan) -> String {
         let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
         let after = if after.is_empty() { String::new() } else { format!("  (after {})", after.join(", ")) };
         let _ = write!(text, "\n{number}. {}{after}", item.title);
+        for line in item.description.trim().lines() {
+            let _ = write!(text, "\n   {line}");
+        }
+        for criterion in &item.acceptance_criteria {
+            let _ = write!(text, "\n   - {criterion}");
+        }
+        // Whoever approves the plan lets these run.
+        for command in &item.verification {
+            let _ = write!(text, "\n   Verified by: {command}");
+        }
     }
     text + "\n"
 }
