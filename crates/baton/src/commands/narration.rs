@@ -1,6 +1,6 @@
 //! What happens, in one line for each event that a person cares about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use baton_core::base::id::TaskId;
 use baton_core::records::event::EventBody;
@@ -16,8 +16,6 @@ pub(crate) struct Narration {
     titles: BTreeMap<TaskId, String>,
     /// Names tasks by their ids too, for commands to be typed.
     has_ids: bool,
-    /// Accepted work on its way into its branch.
-    landing: BTreeSet<TaskId>,
     /// Tasks that are over.
     pub done: usize,
 }
@@ -85,12 +83,7 @@ impl Narration {
                     AcceptedBy::PlanApproved { .. } => {
                         format!("✔ {}: plan approved", self.name(*task))
                     }
-                    AcceptedBy::Actor { .. } if self.landing.contains(task) => {
-                        format!("✔ {}: accepted and landed", self.name(*task))
-                    }
-                    AcceptedBy::Actor { .. } => {
-                        format!("✔ {}: accepted; there was nothing to land", self.name(*task))
-                    }
+                    AcceptedBy::Actor { .. } => format!("✔ {}: accepted and landed", self.name(*task)),
                     AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
                 })
             }
@@ -105,11 +98,8 @@ impl Narration {
             EventBody::TaskRequeued { task, .. } => {
                 Some(format!("← {}: back in the queue", self.name(*task)))
             }
-            EventBody::TaskLanding { task, .. } => {
-                self.landing.insert(*task);
-                let told =
-                    || format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task));
-                self.has_ids.then(told)
+            EventBody::TaskLanding { task, .. } if self.has_ids => {
+                Some(format!("⇢ {}: accepted; it lands when the checks pass with it", self.name(*task)))
             }
             EventBody::TaskLandingDelayed { task, reason } => {
                 Some(format!("‖ {}: waits, because {}", self.name(*task), reason.headline()))

@@ -119,7 +119,7 @@ fn render(status: &StatusReport) -> String {
     let parts = [
         (waiting.questions, "question", "baton questions"),
         (waiting.to_review, "task to review", "baton task list --queue provisional"),
-        (waiting.standstills, "other item", "baton questions"),
+        (waiting.standstills, "matter to decide", "baton questions"),
     ];
     text.push('\n');
     if parts.iter().all(|(count, ..)| *count == 0) {

@@ -2,7 +2,9 @@
 //! and is started again. The boundaries are not chosen: a first run writes down all that it passes.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 
 use crate::demo::{BRANCH, Demo, PATIENCE, ends_within, exit_code};
@@ -15,7 +17,7 @@ const WORKERS: usize = 2;
 /// What the demo's own check asks of a tree: each greeting begins with a number of its own.
 fn numbers_are_unique(demo: &Demo, commit: &str) -> bool {
     let files = demo.git(&["ls-tree", "-r", "--name-only", commit, "greetings/"]);
-    let texts = files.lines().filter(|file| file.ends_with(".txt"));
+    let texts = files.lines().filter(|file| Path::new(file).extension().is_some_and(|end| end == "txt"));
     let numbers: Vec<String> = texts
         .map(|file| demo.git(&["show", &format!("{commit}:{file}")]))
         .map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
@@ -83,7 +85,7 @@ fn after_a_fault_at_any_boundary_everything_is_done_once() {
                     let end = try_fault(point);
                     let mut ends = ends.lock().unwrap();
                     ends.insert(point.clone(), end);
-                    println!("{} of {}: {point}: {end:?}", ends.len(), all.len());
+                    let _ = writeln!(std::io::stderr(), "{} of {}: {point}: {end:?}", ends.len(), all.len());
                 }
             });
         }

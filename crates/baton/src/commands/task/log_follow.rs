@@ -16,18 +16,18 @@ use crate::output;
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Deserialize)]
-struct LogPiece {
+struct FollowedLog {
     attempt_id: Option<AttemptId>,
     text: String,
     end_offset: u64,
 }
 
-/// Ends when no agent works on the task any more. An attempt that begins meanwhile is followed too.
+/// Ends when no agent works on the task, and none is about to. An attempt that begins meanwhile is followed too.
 pub(super) async fn run(api: &Api, id: TaskId) -> Result<String, CliError> {
     let mut followed: Option<(AttemptId, u64)> = None;
     loop {
         // Looked at before the log: what was written until then is printed.
-        let is_at_work = matches!(api.task(id).await?.state, TaskState::Claimed { .. });
+        let is_at_work = goes_on(&api.task(id).await?.state);
         let from = followed.map_or(0, |(_, end)| end);
         let mut piece = read(api, id, from).await?;
         if let (Some(attempt), Some((before, _))) = (piece.attempt_id, followed)
@@ -50,8 +50,19 @@ pub(super) async fn run(api: &Api, id: TaskId) -> Result<String, CliError> {
     }
 }
 
+/// Whether an agent works on it, or will without a person's word.
+const fn goes_on(state: &TaskState) -> bool {
+    matches!(
+        state,
+        TaskState::Incoming
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::Breakdown { released: true }
+    )
+}
+
 /// False once nobody reads it.
-fn print(api: &Api, piece: &LogPiece) -> Result<bool, CliError> {
+fn print(api: &Api, piece: &FollowedLog) -> Result<bool, CliError> {
     if api.is_json {
         let line = json!({ "attempt_id": piece.attempt_id, "text": piece.text });
         return Ok(output::more(&output::json_line(&line)?));
@@ -59,6 +70,6 @@ fn print(api: &Api, piece: &LogPiece) -> Result<bool, CliError> {
     Ok(output::more(&piece.text))
 }
 
-async fn read(api: &Api, id: TaskId, from: u64) -> Result<LogPiece, CliError> {
+async fn read(api: &Api, id: TaskId, from: u64) -> Result<FollowedLog, CliError> {
     api.get(&with_query(&format!("/api/tasks/{id}/log"), &[("offset", &from.to_string())])).await
 }

@@ -3,7 +3,7 @@
 use baton_core::base::id::{QuestionId, TaskId};
 use serde_json::{Value, json};
 
-use crate::commands::watch::rows::RowKey;
+use crate::commands::watch::rows::WatchRowKey;
 use crate::context::api::Api;
 use crate::error::CliError;
 
@@ -11,8 +11,8 @@ use crate::error::CliError;
 const STOPPED: &str = "stopped by you";
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Decision {
-    pub about: RowKey,
+pub(crate) struct WatchDecision {
+    pub about: WatchRowKey,
     /// As it is told: "Accepted TASK-…".
     pub told: String,
     path: String,
@@ -21,10 +21,10 @@ pub(crate) struct Decision {
     lands: Option<TaskId>,
 }
 
-impl Decision {
+impl WatchDecision {
     pub(crate) fn answer(question: QuestionId, answer: &str) -> Self {
         Self {
-            about: RowKey::Question(question),
+            about: WatchRowKey::Question(question),
             told: format!("Answered {question} with {answer}"),
             path: format!("/api/questions/{question}/answer"),
             body: json!({ "answer": answer }),
@@ -40,7 +40,7 @@ impl Decision {
     pub(crate) fn approve(plan: TaskId) -> Self {
         let path = format!("/api/breakdowns/{plan}/approve");
         let told = format!("Approved the plan {plan}");
-        Self { about: RowKey::Task(plan), told, path, body: json!({}), lands: None }
+        Self { about: WatchRowKey::Task(plan), told, path, body: json!({}), lands: None }
     }
 
     /// Work or a plan.
@@ -59,7 +59,7 @@ impl Decision {
     pub(crate) fn plan(breakdown: TaskId) -> Self {
         let path = format!("/api/breakdowns/{breakdown}/run");
         let told = format!("An agent plans {breakdown}");
-        Self { about: RowKey::Task(breakdown), told, path, body: json!({}), lands: None }
+        Self { about: WatchRowKey::Task(breakdown), told, path, body: json!({}), lands: None }
     }
 
     pub(crate) fn stop(task: TaskId) -> Self {
@@ -77,7 +77,7 @@ impl Decision {
 
     fn of_task(task: TaskId, verb: &str, body: Value, told: String) -> Self {
         let path = format!("/api/tasks/{task}/{verb}");
-        Self { about: RowKey::Task(task), told, path, body, lands: None }
+        Self { about: WatchRowKey::Task(task), told, path, body, lands: None }
     }
 
     /// Does it; returns what is told then.

@@ -7,13 +7,13 @@ use baton_core::base::id::TaskId;
 use serde_json::Value;
 
 use crate::commands::task::show::render;
-use crate::commands::watch::rows::{Row, RowKind};
+use crate::commands::watch::rows::{RowKind, WatchRow};
 use crate::commands::watch::state::Pane;
 use crate::context::api::Api;
 use crate::error::CliError;
 
 /// The text for a row. A task that is gone or a log that cannot be read is told there, and ends nothing.
-pub(crate) async fn load(api: &Api, row: Option<&Row>, pane: Pane) -> String {
+pub(crate) async fn load(api: &Api, row: Option<&WatchRow>, pane: Pane) -> String {
     let Some(row) = row else {
         return "Nothing waits, and nothing runs.\n\nAdd a task: baton task add TITLE".to_owned();
     };
@@ -23,7 +23,7 @@ pub(crate) async fn load(api: &Api, row: Option<&Row>, pane: Pane) -> String {
     }
 }
 
-async fn try_load(api: &Api, row: &Row, pane: Pane) -> Result<String, CliError> {
+async fn try_load(api: &Api, row: &WatchRow, pane: Pane) -> Result<String, CliError> {
     let Some(task) = row.task else { return Ok(about(row)) };
     match pane {
         Pane::Details => Ok(format!("{}{}", about(row), render(&api.task(task).await?))),
@@ -47,7 +47,7 @@ async fn log(api: &Api, task: TaskId) -> Result<String, CliError> {
 }
 
 /// What the row itself says.
-fn about(row: &Row) -> String {
+fn about(row: &WatchRow) -> String {
     match &row.kind {
         RowKind::Question(record) => asked(record),
         RowKind::Standstill(_) => format!("{}\n\n", row.note),

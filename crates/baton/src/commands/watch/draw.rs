@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
 use crate::commands::cost::dollars;
-use crate::commands::watch::rows::{Row, Section};
+use crate::commands::watch::rows::{Section, WatchRow};
 use crate::commands::watch::state::{Mode, Pane, WatchState, keys_for};
 use crate::output::visible;
 
@@ -87,7 +87,7 @@ fn draw_list(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     frame.render_stateful_widget(list, area, &mut ListState::default().with_selected(selected));
 }
 
-fn row_line(row: &Row) -> Line<'static> {
+fn row_line(row: &WatchRow) -> Line<'static> {
     let id = row.task.map(|task| format!("{task}  ")).unwrap_or_default();
     let note = if row.note.len() <= 8 { format!("{:>6}  ", row.note) } else { String::new() };
     let color = match row.section() {

@@ -43,7 +43,7 @@ pub(crate) enum RowKind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct WatchRow {
     pub kind: RowKind,
     /// None for a project that stands still, or a question of a loop.
     pub task: Option<TaskId>,
@@ -54,13 +54,13 @@ pub(crate) struct Row {
 
 /// Tells a row again after the data has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RowKey {
+pub(crate) enum WatchRowKey {
     Question(QuestionId),
     Task(TaskId),
     Title(String),
 }
 
-impl Row {
+impl WatchRow {
     pub(crate) const fn section(&self) -> Section {
         match self.kind {
             RowKind::Question(_)
@@ -74,11 +74,11 @@ impl Row {
         }
     }
 
-    pub(crate) fn key(&self) -> RowKey {
+    pub(crate) fn key(&self) -> WatchRowKey {
         match (&self.kind, self.task) {
-            (RowKind::Question(record), _) => RowKey::Question(record.question.id),
-            (_, Some(task)) => RowKey::Task(task),
-            (_, None) => RowKey::Title(self.title.clone()),
+            (RowKind::Question(record), _) => WatchRowKey::Question(record.question.id),
+            (_, Some(task)) => WatchRowKey::Task(task),
+            (_, None) => WatchRowKey::Title(self.title.clone()),
         }
     }
 
@@ -86,7 +86,7 @@ impl Row {
         match self.kind {
             RowKind::Question(_) => "?",
             RowKind::Review => "✓",
-            RowKind::Plan => "☰",
+            RowKind::Plan => "≡",
             RowKind::Failed => "✗",
             RowKind::Standstill(_) => "‖",
             RowKind::Running => "▶",
@@ -97,18 +97,18 @@ impl Row {
 }
 
 /// All rows in the order they are shown. What needs a person comes first; nothing is listed twice.
-pub(crate) fn rows(snapshot: &WatchSnapshot) -> Vec<Row> {
+pub(crate) fn rows(snapshot: &WatchSnapshot) -> Vec<WatchRow> {
     let now = snapshot.now;
-    let of_task = |kind: RowKind, task: &TaskSummary| Row {
+    let of_task = |kind: RowKind, task: &TaskSummary| WatchRow {
         kind,
         task: Some(task.task_id),
         title: one_line(task.title.as_str()),
         note: age(task.updated_at, now),
     };
-    let mut rows: Vec<Row> = snapshot
+    let mut rows: Vec<WatchRow> = snapshot
         .questions
         .iter()
-        .map(|record| Row {
+        .map(|record| WatchRow {
             kind: RowKind::Question(Box::new(record.clone())),
             task: record.task_id,
             title: one_line(record.question.text().as_str()),
@@ -121,7 +121,7 @@ pub(crate) fn rows(snapshot: &WatchSnapshot) -> Vec<Row> {
     rows.extend(snapshot.failed.iter().map(|task| of_task(RowKind::Failed, task)));
     let listed: BTreeSet<TaskId> = rows.iter().filter_map(|row| row.task).collect();
     let is_new = |standstill: &&Standstill| standstill.task_id.is_none_or(|task| !listed.contains(&task));
-    rows.extend(snapshot.standstills.iter().filter(is_new).map(|standstill| Row {
+    rows.extend(snapshot.standstills.iter().filter(is_new).map(|standstill| WatchRow {
         kind: RowKind::Standstill(standstill.reason),
         task: standstill.task_id,
         title: one_line(standstill.title.as_str()),

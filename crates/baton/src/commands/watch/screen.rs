@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use crate::commands::watch::decision::Decision;
+use crate::commands::watch::decision::WatchDecision;
 use crate::commands::watch::draw::draw;
 use crate::commands::watch::snapshot::WatchSnapshot;
 use crate::commands::watch::state::{Pane, Request, WatchState};
@@ -122,7 +122,7 @@ impl<'a> Screen<'a> {
         self.load_detail().await;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut is_stale, mut decided) = (false, VecDeque::<Decision>::new());
+        let (mut is_stale, mut decided) = (false, VecDeque::<WatchDecision>::new());
         let mut work: Option<Work<'a>> = None;
         let mut signals = Signals::install()?;
         loop {
@@ -186,7 +186,11 @@ impl<'a> Screen<'a> {
     }
 
     /// What was decided is done first.
-    async fn quit(self, work: Option<Work<'a>>, mut decided: VecDeque<Decision>) -> Result<Left, CliError> {
+    async fn quit(
+        self,
+        work: Option<Work<'a>>,
+        mut decided: VecDeque<WatchDecision>,
+    ) -> Result<Left, CliError> {
         if let Some(work) = work {
             work.await?;
         }

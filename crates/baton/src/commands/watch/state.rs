@@ -7,8 +7,8 @@ use baton_core::base::text::NonBlank;
 use baton_engine::reports::standstill::StandstillReason;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::commands::watch::decision::Decision;
-use crate::commands::watch::rows::{Row, RowKind, Section, rows};
+use crate::commands::watch::decision::WatchDecision;
+use crate::commands::watch::rows::{RowKind, Section, WatchRow, rows};
 use crate::commands::watch::snapshot::WatchSnapshot;
 
 /// As long as on the pages.
@@ -63,12 +63,12 @@ impl Wanted {
         }
     }
 
-    fn decision(self, text: &str) -> Decision {
+    fn decision(self, text: &str) -> WatchDecision {
         match self {
-            Self::Answer(question) => Decision::answer(question, text),
-            Self::RejectReason(task) => Decision::reject(task, text),
-            Self::CancelReason(task) => Decision::cancel(task, text),
-            Self::Message(task) => Decision::say(task, text),
+            Self::Answer(question) => WatchDecision::answer(question, text),
+            Self::RejectReason(task) => WatchDecision::reject(task, text),
+            Self::CancelReason(task) => WatchDecision::cancel(task, text),
+            Self::Message(task) => WatchDecision::say(task, text),
         }
     }
 }
@@ -86,12 +86,12 @@ pub(crate) enum Request {
     Quit,
     /// The right half shows something else.
     LoadDetail,
-    CarryOut(Decision),
+    CarryOut(WatchDecision),
     OpenPage(Option<TaskId>),
 }
 
 pub(crate) struct WatchState {
-    pub rows: Vec<Row>,
+    pub rows: Vec<WatchRow>,
     pub snapshot: WatchSnapshot,
     selected: usize,
     pub pane: Pane,
@@ -99,7 +99,7 @@ pub(crate) struct WatchState {
     pub scroll: u16,
     pub mode: Mode,
     /// Decided and not yet sent.
-    pending: Option<(Decision, Instant)>,
+    pending: Option<(WatchDecision, Instant)>,
     pub notice: Option<String>,
     pub detail: String,
 }
@@ -119,7 +119,7 @@ impl WatchState {
         }
     }
 
-    pub(crate) fn selected(&self) -> Option<&Row> {
+    pub(crate) fn selected(&self) -> Option<&WatchRow> {
         self.rows.get(self.selected)
     }
 
@@ -129,31 +129,31 @@ impl WatchState {
 
     /// Takes new data. The selected row stays selected where it is still there; `true` if another one is now.
     pub(crate) fn refresh(&mut self, snapshot: WatchSnapshot) -> bool {
-        let before = self.selected().map(Row::key);
+        let before = self.selected().map(WatchRow::key);
         self.rows = rows(&snapshot);
         self.snapshot = snapshot;
         self.hide_decided();
         let found = before.as_ref().and_then(|key| self.rows.iter().position(|row| row.key() == *key));
         self.selected = found.unwrap_or_else(|| self.selected.min(self.rows.len().saturating_sub(1)));
-        self.selected().map(Row::key) != before
+        self.selected().map(WatchRow::key) != before
     }
 
     /// A decision takes effect at once; for some seconds it can be taken back.
     fn hide_decided(&mut self) {
         if let Some((decision, _)) = &self.pending {
             let about = &decision.about;
-            let is_decided = |row: &Row| row.key() == *about && row.section() == Section::ForYou;
+            let is_decided = |row: &WatchRow| row.key() == *about && row.section() == Section::ForYou;
             self.rows.retain(|row| !is_decided(row));
         }
     }
 
     /// What can no longer be taken back.
-    pub(crate) fn take_due(&mut self, now: Instant) -> Option<Decision> {
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<WatchDecision> {
         let is_due = self.pending.as_ref().is_some_and(|(_, due)| now >= *due);
         if is_due { self.take_pending() } else { None }
     }
 
-    pub(crate) fn take_pending(&mut self) -> Option<Decision> {
+    pub(crate) fn take_pending(&mut self) -> Option<WatchDecision> {
         self.pending.take().map(|(decision, _)| decision)
     }
 
@@ -229,24 +229,24 @@ impl WatchState {
             (RowKind::Question(record), _, KeyCode::Char(digit @ '1'..='9')) => {
                 let number = usize::from(digit as u8 - b'1');
                 let Some(option) = record.question.draft.options.get(number) else { return Vec::new() };
-                Decision::answer(record.question.id, option.as_str())
+                WatchDecision::answer(record.question.id, option.as_str())
             }
             (RowKind::Question(record), _, KeyCode::Enter | KeyCode::Char('e')) => {
                 return self.type_for(Wanted::Answer(record.question.id));
             }
-            (RowKind::Review, Some(task), KeyCode::Char('a')) => Decision::accept(task),
-            (RowKind::Plan, Some(task), KeyCode::Char('a')) => Decision::approve(task),
+            (RowKind::Review, Some(task), KeyCode::Char('a')) => WatchDecision::accept(task),
+            (RowKind::Plan, Some(task), KeyCode::Char('a')) => WatchDecision::approve(task),
             (RowKind::Review | RowKind::Plan, Some(task), KeyCode::Char('r')) => {
                 return self.type_for(Wanted::RejectReason(task));
             }
-            (RowKind::Failed, Some(task), KeyCode::Char('t')) => Decision::retry(task),
+            (RowKind::Failed, Some(task), KeyCode::Char('t')) => WatchDecision::retry(task),
             (RowKind::Standstill(reason), Some(task), KeyCode::Char('t')) => {
                 match released_by(*reason, task) {
                     Some(decision) => decision,
                     None => return Vec::new(),
                 }
             }
-            (RowKind::Running, Some(task), KeyCode::Char('s')) => Decision::stop(task),
+            (RowKind::Running, Some(task), KeyCode::Char('s')) => WatchDecision::stop(task),
             (RowKind::Running, Some(task), KeyCode::Char('m') | KeyCode::Enter) => {
                 return self.type_for(Wanted::Message(task));
             }
@@ -263,15 +263,15 @@ impl WatchState {
     }
 
     /// The decision before it goes out; this one waits for a moment.
-    fn decide(&mut self, decision: Decision, now: Instant) -> Vec<Request> {
+    fn decide(&mut self, decision: WatchDecision, now: Instant) -> Vec<Request> {
         let earlier = self.take_pending();
         self.notice = None;
         self.pending = Some((decision, now + UNDO_FOR));
-        let before = self.selected().map(Row::key);
+        let before = self.selected().map(WatchRow::key);
         self.hide_decided();
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
         let mut requests: Vec<Request> = earlier.map(Request::CarryOut).into_iter().collect();
-        if self.selected().map(Row::key) != before {
+        if self.selected().map(WatchRow::key) != before {
             self.scroll = 0;
             requests.push(Request::LoadDetail);
         }
@@ -317,17 +317,17 @@ impl WatchState {
 }
 
 /// What leads on, where one step does.
-fn released_by(reason: StandstillReason, task: TaskId) -> Option<Decision> {
+fn released_by(reason: StandstillReason, task: TaskId) -> Option<WatchDecision> {
     match reason {
-        StandstillReason::Held => Some(Decision::release(task)),
-        StandstillReason::PlanWanted => Some(Decision::plan(task)),
-        StandstillReason::Failed => Some(Decision::retry(task)),
+        StandstillReason::Held => Some(WatchDecision::release(task)),
+        StandstillReason::PlanWanted => Some(WatchDecision::plan(task)),
+        StandstillReason::Failed => Some(WatchDecision::retry(task)),
         _ => None,
     }
 }
 
 /// The keys that do something for this row, as they are shown.
-pub(crate) fn keys_for(row: Option<&Row>) -> String {
+pub(crate) fn keys_for(row: Option<&WatchRow>) -> String {
     let own = match row.map(|row| &row.kind) {
         Some(RowKind::Question(record)) if record.question.draft.options.is_empty() => "enter answer",
         Some(RowKind::Question(_)) => "1–9 answer  enter in own words",

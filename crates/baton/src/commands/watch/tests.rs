@@ -15,7 +15,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::decision::Decision;
+use super::decision::WatchDecision;
 use super::draw::draw;
 use super::snapshot::WatchSnapshot;
 use super::state::{Mode, Pane, Request, WatchState};
@@ -107,7 +107,7 @@ fn a_number_answers_and_the_next_row_is_selected() {
     // It is sent when it can no longer be taken back.
     assert_eq!(state.take_due(now), None);
     let later = now + Duration::from_secs(9);
-    assert_eq!(state.take_due(later), Some(Decision::answer(QuestionId::from_bits(1), "blue")));
+    assert_eq!(state.take_due(later), Some(WatchDecision::answer(QuestionId::from_bits(1), "blue")));
     assert_eq!(press(&mut state, "7", now), [], "a number without an option means nothing");
 }
 
@@ -121,9 +121,9 @@ fn a_decision_is_taken_back_or_sent_before_the_next_one() {
     assert_eq!(state.selected().unwrap().title, "Fix it");
     assert_eq!(state.take_pending(), None);
     press(&mut state, "a", now);
-    let accepted = Decision::accept(TaskId::from_bits(2));
+    let accepted = WatchDecision::accept(TaskId::from_bits(2));
     assert_eq!(press(&mut state, "a", now)[0], Request::CarryOut(accepted));
-    assert_eq!(state.take_pending(), Some(Decision::approve(TaskId::from_bits(3))));
+    assert_eq!(state.take_pending(), Some(WatchDecision::approve(TaskId::from_bits(3))));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn words_are_typed_and_escape_leaves_them() {
     press(&mut state, "jr  \n", now);
     assert_eq!(state.take_pending(), None, "a blank reason is none");
     press(&mut state, "rAdd tests\n", now);
-    assert_eq!(state.take_pending(), Some(Decision::reject(TaskId::from_bits(2), "Add tests")));
+    assert_eq!(state.take_pending(), Some(WatchDecision::reject(TaskId::from_bits(2), "Add tests")));
 }
 
 #[test]
@@ -204,5 +204,22 @@ fn everything_fits_any_size() {
 fn the_screen_as_a_whole() {
     let mut state = WatchState::new(snapshot());
     state.detail = "Red or blue?\n\n  1  red\n  2  blue".to_owned();
-    insta::assert_snapshot!(picture(&state, 70, 16, Instant::now()), @"");
+    insta::assert_snapshot!(picture(&state, 70, 16, Instant::now()), @"
+     baton   3 for you · 1 running · 0 landing · 2 next   $1.25 today   00
+    For you                                                              │
+     ? TASK-00000009   1 min  Red or blue?                               │
+     ✓ TASK-00000002   1 min  Fix it                                     │
+     ≡ TASK-00000003   1 min  Split it                                   │
+    Running                                                              │
+     ▶ TASK-00000001   1 min  Serve␛[31m it                              │
+    Details  Log  Changes  ───────────────────────────────────────────────
+    Red or blue?
+
+      1  red
+      2  blue
+
+
+
+    1–9 answer  enter in own words  x cancel  tab details/log/changes  ? k
+    ");
 }

@@ -107,7 +107,10 @@ fn i18_where_the_rules_of_a_branch_cannot_be_read_work_waits_with_the_reason() {
     assert_eq!(standing["reason"], "landing_stopped", "{standing:#}");
     assert!(standing["message"].as_str().unwrap().contains("baton/next:.agent/baton.toml"), "{standing:#}");
     let page = get(&address, "/landing").body;
-    assert!(page.contains("This lane cannot go on") && page.contains(".agent/baton.toml"), "{page}");
+    assert!(
+        page.contains("Nothing lands on this branch for now") && page.contains(".agent/baton.toml"),
+        "{page}"
+    );
     assert!(repo.git(&["show", "--stat", "baton/next"]).contains("By hand"), "nothing has landed");
 
     commit_on_branch(&repo, ".agent/baton.toml", &settings);

@@ -63,7 +63,7 @@ fn what_a_policy_accepted_lands_by_itself_when_a_person_has_repaired_the_branch(
     let page = get(&address, "/").body;
     assert!(page.contains("Branch fails") && page.contains(&task), "{page}");
     let page = get(&address, "/landing").body;
-    assert!(page.contains("waits: baton/next itself fails its checks (rules)"), "{page}");
+    assert!(page.contains("delayed: baton/next itself fails its checks (rules)"), "{page}");
     let landing = repo.show(&task)["landing"].clone();
     assert_eq!((&landing["state"], &landing["position"]), (&json!("waiting"), &json!(1)), "{landing:#}");
     assert!(landing["delayed"].as_str().unwrap().contains("itself fails its checks"), "{landing:#}");
