@@ -47,17 +47,28 @@ fn every_hook_runs_at_its_time_and_knows_its_task() {
     let repo = with_hooks(ASKS, |home| hooks(home, &ALL));
     let task = repo.add("Listen", &[]);
     let up = repo.up();
-    repo.until("the question", || names(&repo, &task).contains(&"on_question".to_owned()));
+    let seen = |wanted: &[&str]| {
+        let found = names(&repo, &task);
+        let of = |names: &[&str], name: &str| names.iter().filter(|other| **other == name).count();
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        wanted.iter().all(|name| of(&found, name) >= of(wanted, name))
+    };
+    let attempt = ["before_attempt", "after_attempt"];
+    // What comes after a step runs beside the next step: each is awaited before the next one is caused.
+    repo.until("the question", || seen(&[&attempt[..], &["on_question"]].concat()));
     repo.stdout(&["task", "reply", &task, "8080"]);
     repo.until_queue(&task, "provisional");
+    let worked = [attempt, attempt].concat();
+    repo.until("the second attempt", || seen(&worked));
     repo.stdout(&["accept", &task]);
-    repo.until("the worktree is removed", || names(&repo, &task).contains(&"before_remove".to_owned()));
+    repo.until("the worktree is removed", || seen(&["after_landing", "before_remove"]));
     up.end();
     let mut found = names(&repo, &task);
     found.retain(|name| name != "on_question");
-    let attempt = ["before_attempt", "after_attempt"];
-    let wanted = [&attempt[..], &attempt, &["before_landing", "after_landing", "before_remove"]].concat();
-    assert_eq!(found, wanted);
+    let last = found.split_off(found.len().min(worked.len() + 1));
+    assert_eq!(found, [&worked[..], &["before_landing"]].concat());
+    assert_eq!(std::collections::BTreeSet::from_iter(&last).len(), 2, "{last:?}");
+    assert_eq!(last.len(), 2, "{last:?}");
     let all = calls(&repo);
     let call = |name: &str| all.iter().find(|call| call["hook"] == name).unwrap();
     assert_eq!(call("on_question")["question"], "Which port?");
