@@ -48,7 +48,9 @@ pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, 
             }
             let mut text = format!("{}  {}\n{}\n", id, view.summary.title, view.summary.queue.as_str());
             match plan {
-                Some(plan) => text.push_str(&render_plan(plan)),
+                Some(plan) => {
+                    let _ = write!(text, "\n{plan}");
+                }
                 None => text.push_str("\nNo plan yet.\n"),
             }
             Ok(text)
@@ -62,7 +64,7 @@ pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, 
             let id = api.task_id(&task).await?;
             let plan = edit(api, id, file.as_deref()).await?;
             let next = format!("Approve it: baton breakdown approve {id}\n");
-            if api.is_json { output::json(&plan) } else { Ok(render_plan(&plan) + "\n" + &next) }
+            if api.is_json { output::json(&plan) } else { Ok(format!("\n{plan}\n{next}")) }
         }
         BreakdownCommand::Approve { task } => {
             let id = api.task_id(&task).await?;
@@ -123,26 +125,6 @@ async fn list(api: &Api) -> Result<String, CliError> {
         })
         .collect();
     Ok(output::table(["ID", "WAITS FOR", "TITLE"], &rows))
-}
-
-fn render_plan(plan: &Plan) -> String {
-    let mut text = String::new();
-    for (number, item) in (1..).zip(plan.items()) {
-        let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
-        let after = if after.is_empty() { String::new() } else { format!("  (after {})", after.join(", ")) };
-        let _ = write!(text, "\n{number}. {}{after}", item.title);
-        for line in item.description.trim().lines() {
-            let _ = write!(text, "\n   {line}");
-        }
-        for criterion in &item.acceptance_criteria {
-            let _ = write!(text, "\n   - {criterion}");
-        }
-        // Whoever approves the plan lets these run.
-        for command in &item.verification {
-            let _ = write!(text, "\n   Verified by: {command}");
-        }
-    }
-    text + "\n"
 }
 
 /// Takes a plan from a file, standard input or the editor. An invalid one is kept in the file that the error names.

@@ -37,6 +37,8 @@ use crate::terminal::signals;
 
 /// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
+/// The session of a loop that nobody named.
+const DEFAULT_SESSION: &str = "cli";
 /// Most pending questions to search for the loop's session.
 const PENDING_MAX: u32 = 1_000;
 
@@ -150,14 +152,17 @@ async fn begin(
         (_, None) if goal.is_some() => {
             return Err(CliError::refused(
                 format!("the loop of {session} is already running, in its {phase} phase"),
-                "continue it without a goal: baton loop; or start another one: baton loop GOAL --session NAME",
+                format!(
+                    "continue it without a goal: {}; or start another one: baton loop GOAL --session NAME",
+                    command_for(session)
+                ),
             ));
         }
         (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
             return Err(CliError::refused(
                 format!("the loop of {session} is already running, in its {phase} phase"),
-                "continue it: baton loop; or stop it there with Ctrl-C first",
+                format!("continue it: {}; or stop it there with Ctrl-C first", command_for(session)),
             ));
         }
     }
@@ -170,6 +175,14 @@ const fn unattended(policy: UnattendedArg) -> Unattended {
         UnattendedArg::Fail => Unattended::Fail,
         UnattendedArg::Escalate => Unattended::Escalate,
         UnattendedArg::Human => Unattended::Human,
+    }
+}
+
+/// The command that goes on with this session's loop.
+fn command_for(session: &SessionId) -> String {
+    match session.as_str() {
+        DEFAULT_SESSION => "baton loop".to_owned(),
+        named => format!("baton loop --session {named}"),
     }
 }
 
@@ -267,7 +280,11 @@ impl LoopSession<'_> {
         let Some(line) = line else {
             return Err(CliError {
                 message: format!("{} waits for an answer, and there is no terminal to give one", question.id),
-                hint: format!("answer it, then continue: baton answer {} TEXT, then baton loop", question.id),
+                hint: format!(
+                    "answer it, then continue: baton answer {} TEXT, then {}",
+                    question.id,
+                    command_for(self.session)
+                ),
                 code: UNANSWERED,
                 reason: None,
             });
@@ -339,7 +356,7 @@ impl LoopSession<'_> {
             Some((reason, _)) if self.policy == Unattended::Fail && *reason == ExitReason::unanswered() => {
                 Err(CliError {
                     message: "nobody answered, so the loop was stopped (--unattended fail)".to_owned(),
-                    hint: "answer yourself: baton loop".to_owned(),
+                    hint: format!("answer yourself: {}", command_for(self.session)),
                     code: UNANSWERED,
                     reason: None,
                 })
@@ -354,7 +371,10 @@ impl LoopSession<'_> {
         output::talk(&stopped.summary().to_string());
         Err(CliError {
             message: "the loop was stopped; no work is lost".to_owned(),
-            hint: "start again: baton loop; continue open tasks: baton loop --from execute".to_owned(),
+            hint: format!(
+                "start again: {0}; continue open tasks: {0} --from execute",
+                command_for(self.session)
+            ),
             code: INTERRUPTED,
             reason: None,
         })

@@ -122,6 +122,9 @@ pub struct Subtask {
     /// The unfinished tasks it was skipped for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<NamedTask>,
+    /// An agent failed at it before, and nobody has done it since: not trying again leaves it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_failed: bool,
     #[serde(flatten)]
     state: SubtaskState,
 }
@@ -129,7 +132,8 @@ pub struct Subtask {
 impl Subtask {
     /// A new dialogue and its first question.
     pub fn begin(task: NamedTask, description: String) -> (Self, QuestionDraft) {
-        let subtask = Self { task, description, waits_on: Vec::new(), state: SubtaskState::AskingToRun };
+        let state = SubtaskState::AskingToRun;
+        let subtask = Self { task, description, waits_on: Vec::new(), has_failed: false, state };
         let question = subtask.may_it_run();
         (subtask, question)
     }
@@ -154,7 +158,18 @@ impl Subtask {
 
     /// The dialogue skipped before it began.
     pub(crate) fn passed_over(&self, waits_on: Vec<NamedTask>) -> Self {
-        Self { waits_on, state: SubtaskState::Finished(SubtaskResult::Skipped), ..self.clone() }
+        Self { waits_on, state: SubtaskState::Finished(self.without_run()), ..self.clone() }
+    }
+
+    /// The dialogue once more, from its beginning.
+    pub(crate) fn again(&self) -> Self {
+        let has_failed = self.state == SubtaskState::Finished(SubtaskResult::Failed);
+        Self { has_failed, ..Self::begin(self.task.clone(), self.description.clone()).0 }
+    }
+
+    /// What it is if it does not run.
+    fn without_run(&self) -> SubtaskResult {
+        if self.has_failed { SubtaskResult::Failed } else { SubtaskResult::Skipped }
     }
 
     pub fn after(&self, event: SubtaskEvent) -> Result<(Self, SubtaskStep), UnexpectedSubtaskEvent> {
@@ -162,7 +177,7 @@ impl Subtask {
         use SubtaskState::{AskingToRun, AskingWhetherDone, AskingWithHelp, Finished, Running};
         let (state, step) = match (self.state, event) {
             (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::Yes)) => (Running, SubtaskStep::Run),
-            (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::No)) => finish(SubtaskResult::Skipped),
+            (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::No)) => finish(self.without_run()),
             (AskingToRun | AskingWithHelp, MayRun(YesNoHelp::Help)) => {
                 let step = SubtaskStep::HelpThenAsk { help: self.help(), question: self.may_it_run() };
                 (AskingWithHelp, step)
@@ -270,6 +285,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_failed_and_is_not_tried_again_stays_failed() {
+        let failed = Subtask { state: SubtaskState::Finished(SubtaskResult::Failed), ..begun().0 };
+        let (declined, _) = failed.again().after(SubtaskEvent::MayRun(YesNoHelp::No)).unwrap();
+        assert_eq!(declined.state(), SubtaskState::Finished(SubtaskResult::Failed));
+        assert_eq!(failed.again().passed_over(Vec::new()).state(), declined.state());
+        let (skipped, _) = begun().0.after(SubtaskEvent::MayRun(YesNoHelp::No)).unwrap();
+        let (skipped, _) = skipped.again().after(SubtaskEvent::MayRun(YesNoHelp::No)).unwrap();
+        assert_eq!(skipped.state(), SubtaskState::Finished(SubtaskResult::Skipped));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::records::project::Project;
 use baton_core::records::session::Message;
 use baton_core::recycle::RecycleReason;
+use baton_core::recycle::plan::Plan;
 use baton_core::recycle::prompt::{
     CompletedTask, OtherTask, ProjectContext, RebreakdownContext, RebreakdownReason,
 };
@@ -100,8 +101,18 @@ impl BreakdownPrompt<'_> {
             left_to_do: None,
             not_accepted: replaced.ledger().notes.iter().filter_map(rejected_work).collect(),
             earlier_plans: self.task.ledger().notes.iter().filter_map(rejected_plan).collect(),
+            rejected_plan: self.last_rejected().await?,
         };
         Ok(context.prompt())
+    }
+
+    /// The plan that a person rejected last. What they wrote about it says little without it.
+    async fn last_rejected(&self) -> Result<Option<Plan>, EngineError> {
+        let was_rejected = |note: &TaskNote| matches!(note, TaskNote::Rejected { .. });
+        if !self.task.ledger().notes.iter().any(was_rejected) {
+            return Ok(None);
+        }
+        self.projects.tasks.plan(self.task.id()).await
     }
 
     /// The project's completed tasks, and all others but breakdowns and the replaced one.
@@ -142,7 +153,7 @@ pub(crate) fn describe_state(task: &Task) -> Option<&'static str> {
             _ => "finished, not accepted yet",
         }),
         QueueName::Landing => Some("accepted, being checked before it is merged"),
-        QueueName::Recycled => Some("too large, replaced by smaller tasks"),
+        QueueName::Recycled => Some("replaced by smaller tasks"),
         QueueName::Failed => Some("failed"),
         QueueName::Rejected => Some("cancelled"),
     }

@@ -28,7 +28,7 @@ impl Projects {
                 Purpose::Breakdown { .. } => Ok(()),
                 Purpose::Work | Purpose::Run => {
                     let work = BranchName::for_task(recycled);
-                    Ok(worktrees.start_branch_from(&branch, trunk, &work).await?)
+                    Ok(worktrees.start_branch_on(&branch, trunk, &[work]).await?)
                 }
             };
         }

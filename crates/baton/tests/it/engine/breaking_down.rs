@@ -31,7 +31,7 @@ fn a_plan_is_read_as_yaml_or_json_from_a_file_or_standard_input() {
     let (code, printed) =
         submit(&repo, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.contains("2. Second  (after 1)"), "{printed}");
+    assert!(printed.contains("2. Second (after 1)"), "{printed}");
     let file = repo.home.join("plan.json");
     std::fs::write(&file, r#"{"items": [{"title": "Other"}]}"#).unwrap();
     assert!(repo.stdout(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));

@@ -194,5 +194,26 @@ fn a_rejected_plan_is_planned_again_by_itself_where_planning_starts_by_itself() 
     });
     up.end();
     let prompt = read(repo.home.join(format!("prompt-{breakdown}-2")));
-    has_all(&prompt, &["rejected by a person: PLAN-WHY"]);
+    has_all(&prompt, &["rejected by a person: PLAN-WHY", "The plan that was rejected last:", "1. Rest one"]);
+}
+
+#[test]
+fn a_part_that_did_nothing_is_not_credited_with_the_merge_it_started_from() {
+    let agent = AGENT.replace("*\"# Big\"*)", "*\"# Rest of nothing\"*) turns 50 ;;\n*\"# Big\"*)");
+    let repo = TestRepo::with_agent(&agent, UNFENCED);
+    set_plan(&repo, 1, r#"{"baton":"plan","items":[{"title":"Rest of nothing"}]}"#);
+    let (_, breakdown) = rejected_three_times(&repo);
+    // The branch has moved since, so the part starts from a merge.
+    let branch = repo.git(&["branch", "--list", "feature/*", "--format=%(refname:short)"]);
+    let tree = format!("{branch}^{{tree}}");
+    let moved = repo.git(&["commit-tree", "-p", &branch, "-m", "Moved", &tree]);
+    repo.git(&["update-ref", &format!("refs/heads/{branch}"), &moved]);
+    let up = repo.up();
+    repo.output(&["breakdown", "run", &breakdown]);
+    repo.until_queue(&breakdown, "provisional");
+    let part = repo.json(&["breakdown", "approve", &breakdown])["subtasks"][0].as_str().unwrap().to_owned();
+    repo.until("an attempt of the part has ended", || repo.show(&part)["verified"].is_object());
+    up.end();
+    let ended = repo.attempts(&part)[0]["closing"]["end"]["verified"].clone();
+    assert_eq!((&ended["commits"], &ended["turns"]), (&json!(0), &json!(50)), "{ended:#}");
 }

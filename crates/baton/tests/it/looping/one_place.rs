@@ -51,3 +51,31 @@ fn a_decision_on_the_task_closes_the_question_of_its_loop() {
     let (text, _) = asked(&mut listener);
     assert!(text.starts_with("Ready for review?"), "{text}");
 }
+
+#[test]
+fn a_subtask_that_a_person_let_run_is_asked_about_as_finished() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    let (text, question) = asked(&mut listener);
+    assert!(text.starts_with("Execute: First part?"), "{text}");
+    let release = |title: &str| {
+        let id = titled(&server, title)["task_id"].as_str().unwrap().to_owned();
+        assert_eq!(server.post(&format!("/api/tasks/{id}/release"), &json!({})).status, 200);
+        id
+    };
+    // While it is asked about, and before.
+    let (first, second) = (release("First part"), release("Second part"));
+    let (text, done) = asked(&mut listener);
+    assert!(text.starts_with("Done: First part?"), "{text}");
+    let closed = server.read(&format!("/api/questions/{question}"));
+    assert_eq!((&closed["state"], &closed["answer"]), (&json!("answered"), &json!("YES")), "{closed}");
+    let yes = server.post(&format!("/api/questions/{done}/answer"), &json!({ "answer": "YES" }));
+    assert_eq!(yes.status, 200, "{yes:?}");
+    let (text, _) = asked(&mut listener);
+    assert!(text.starts_with("Done: Second part?"), "{text}");
+    for id in [first, second] {
+        let view = server.task(&id);
+        assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "nobody rejected it: {view}");
+    }
+}

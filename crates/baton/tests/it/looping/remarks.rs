@@ -29,7 +29,11 @@ fn no_with_a_reason_plans_again_without_another_question() {
     assert!(!printed.contains("What should be different"), "{printed}");
     assert_eq!(printed.matches("Ready to execute? [YES/NO]").count(), 2, "{printed}");
     assert!(printed.contains("Write the first file."), "the gate shows what the agents will do: {printed}");
-    assert!(fixture.prompts("Plan:").last().unwrap().contains("Make it three parts."));
+    let again = fixture.prompts("Plan:").pop().unwrap();
+    // The remark is about a plan, which the next planner has not seen.
+    for told in ["Make it three parts.", "wants to be different", "1. First part", "Write the second file."] {
+        assert!(again.contains(told), "{told}: {again}");
+    }
 }
 
 #[test]
@@ -75,6 +79,18 @@ fn a_subtask_that_crashed_cannot_be_called_done() {
     assert!(printed.contains("First part: failed") && printed.contains("Second part: skipped"), "{printed}");
     // NO at the gate asks about the failed one again.
     assert_eq!(printed.matches("Execute: First part? [YES/NO/HELP]").count(), 2, "{printed}");
+    assert!(!printed.contains("YES merges its work"), "there is none: {printed}");
+}
+
+#[test]
+fn a_failure_that_is_not_tried_again_stays_one() {
+    let crashes = json!({ "when": "# First part", "steps": [ends("ERROR", "It broke.")] });
+    let fixture = with_scenes(&[crashes]);
+    fixture.add("Build it");
+    let answers = ["YES", "YES", "FAILED", "NO", "NO", "NO", "NO"];
+    let printed = stderr(&fixture.run_with_answers(&[], &answers));
+    assert_eq!(printed.matches("First part: failed").count(), 2, "at both gates: {printed}");
+    assert_eq!(printed.matches("First part: skipped").count(), 0, "{printed}");
 }
 
 #[test]

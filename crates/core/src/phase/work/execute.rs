@@ -111,7 +111,7 @@ impl ExecuteWork {
                 SubtaskState::Finished(
                     SubtaskResult::Skipped | SubtaskResult::LeftOpen | SubtaskResult::Failed,
                 ) => {
-                    *subtask = Subtask::begin(subtask.task.clone(), subtask.description.clone()).0;
+                    *subtask = subtask.again();
                     self.wants_more = false;
                 }
                 SubtaskState::Finished(SubtaskResult::Completed)

@@ -13,6 +13,8 @@ use crate::recycle::plan::Plan;
 #[serde(from = "StoredPlanWork", into = "StoredPlanWork")]
 pub struct PlanWork {
     stage: PlanStage,
+    /// The last plan that the human wanted to be different.
+    earlier: Option<Plan>,
     vague: VagueTasks,
     /// The errors of the last submitted plan.
     faults: String,
@@ -138,6 +140,11 @@ impl PlanWork {
         &self.faults
     }
 
+    /// The last plan that the human wanted to be different, for the agent that plans again.
+    pub fn earlier(&self) -> Option<&Plan> {
+        self.earlier.as_ref()
+    }
+
     pub fn said(&self) -> &[NonBlank] {
         &self.said
     }
@@ -227,6 +234,7 @@ impl PlanWork {
     /// Recorded for the next planning agent, which starts over.
     pub fn plan_again(&mut self, answer: &NonBlank) {
         self.add_remark(answer);
+        self.earlier = self.plan().cloned().or_else(|| self.earlier.take());
         if let PlanStage::Chosen { step, .. } = &mut self.stage {
             *step = PlanStep::begin();
         }
@@ -246,6 +254,8 @@ struct StoredPlanWork {
     rubric: Option<Rubric>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Plan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier: Option<Plan>,
     #[serde(skip_serializing_if = "String::is_empty")]
     faults: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -258,7 +268,8 @@ struct StoredPlanWork {
 
 impl From<StoredPlanWork> for PlanWork {
     fn from(stored: StoredPlanWork) -> Self {
-        let StoredPlanWork { subject, agent, tries, rubric, plan, faults, said, agents, .. } = stored;
+        let StoredPlanWork { subject, agent, tries, rubric, plan, earlier, faults, said, agents, .. } =
+            stored;
         let draft = PlanParts { rubric, plan };
         let step = match (agent, draft) {
             (Some(agent), draft) => PlanStep::Planning { agent, tries, draft },
@@ -269,15 +280,15 @@ impl From<StoredPlanWork> for PlanWork {
         };
         let stage = subject.map_or(PlanStage::Choosing, |subject| PlanStage::Chosen { subject, step });
         let vague = if stored.may_be_vague { VagueTasks::PlanAnyway } else { VagueTasks::AskFirst };
-        Self { stage, vague, faults, said, agents }
+        Self { stage, earlier, vague, faults, said, agents }
     }
 }
 
 impl From<PlanWork> for StoredPlanWork {
     fn from(work: PlanWork) -> Self {
-        let PlanWork { stage, vague, faults, said, agents } = work;
+        let PlanWork { stage, earlier, vague, faults, said, agents } = work;
         let may_be_vague = vague == VagueTasks::PlanAnyway;
-        let stored = Self { faults, said, agents, may_be_vague, ..Self::default() };
+        let stored = Self { earlier, faults, said, agents, may_be_vague, ..Self::default() };
         let PlanStage::Chosen { subject, step } = stage else { return stored };
         let stored = Self { subject: Some(subject), ..stored };
         match step {

@@ -130,6 +130,29 @@ impl TryFrom<PlanDraft> for Plan {
     }
 }
 
+/// For people and for the agent that plans again: each item with its number, what it waits on, and all it says. Whoever
+/// approves a plan lets its verification commands run, so they are shown.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, item) in (1..).zip(&self.items) {
+            let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
+            let after =
+                if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
+            writeln!(f, "{number}. {}{after}", item.title)?;
+            for line in item.description.lines().filter(|line| !line.trim().is_empty()) {
+                writeln!(f, "   {line}")?;
+            }
+            for criterion in &item.acceptance_criteria {
+                writeln!(f, "   - {criterion}")?;
+            }
+            for command in &item.verification {
+                writeln!(f, "   Verified by: {command}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Plan {
     /// The plan, or everything that is wrong with the draft.
     pub fn check(draft: PlanDraft) -> Result<Self, Vec<PlanError>> {

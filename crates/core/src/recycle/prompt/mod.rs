@@ -9,6 +9,7 @@ use crate::base::git_name::BranchName;
 use crate::base::id::{ProjectId, TaskId};
 use crate::base::text::NonBlank;
 use crate::base::words::{pluralize, shell_word};
+use crate::recycle::plan::Plan;
 
 /// The most of a task's original text in the prompt; the rest of the context needs room too.
 pub const ORIGINAL_CHARS_MAX: usize = 16_000;
@@ -50,6 +51,8 @@ pub struct RebreakdownContext {
     pub not_accepted: Vec<NonBlank>,
     /// What was wrong with earlier plans for it, oldest first.
     pub earlier_plans: Vec<NonBlank>,
+    /// The last plan that a person rejected, as they saw it.
+    pub rejected_plan: Option<Plan>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,6 +210,10 @@ impl RebreakdownContext {
         writeln!(out, "Do not repeat this in your plan:\n")?;
         for wrong in &self.earlier_plans {
             write_fenced(out, wrong.as_str(), REASON_CHARS_MAX)?;
+        }
+        if let Some(plan) = &self.rejected_plan {
+            writeln!(out, "The plan that was rejected last:\n")?;
+            write_fenced(out, &plan.to_string(), EVIDENCE_CHARS_MAX)?;
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ fn with_project() -> RebreakdownContext {
         left_to_do: Some(text("Edge cases of empty panels.")),
         not_accepted: Vec::new(),
         earlier_plans: Vec::new(),
+        rejected_plan: None,
     }
 }
 

@@ -30,6 +30,7 @@ use crate::runs::loops::planning::Planned;
 use crate::runs::loops::replies::LoopReply;
 use crate::runs::loops::rows::{closed, handed_off, over, put};
 use crate::runs::loops::start::title_of;
+use crate::runs::loops::text::is_mergeable;
 use crate::runs::{message, posted, stamp};
 
 /// The reason an agent gets for working once more, if the person gave none.
@@ -153,10 +154,7 @@ impl Loops {
                     execute.done_by.insert(task, given.actor.clone());
                 }
             }
-            FollowUp::Run { task } => {
-                let once_more = NonBlank::new(ONCE_MORE)?;
-                change = change.and(self.let_run(task, &once_more, given.actor).await?);
-            }
+            FollowUp::Run { task } => change = change.and(self.let_run(task, None, given.actor).await?),
             FollowUp::AddSubtask { text } => {
                 let (task, created) = self.extra_subtask(&stored.value, &text, given.actor, now).await?;
                 change = change.and(created);
@@ -186,11 +184,11 @@ impl Loops {
 
     /// YES counts a subtask as completed, so there must be something to merge, or it was merged already.
     async fn check_mergeable(&self, task: TaskId) -> Result<()> {
-        let state = self.tasks.task(task).await?.value.state().clone();
-        match state {
-            TaskState::Provisional(_) | TaskState::Landing(_) | TaskState::Done { .. } => Ok(()),
-            state => Err(RunError::NothingToMerge { task, queue: state.queue().as_str() }.into()),
+        let stored = self.tasks.task(task).await?.value;
+        if is_mergeable(&stored) {
+            return Ok(());
         }
+        Err(RunError::NothingToMerge { task, queue: stored.state().queue().as_str() }.into())
     }
 
     /// Another subtask, which the human named: its first line is the title.
@@ -231,15 +229,23 @@ impl Loops {
         Ok((named(&task), Change::create(task, &[], event)))
     }
 
-    /// Lets an agent work on the subtask, also once more after it failed or was left open; then it is told why.
-    pub(crate) async fn let_run(&self, task: TaskId, remark: &NonBlank, actor: &Actor) -> Result<Change> {
+    /// Lets an agent work on the subtask, also once more after it failed or, with a remark, was left open; then it is told
+    /// why. Finished work that nobody found fault with stays as it is.
+    pub(crate) async fn let_run(
+        &self,
+        task: TaskId,
+        remark: Option<&NonBlank>,
+        actor: &Actor,
+    ) -> Result<Change> {
         let stored = self.tasks.task(task).await?;
         let context = self.tasks.context(actor.clone()).await?;
         let commands = match stored.value.state() {
             TaskState::Held => vec![Command::Release],
             TaskState::Failed { was_held: true, .. } => vec![Command::Retry, Command::Release],
             TaskState::Failed { was_held: false, .. } => vec![Command::Retry],
-            TaskState::Provisional(_) => vec![Command::Reject { reason: remark.clone() }],
+            TaskState::Provisional(_) => {
+                remark.map(|remark| Command::Reject { reason: remark.clone() }).into_iter().collect()
+            }
             _ => Vec::new(),
         };
         let mut current = stored.value.clone();
@@ -252,7 +258,8 @@ impl Loops {
             events.append(&mut change.events);
         }
         change.events = events;
-        if matches!(stored.value.state(), TaskState::Failed { .. }) && remark.as_str() != ONCE_MORE {
+        let words = remark.filter(|remark| remark.as_str() != ONCE_MORE);
+        if let (TaskState::Failed { .. }, Some(remark)) = (stored.value.state(), words) {
             change = change.and(self.told(&stored.value, remark, actor).await?);
         }
         Ok(change)

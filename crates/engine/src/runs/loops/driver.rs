@@ -33,6 +33,7 @@ use crate::landing::acceptor::Acceptor;
 use crate::runs::loops::Loops;
 use crate::runs::loops::commands::{LEFT_BY_LOOP, loop_recipe, named};
 use crate::runs::loops::discovering::DISCOVERED;
+use crate::runs::loops::elsewhere::is_under_way;
 use crate::runs::loops::messages;
 use crate::runs::loops::rows::{asked, put};
 use crate::runs::loops::text;
@@ -318,7 +319,9 @@ impl LoopDriver {
             }
             (PhaseWork::Execute(_), QuestionTopic::MoreWork) => Some(text::more_work()?),
             (PhaseWork::Review(work), QuestionTopic::ReviewFailed) => Some(text::review_failed(work)?),
-            (PhaseWork::Execute(work), QuestionTopic::MayRun) if self.pass_over(stored, work).await? => {
+            (PhaseWork::Execute(work), QuestionTopic::MayRun)
+                if self.take_up(stored, work).await? || self.pass_over(stored, work).await? =>
+            {
                 return Ok(true);
             }
             (PhaseWork::Execute(work), _) => {
@@ -361,6 +364,17 @@ impl LoopDriver {
             }
         }
         Ok(left)
+    }
+
+    /// What a person let run, or left open, needs no leave to run: the loop waits for its end and asks whether it is done.
+    async fn take_up(&self, stored: &Versioned<PhaseLoop>, work: &ExecuteWork) -> Result<bool, EngineError> {
+        let Some(current) = work.current() else { return Ok(false) };
+        if !is_under_way(self.tasks.task(current.task.id).await?.value.state()) {
+            return Ok(false);
+        }
+        let mut work = work.clone();
+        work.run_again();
+        self.write(stored, PhaseWork::Execute(work)).await
     }
 
     /// What needs something that is not done cannot run, so nobody is asked whether it may.

@@ -25,7 +25,10 @@ impl Loops {
             return Ok(false);
         }
         let stored = self.phase_loop(&task.spec().session_id).await?;
-        Ok(stored.is_some_and(|stored| asked_about(&stored.value) == Some(task.id())))
+        let asks = |current: &PhaseLoop| {
+            current.topic() == Some(QuestionTopic::IsDone) && asked_about(current) == Some(task.id())
+        };
+        Ok(stored.is_some_and(|stored| asks(&stored.value)))
     }
 
     /// Answers the pending question by what was decided on the task meanwhile. False where it is still to be decided.
@@ -34,7 +37,9 @@ impl Loops {
             return Ok(false);
         };
         let task = self.tasks.task(task).await?.value;
-        let Some(answer) = decision_on(&task) else { return Ok(false) };
+        let is_about_end = stored.value.topic() == Some(QuestionTopic::IsDone);
+        let decided = if is_about_end { decision_on(&task) } else { leave_on(&task) };
+        let Some(answer) = decided else { return Ok(false) };
         let Some(record) = self.tasks.question(pending.id).await? else { return Ok(false) };
         let (answer, actor) = (NonBlank::new(answer)?, self.last_person(&task).await?);
         let answered_by = match &actor {
@@ -65,17 +70,41 @@ impl Loops {
     }
 }
 
-/// The subtask that the loop asks about, once it has run.
+/// The subtask that the loop asks about.
 fn asked_about(current: &PhaseLoop) -> Option<baton_core::base::id::TaskId> {
     match (current.work(), current.topic()) {
-        (PhaseWork::Execute(work), Some(QuestionTopic::IsDone)) => {
+        (PhaseWork::Execute(work), Some(QuestionTopic::IsDone | QuestionTopic::MayRun)) => {
             work.current().map(|subtask| subtask.task.id)
         }
         _ => None,
     }
 }
 
-/// The answer that the task's state stands for. A subtask that has run is provisional, failed, or held because
+/// Whether somebody has let the subtask run, or it has run: nobody is to be asked whether it may.
+pub(super) fn is_under_way(state: &TaskState) -> bool {
+    match state {
+        TaskState::Incoming
+        | TaskState::Claimed { .. }
+        | TaskState::NeedsContinuation { .. }
+        | TaskState::AwaitingResponse { .. }
+        | TaskState::Blocked { .. }
+        | TaskState::Provisional(_)
+        | TaskState::Landing(_)
+        | TaskState::Done { .. } => true,
+        TaskState::Held
+        | TaskState::Failed { .. }
+        | TaskState::Cancelled { .. }
+        | TaskState::Recycled { .. }
+        | TaskState::Breakdown { .. } => false,
+    }
+}
+
+/// The answer to "may it run?" that the task's state stands for.
+fn leave_on(task: &Task) -> Option<&'static str> {
+    is_under_way(task.state()).then_some("YES")
+}
+
+/// The answer to "is it done?" that the task's state stands for. A subtask that has run is provisional, failed, or held because
 /// somebody stopped it; any other state is a decision.
 fn decision_on(task: &Task) -> Option<&'static str> {
     match task.state() {

@@ -115,7 +115,7 @@ impl Loops {
             }
             (LoopReply::Redo(remark), PhaseWork::Execute(execute)) => {
                 if let Some(task) = execute.current().map(|current| current.task.id) {
-                    more = self.let_run(task, remark, given.actor).await?;
+                    more = self.let_run(task, Some(remark), given.actor).await?;
                 }
                 execute.run_again();
             }

@@ -41,18 +41,9 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
 }
 
 pub fn plan_gate(work: &PlanWork) -> Drafted {
-    let items = work.plan().map(|plan| plan.items().to_vec()).unwrap_or_default();
-    let count = pluralize(items.len() as u64, "subtask");
-    let mut text = format!("The plan for {} has {count}:\n", subject(work));
-    for (index, item) in items.iter().enumerate() {
-        // Writing to a String cannot fail.
-        let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
-        let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
-        let _ = writeln!(text, "{}. {}{after}", index + 1, item.title);
-        for line in item.description.lines().filter(|line| !line.trim().is_empty()) {
-            let _ = writeln!(text, "   {line}");
-        }
-    }
+    let count = pluralize(work.plan().map_or(0, |plan| plan.items().len() as u64), "subtask");
+    let lines = work.plan().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!("The plan for {} has {count}:\n{lines}", subject(work));
     if let Some(rubric) = work.rubric() {
         let _ = writeln!(text, "{}", rubric.assess());
     }
@@ -81,17 +72,28 @@ pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> 
     let about = match current.state() {
         SubtaskState::AskingWithHelp => current.help(),
         SubtaskState::AskingToRun => format!(
-            "{of} YES lets an agent work on it now, in a worktree of its own. NO leaves it for another time. HELP says \
-             more about it and asks again."
+            "{of} YES lets an agent work on it now, in a worktree of its own. NO leaves it {}. HELP says more about it and asks \
+             again.",
+            if current.has_failed { "failed, as it is" } else { "for another time" }
         ),
         SubtaskState::AskingWhetherDone | SubtaskState::Running | SubtaskState::Finished(_) => format!(
-            "{of} {}\n\nYES merges its work and counts it as completed. NO leaves it as it is, open; `NO: what is missing` lets an \
-             agent work on it again with that. FAILED counts it as failed; what it wrote is kept.",
-            ran.map(how_it_went).unwrap_or_default()
+            "{of} {}\n\n{}NO leaves it as it is, open; `NO: what is missing` lets an agent work on it again with that. FAILED \
+             counts it as failed; what it wrote is kept.",
+            ran.map(how_it_went).unwrap_or_default(),
+            if ran.is_none_or(is_mergeable) {
+                "YES merges its work and counts it as completed. "
+            } else {
+                "There is nothing to merge, so YES is not possible. "
+            },
         ),
     };
     asked.text = NonBlank::new(format!("{}\n\n{about}", asked.text)).unwrap_or(asked.text);
     Some(asked)
+}
+
+/// Whether there is something that YES could merge, or has merged.
+pub(crate) fn is_mergeable(task: &Task) -> bool {
+    matches!(task.state(), TaskState::Provisional(_) | TaskState::Landing(_) | TaskState::Done { .. })
 }
 
 fn how_it_went(task: &Task) -> String {
@@ -123,7 +125,12 @@ fn how_it_went(task: &Task) -> String {
         }
     }
     if let Some(said) = task.ledger().output.as_deref().map(str::trim).filter(|said| !said.is_empty()) {
-        let _ = write!(text, "\n\nThe agent says:\n{said}");
+        // Of an agent that failed without a word, Baton says how.
+        let lead = match task.state() {
+            TaskState::Failed { error, .. } if error.as_str().trim() == said => "It failed:",
+            _ => "The agent says:",
+        };
+        let _ = write!(text, "\n\n{lead}\n{said}");
     }
     text
 }
@@ -243,6 +250,13 @@ pub fn plan_prompt(
         for (question, answer) in answered {
             text.push_str(&fenced(&format!("{question}\n→ {answer}")));
         }
+    }
+    if let Some(earlier) = work.earlier() {
+        let _ = write!(
+            text,
+            "\nThe plan that the human has seen so far, and wants to be different:\n{}",
+            fenced(&earlier.to_string())
+        );
     }
     if !work.said().is_empty() {
         text.push_str("\nThe human said in this phase:\n");
