@@ -111,18 +111,18 @@ impl FailureKind {
     /// What is wrong and what to do next, as a sentence.
     pub const fn advice(self) -> &'static str {
         match self {
-            Self::RateLimit => {
-                "the provider's rate limit is reached; work with this agent resumes when it ends"
-            }
+            Self::RateLimit => "the provider's rate limit is reached; this agent gets no work until it ends",
             Self::Quota => "the account has no credit or quota left; add some, then release the hold",
             Self::Authentication => {
                 "the agent is not logged in or its key is rejected; log in, then release the hold"
             }
-            Self::Overload => "the provider is overloaded or has an error; Baton retries shortly",
+            Self::Overload => {
+                "the provider is overloaded or has an error; this agent gets no work for a while"
+            }
             Self::ContextOverflow => {
                 "the conversation is too long for the model; it continues in a new session"
             }
-            Self::Network => "the provider cannot be reached; Baton retries shortly",
+            Self::Network => "the provider cannot be reached; this agent gets no work for a while",
             Self::CrashAtStart => {
                 "the agent exited before it could work; run `baton doctor` to check whether it is installed"
             }

@@ -129,6 +129,32 @@ pub fn dangerous_again(what_happened: &str) -> QuestionDraft {
         .holding_on_no()
 }
 
+/// The question about a dangerous operation that Baton stopped itself.
+pub fn dangerous_stopped(limit: &str, commits: u32) -> QuestionDraft {
+    let supplied = Fallback::Dangerous.question_after(Some(commits));
+    let text = supplied.text.as_str().replacen(
+        "The agent has stopped.",
+        &format!("Baton stopped its agent, which {limit}."),
+        1,
+    );
+    QuestionDraft { text: NonBlank::or(&text, supplied.text.clone()), ..supplied }
+}
+
+/// The question after the last attempt of several that left neither words nor work.
+pub fn nothing_at_all(tries: u32) -> QuestionDraft {
+    let text = format!(
+        "\nIts agent ended {} and left neither a change nor a word. YES lets it try again; NO holds the task until you release it. \
+         You may also write what it should do differently.",
+        pluralize(u64::from(tries), "time")
+    );
+    QuestionDraft::new(
+        QuestionKind::Clarification,
+        NonBlank::led_by("Should it be tried again? (YES/NO)", &text),
+    )
+    .with_options(&["YES", "NO"])
+    .holding_on_no()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

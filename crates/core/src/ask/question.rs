@@ -93,7 +93,7 @@ impl QuestionDraft {
     }
 
     /// The question with what the agent wrote last, so that it can be decided without looking elsewhere.
-    pub(crate) fn quoting(mut self, words: &str) -> Self {
+    pub fn quoting(mut self, words: &str) -> Self {
         let words = words.trim();
         if words.is_empty() {
             return self;

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::detection::{asks, question_in};
-use crate::ask::fallback::Fallback;
+use crate::ask::fallback::{Fallback, dangerous_stopped};
 use crate::ask::question::QuestionDraft;
 use crate::base::task_type::{Deliverable, TaskType};
 use crate::base::text::NonBlank;
@@ -186,11 +186,20 @@ fn judge_danger(reported: &AttemptReport, verified: &Evidence) -> AttemptVerdict
                 no_changes(&reported.output, reported, verified)
             }
         }
-        AttemptResult::Incomplete | AttemptResult::NoEvidence | AttemptResult::TurnLimit => {
+        AttemptResult::Incomplete | AttemptResult::NoEvidence => {
             awaiting(&reported.output, fallback, verified)
         }
+        AttemptResult::TurnLimit if !asks(&reported.output) => {
+            AttemptVerdict::Await { question: dangerous_stopped("has used up its turns", verified.commits) }
+        }
+        AttemptResult::TurnLimit => awaiting(&reported.output, fallback, verified),
         AttemptResult::NoChanges { reason } => no_changes(reason, reported, verified),
         AttemptResult::Asked { question } => AttemptVerdict::Await { question: question.clone() },
+        AttemptResult::Blocked { reason: BlockReason::Timeout } if !asks(&reported.output) => {
+            AttemptVerdict::Block {
+                question: dangerous_stopped("has reached its time limit", verified.commits),
+            }
+        }
         AttemptResult::Blocked { .. } => match awaiting(&reported.output, fallback, verified) {
             AttemptVerdict::Await { question } => AttemptVerdict::Block { question },
             other => other,

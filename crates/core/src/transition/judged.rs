@@ -1,6 +1,6 @@
 //! From a claim to the end of its attempt: the guard's verdict becomes the task's next state.
 
-use crate::ask::fallback::{Fallback, dangerous_again};
+use crate::ask::fallback::{Fallback, dangerous_again, nothing_at_all};
 use crate::base::id::AttemptId;
 use crate::base::text::{AgentName, NonBlank};
 use crate::records::effect::{Effect, Notification};
@@ -219,7 +219,7 @@ impl TransitionBuilder<'_> {
             if reason == RequeueReason::NoCommits && is_sound {
                 self.task.ledger.tries += 1;
                 self.task.ledger.note(TaskNote::Requeued { at, reason });
-                self.ask(Fallback::NothingChanged.question_after(Some(0)), Some(attempt));
+                self.ask(nothing_at_all(self.task.ledger.tries), Some(attempt));
                 return;
             }
             self.task.ledger.note(TaskNote::Requeued { at, reason });

@@ -177,7 +177,7 @@ fn a_silent_block_gets_the_question_that_fits_its_reason() {
         (TaskType::Implementation, BlockReason::Timeout, Fallback::Timeout),
         (TaskType::LightEdit, BlockReason::InteractivePrompt, Fallback::Interactive),
         (TaskType::Implementation, BlockReason::Other("STDIN_REQUIRED".to_owned()), Fallback::Interactive),
-        (TaskType::DangerousOp, BlockReason::Timeout, Fallback::Dangerous),
+        (TaskType::DangerousOp, BlockReason::Unstated, Fallback::Dangerous),
     ];
     for (task_type, reason, fallback) in cases {
         let mut end = ended(ResultKind::Blocked, " \n", evidence(0, 5));
@@ -185,6 +185,24 @@ fn a_silent_block_gets_the_question_that_fits_its_reason() {
         let judged = judge(task_type, &end);
         assert_eq!(judged.output, fallback.question_after(Some(0)).text.as_str(), "{task_type} {reason:?}");
     }
+}
+
+#[test]
+fn the_question_about_a_dangerous_operation_says_who_stopped_it() {
+    let mut end = ended(ResultKind::Blocked, "", evidence(0, 5));
+    end.reported.result = AttemptResult::Blocked { reason: BlockReason::Timeout };
+    let timed_out = judge(TaskType::DangerousOp, &end);
+    assert_eq!(
+        letter(&timed_out.verdict),
+        letter(&judge(TaskType::DangerousOp, &ended(ResultKind::Blocked, "", evidence(0, 5))).verdict)
+    );
+    assert!(timed_out.output.contains("Baton stopped its agent, which has reached its time limit."));
+    let turns = judge(TaskType::DangerousOp, &ended(ResultKind::TurnLimit, "", evidence(0, 50)));
+    assert!(
+        turns.output.contains("Baton stopped its agent, which has used up its turns."),
+        "{}",
+        turns.output
+    );
 }
 
 #[test]

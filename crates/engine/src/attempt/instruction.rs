@@ -4,12 +4,15 @@ use baton_core::ask::question_record::QuestionState;
 use baton_core::base::git_name::CommitId;
 use baton_core::base::task_type::Deliverable;
 use baton_core::base::text::NonBlank;
+use baton_core::recipe::RecipeStep;
+use baton_core::recipe::outcome::COMMITTED;
 use baton_core::recipe::run::RunOrigin;
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
 
 use crate::attempt::prompt::StepPrompt;
+use crate::base::fenced::fenced;
 
 impl StepPrompt<'_> {
     /// What to do about accepted work that was sent back, if nothing has been said about it since.
@@ -49,24 +52,41 @@ impl StepPrompt<'_> {
             Deliverable::Output => "",
             Deliverable::Code | Deliverable::Danger => " Commit the result.",
         };
-        let rest = self
-            .step
-            .prompt()
-            .as_str()
-            .trim_end()
-            .split_once(
-                "
+        let rest = self.step.prompt().as_str().trim_end().split_once("\n\n").map_or("", |(_, rest)| rest);
+        format!("{what}{commit}\n\n{rest}").trim_end().to_owned()
+    }
 
-",
-            )
-            .map_or("", |(_, rest)| rest);
-        format!(
-            "{what}{commit}
+    /// What to do for an agent that has ended the step and is at it again, because somebody wrote to it or its report could not
+    /// be used: not the whole step once more.
+    pub(super) fn instruction_to_go_on(&self) -> Option<String> {
+        if !self.has_ended_step() {
+            return None;
+        }
+        let is_told = self.run.memory().pending_reminder().is_some();
+        let what = match (is_told, self.messages.is_empty()) {
+            (true, true) => "Do what stands under \"Your last answer\" below, and end the step.",
+            (false, false) => "Do what has come in since, which stands below, and end the step.",
+            (true, false) => {
+                "Do what has come in since, and what stands under \"Your last answer\"; both stand below. Then end the step."
+            }
+            (false, true) => return None,
+        };
+        Some(format!(
+            "{GOES_ON} {what} For reference, the step was:\n\n{}",
+            fenced(self.step.prompt().as_str())
+        ))
+    }
 
-{rest}"
-        )
-        .trim_end()
-        .to_owned()
+    /// Whether the agent has said something at the end of this step, and no other step has been entered since.
+    pub(super) fn has_ended_step(&self) -> bool {
+        let last = self.run.memory().turns().iter().rev().find_map(|turn| turn.step.as_ref());
+        last == Some(self.step.name())
+    }
+
+    /// Whether what this step changes is committed by a later one.
+    pub(super) fn is_committed_later(&self) -> bool {
+        let commits = |step: &RecipeStep| step.outcomes().iter().any(|name| name.as_str() == COMMITTED);
+        !commits(self.step) && self.recipe.steps().iter().any(commits)
     }
 
     /// The answer to Baton's question about work that could not land, if it came after that.
@@ -88,6 +108,14 @@ impl StepPrompt<'_> {
         end.is_some_and(|end| end.verified.base.as_ref() == Some(tip))
     }
 }
+
+/// What comes before the news for an agent that has ended its step once.
+const GOES_ON: &str = "You have worked on this step and ended it; what you did is still here. Keep it, and do not do again what \
+     is done.";
+
+/// Said to an agent that is not the first at something that may destroy.
+pub(super) const NOTHING_TWICE: &str = "\nThis task may destroy something, and an agent has worked on it before. Find out what has \
+     been done, also outside this folder, and do nothing twice.\n";
 
 /// What to do about work that somebody looked at and did not accept.
 const REJECTED: &str = "Your work was looked at and not accepted. Change it as the last entry of \"What was wrong before\" says, \

@@ -20,6 +20,7 @@ use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
 use baton_core::task::{Purpose, Task};
 
+use crate::attempt::instruction::NOTHING_TWICE;
 use crate::base::fenced::fenced;
 
 /// How a prompt begins that goes on with an earlier one.
@@ -115,8 +116,14 @@ impl StepPrompt<'_> {
         // One instruction: to do the whole task again and to make what is done fit are two.
         let is_first_step = self.recipe.initial_step() == self.step.name();
         let fit = self.fit_instruction().filter(|_| is_first_step);
-        let todo = fit.as_deref().unwrap_or_else(|| self.step.prompt().as_str().trim_end());
+        let again = if fit.is_none() { self.instruction_to_go_on() } else { None };
+        let todo = fit.as_deref().or(again.as_deref());
+        let todo = todo.unwrap_or_else(|| self.step.prompt().as_str().trim_end());
         let _ = write!(text, "\n## What to do now\n\n{todo}\n");
+        let is_danger = self.task.spec().task_type.deliverable() == Deliverable::Danger;
+        if is_danger && (self.is_resumed || self.has_ended_step()) {
+            text.push_str(NOTHING_TWICE);
+        }
         if let Some(said) = fit.and_then(|_| self.said_about_it()) {
             let _ =
                 write!(text, "\nThe human was asked how, and says:\n\n{}Do that.\n", fenced(said.as_str()));
@@ -135,6 +142,10 @@ impl StepPrompt<'_> {
             write!(text, "\n## Where you are\n\nTask {id}, on branch `{branch}` in a worktree of its own. ");
         text.push_str(match self.task.spec().task_type.deliverable() {
             Deliverable::Output => "The result is what you write; nothing that you change here is merged.\n",
+            Deliverable::Code | Deliverable::Danger if self.is_committed_later() => {
+                "Do your work here. Do not push or switch branches, and do not merge unless \"What to do now\" says so: Baton \
+                 merges what the later step commits.\n"
+            }
             Deliverable::Code | Deliverable::Danger => {
                 "Commit your work here. Do not push or switch branches, and do not merge unless \"What to do now\" says so: Baton \
                  counts your commits and merges them.\n"

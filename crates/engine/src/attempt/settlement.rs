@@ -35,11 +35,10 @@ impl Exit<'_> {
             },
             ExitCategory::Guardrail => Self::asks(&format!(
                 "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
-                 recipe begins again with it. To give the task up instead, cancel it: baton task cancel {}.\n\nThe agent \
-                 said last:\n{}",
+                 recipe begins again with it. To give the task up instead, cancel it: baton task cancel {}.{}",
                 self.reason.message(),
                 task.id(),
-                self.text.trim()
+                self.last_words(),
             )),
             ExitCategory::Completed => self.completed(task, shows_work),
         }
@@ -58,6 +57,13 @@ impl Exit<'_> {
             "no-changes-needed" | "no-changes-to-commit" => AttemptResult::NoChanges {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
+            // It was told that this is a task, and says again that there is none.
+            "no-tasks-available" if task.spec().purpose == Purpose::Work && !shows_work => {
+                Self::asks(&self.decide_about(
+                    task,
+                    "The agent says that there is no task to work on, and has done nothing for this one",
+                ))
+            }
             "no-tasks-available" => AttemptResult::NoChanges {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
@@ -80,13 +86,18 @@ impl Exit<'_> {
 
     /// A question about what to do next, with the agent's words.
     fn decide_about(&self, task: &Task, ended: &str) -> String {
-        let words = self.words().unwrap_or(self.text).trim();
-        let said = if words.is_empty() { String::new() } else { format!("\n\nThe agent said:\n{words}") };
+        let said = self.last_words();
         format!(
             "What should become of this task? {ended}.{said}\n\nWhat you write is given to the agent, and the recipe \
              begins again with it. To give the task up instead, cancel it: baton task cancel {}.",
             task.id()
         )
+    }
+
+    /// What the agent said about its outcome, or all it said, as the end of a question.
+    fn last_words(&self) -> String {
+        let words = self.words().unwrap_or(self.text).trim();
+        if words.is_empty() { String::new() } else { format!("\n\nThe agent said:\n{words}") }
     }
 
     fn asks(text: &str) -> AttemptResult {

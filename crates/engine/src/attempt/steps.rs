@@ -1,6 +1,8 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
 use baton_agents::driver::run_result::RunResult;
+use baton_core::ask::fallback::dangerous_again;
+use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::RecipeStep;
 use baton_core::recipe::outcome::OutcomeMistake;
@@ -54,6 +56,11 @@ pub(crate) fn said(step: &RecipeStep, run: &Run, ended: &RunResult) -> Said {
     }
 }
 
+/// Planning it destroys nothing.
+fn is_dangerous(task: &Task) -> bool {
+    task.spec().task_type == TaskType::DangerousOp && !task.is_breakdown()
+}
+
 impl Executor<'_> {
     /// Moves the run by what was reported, and does what follows.
     pub(crate) async fn advance(
@@ -67,6 +74,10 @@ impl Executor<'_> {
         let mut decision = self.context.tasks.decision(self.task.id());
         loop {
             let (session, unheard) = book.unheard().await?;
+            if !unheard.is_empty() && is_dangerous(self.task) {
+                let why = "somebody wrote to it while it worked, and it ended without having read that";
+                return self.ask_to_run_again(book, spent, why, &text).await;
+            }
             if !unheard.is_empty() {
                 // Somebody spoke while the agent worked: it hears that before anything follows from its report.
                 if book.write(book.run.clone(), session, Vec::new()).await? {
@@ -92,7 +103,7 @@ impl Executor<'_> {
                 StepReport::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),
                 StepReport::Outcome(_) => None,
             };
-            let ending = match advance {
+            let ending = match advance.clone() {
                 Advance::Exit { reason } => {
                     Ending::Exits { reason, outcome: outcome.cloned(), text: text.clone(), error }
                 }
@@ -113,8 +124,12 @@ impl Executor<'_> {
                 | Advance::EnterStep { .. }
                 | Advance::Remind { .. }
                 | Advance::StayInPhase => {
+                    let again = self.reason_to_ask_first(&advance, &run);
                     if book.write(run, session, events).await? {
-                        return Ok(Then::GoOn);
+                        return match again {
+                            Some(why) => self.ask_to_run_again(book, spent, &why, &text).await,
+                            None => Ok(Then::GoOn),
+                        };
                     }
                     match overtaken(book).await? {
                         Some(then) => return Ok(then),
@@ -124,6 +139,43 @@ impl Executor<'_> {
                 }
             };
             match self.end(book, spent, ending, Listening::Yes(session)).await? {
+                Then::Listen => decision.again().await?,
+                then @ (Then::GoOn | Then::End(_)) => return Ok(then),
+            }
+        }
+    }
+
+    /// I22: why the agent of a dangerous operation would work on a step it has been at before. Nobody knows what it did
+    /// there outside its worktree, so a person decides.
+    fn reason_to_ask_first(&self, advance: &Advance, run: &Run) -> Option<String> {
+        if !is_dangerous(self.task) {
+            return None;
+        }
+        match advance {
+            Advance::Remind { error, .. } => Some(format!("its report cannot be used (\"{error}\")")),
+            Advance::EnterStep { from, to, .. } if run.visits(to) > 1 => {
+                Some(format!("the step \"{from}\" sends it back to the step \"{to}\""))
+            }
+            Advance::Restart { .. } => Some("its recipe begins again".to_owned()),
+            Advance::StayInPhase => Some("its step goes on".to_owned()),
+            Advance::EnterStep { .. } | Advance::AskGate { .. } | Advance::Exit { .. } => None,
+        }
+    }
+
+    /// Ends the attempt with the question whether its agent may run again, where the run stands now.
+    async fn ask_to_run_again(
+        &self,
+        book: &mut RunJournal,
+        spent: &Spent,
+        why: &str,
+        text: &str,
+    ) -> Result<Then, EngineError> {
+        let mut decision = self.context.tasks.decision(self.task.id());
+        loop {
+            let result = AttemptResult::Asked { question: dangerous_again(why).quoting(text) };
+            let reported = AttemptReport::new(result, text);
+            let ending = Ending::Pauses { reported, run: book.run.clone() };
+            match self.end(book, spent, ending, Listening::No).await? {
                 Then::Listen => decision.again().await?,
                 then @ (Then::GoOn | Then::End(_)) => return Ok(then),
             }

@@ -14,6 +14,8 @@ pub enum RunError {
     AlreadyRunning { session: SessionId, recipe: RecipeId, run: RunId },
     #[error("no recipe is running on the session {session}")]
     NoRun { session: SessionId },
+    #[error("several recipes run on the session {session}, one for each of {}", names(.tasks))]
+    SeveralRuns { session: SessionId, tasks: Vec<TaskId> },
     #[error("no agent of the loop on {session} is running, so nobody would read the message")]
     NoListener { session: SessionId },
     #[error("the recipe {recipe} has no phases, so it cannot start in one")]
@@ -28,7 +30,7 @@ failure! {
     RunError { |it|
         kind: match it {
             Self::AlreadyRunning { .. } => ErrorKind::Conflict,
-            Self::NoRun { .. } | Self::NoListener { .. } => ErrorKind::InvalidStatus,
+            Self::NoRun { .. } | Self::SeveralRuns { .. } | Self::NoListener { .. } => ErrorKind::InvalidStatus,
             Self::NoPhases { .. } | Self::NothingToPlan | Self::NothingToMerge { .. } => ErrorKind::InvalidInput,
         },
         hint: match it {
@@ -36,6 +38,10 @@ failure! {
                 format!("wait for it, or stop it: baton recipe exit --session {session}")
             }
             Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
+            Self::SeveralRuns { tasks, .. } => {
+                let task = tasks.first().map_or_else(|| "TASK".to_owned(), ToString::to_string);
+                format!("name the task: baton stop {task} ends its run, baton say {task} TEXT speaks to its agent")
+            }
             Self::NothingToMerge { .. } => {
                 "answer FAILED, NO to leave it open, or NO: and what is missing to have an agent try again".to_owned()
             }
@@ -45,6 +51,10 @@ failure! {
         },
         explained: it.explained(),
     }
+}
+
+fn names(tasks: &[TaskId]) -> String {
+    tasks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 explained! { RunError {
@@ -60,6 +70,12 @@ explained! { RunError {
         means: "No recipe is running on this session.",
         cause: "It has ended, or runs on another session than the one you named (\"cli\" by default).",
         next: "Start one: `baton recipe start RECIPE`.",
+    },
+    Self::SeveralRuns { .. } => Explanation {
+        code: "several_runs",
+        means: "More than one recipe runs on this session, and none of them was started for the session itself.",
+        cause: "Tasks with a recipe of their own (`baton task add --recipe`) run beside each other.",
+        next: "Name the task instead: `baton stop TASK`, `baton say TASK TEXT`. `baton recipe runs --open` lists them.",
     },
     Self::NoListener { .. } => Explanation {
         code: "nobody_listens",

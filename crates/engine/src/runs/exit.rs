@@ -1,6 +1,5 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
-use crate::runs::error::RunError;
 use baton_core::ask::stop_words::stops;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::NonBlank;
@@ -27,7 +26,7 @@ impl Runs {
         let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             let open = self.open_session_run(session).await?.filter(|open| !is_loop(&open.value));
-            let open = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
+            let Some(open) = open else { return Err(self.without_run(session).await?.into()) };
             let (run, change) = self.exit(&open, actor).await?;
             if decision.commit(change).await? {
                 return Ok(run);

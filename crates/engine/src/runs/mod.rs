@@ -56,11 +56,29 @@ impl Runs {
         Ok(self.open_session_run(session).await?.map(|stored| stored.value))
     }
 
-    async fn open_session_run(&self, session: &SessionId) -> Result<Option<Versioned<Run>>> {
+    /// All open runs of the session that somebody asked for.
+    pub(super) async fn open_session_runs(&self, session: &SessionId) -> Result<Vec<Versioned<Run>>> {
         let mut open = self.tasks.store.open_runs().await?;
         open.retain(|stored| {
             stored.value.session() == session && stored.value.origin() != RunOrigin::Default
         });
+        Ok(open)
+    }
+
+    /// Why no run of the session can be spoken to or stopped by the session's name.
+    async fn without_run(&self, session: &SessionId) -> Result<RunError> {
+        let open = self.open_session_runs(session).await?;
+        let tasks: Vec<TaskId> = open.iter().filter_map(|stored| stored.value.task()).collect();
+        let session = session.clone();
+        Ok(if tasks.len() > 1 {
+            RunError::SeveralRuns { session, tasks }
+        } else {
+            RunError::NoRun { session }
+        })
+    }
+
+    async fn open_session_run(&self, session: &SessionId) -> Result<Option<Versioned<Run>>> {
+        let mut open = self.open_session_runs(session).await?;
         let started = open.iter().position(|stored| stored.value.origin() == RunOrigin::Session);
         Ok(match started {
             Some(index) => Some(open.swap_remove(index)),
@@ -220,8 +238,9 @@ impl Runs {
         let mut decision = self.tasks.decision(format_args!("the session {session}"));
         loop {
             let open = self.session_run(session).await?;
-            let no_run = || RunError::NoRun { session: session.clone() };
-            let run = open.filter(|run| !is_loop(run)).ok_or_else(no_run)?;
+            let Some(run) = open.filter(|run| !is_loop(run)) else {
+                return Err(self.without_run(session).await?.into());
+            };
             match run.state() {
                 RunState::Working => {}
                 // At a gate nobody listens, and the answer may end the run: the gate first.

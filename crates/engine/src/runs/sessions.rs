@@ -57,10 +57,14 @@ impl SessionRuns {
         self.runs.session_run(session).await
     }
 
-    /// The open run of the session, else the one that ended last.
+    /// The open run of the session, of several the one that started last, else the one that ended last.
     pub async fn latest(&self, session: &SessionId) -> Result<Option<Run>> {
         if let Some(open) = self.open(session).await? {
             return Ok(Some(open));
+        }
+        let open = self.runs.open_session_runs(session).await?;
+        if let Some(newest) = open.into_iter().max_by_key(|stored| stored.value.started_at()) {
+            return Ok(Some(newest.value));
         }
         let filter = RunFilter { session: Some(session.clone()), is_open: Some(false) };
         let mut cursor = None;

@@ -185,6 +185,11 @@ fn an_agent_that_ends_without_words_or_work_is_tried_three_times_and_then_a_pers
     repo.until("a question", || repo.status(&silent) == "AWAITING_RESPONSE");
     up.end();
     let task = repo.show(&silent);
-    assert_eq!((repo.attempts(&silent).len(), &task["question"]["kind"]), (3, &json!("completion")));
+    assert_eq!((repo.attempts(&silent).len(), &task["question"]["kind"]), (3, &json!("clarification")));
+    let asked = task["question"]["text"].as_str().unwrap();
+    assert!(
+        asked.contains("ended 3 times") && !asked.contains("ENOUGH"),
+        "there is no answer to judge: {asked}"
+    );
     assert_eq!(repo.json(&["breakdown", "list"])["breakdowns"], json!([]), "it was not too large");
 }

@@ -1,6 +1,7 @@
 //! Recipes through the real binary.
 
 mod commands;
+mod dangerous;
 mod fixture;
 mod guardrails;
 mod no_tasks;

@@ -77,7 +77,7 @@ fn is_answered_by(question: &Sentence, next: &Sentence) -> bool {
     if is_answer(next) || is_labelled_answer(question, next) {
         return true;
     }
-    if next.is_question || phrases::lists_options(&next.text) {
+    if next.is_question || phrases::lists_options(&question.text, &next.text) {
         return false;
     }
     !phrases::is_addressed(&question.text)
@@ -141,6 +141,8 @@ mod tests {
             "Merci de me préciser la branche cible.",
             "| id | name |\n| --- | --- |\n| 1 | a |\n\nWhich of the rows should I delete?",
             "Which of the rows | columns should I delete?",
+            "Welche Datei soll ich ändern",
+            "Ready. Which file should I change",
             "The rest is done. What should the default be? I would use 80.",
         ] {
             assert!(asks(asking), "{asking}");
@@ -165,6 +167,8 @@ mod tests {
             "## FAQ\n\n**How do I run it?**\n\nWith make run.",
             "Q: Is it fast?\nA: It is.",
             "Is it fast? Yes, 12 ms.",
+            "What is slow? The join. Why? No index.",
+            "It says what to do when I should retry.",
             "Can I run it twice? No, the second run fails.",
             "Why was it slow? The index was missing. I added it to the list.",
             "なぜ遅いのですか？インデックスがありませんでした。",

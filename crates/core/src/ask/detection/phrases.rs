@@ -72,7 +72,35 @@ pub(super) fn is_addressed(question: &str) -> bool {
     !is_manual && ADDRESSED.iter().any(|phrase| question.contains(phrase))
 }
 
+/// Words that begin a question to which yes and no are no answers.
+#[rustfmt::skip]
+const ASKING_WORDS: [&str; 20] = [
+    "why", "what", "which", "how", "who", "when", "where", "welche", "welcher", "welches", "welchen", "was", "wie", "wo", "wann",
+    "quel", "quelle", "qué", "cuál", "dónde",
+];
+
+/// The order of words that makes a sentence a question to the reader, whatever it ends with.
+const INVERTED: [&str; 9] = [
+    "should i",
+    "should we",
+    "shall i",
+    "shall we",
+    "soll ich",
+    "sollen wir",
+    "dois-je",
+    "devons-nous",
+    "debo ",
+];
+
+pub(super) fn begins_with_asking_word(sentence: &str) -> bool {
+    let first = sentence.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| ASKING_WORDS.contains(&first))
+}
+
 pub(super) fn requests(sentence: &str) -> bool {
+    if begins_with_asking_word(sentence) && INVERTED.iter().any(|order| sentence.contains(order)) {
+        return true;
+    }
     let at_word = |phrase: &str| {
         sentence.match_indices(phrase).any(|(at, _)| !sentence[..at].ends_with(char::is_alphanumeric))
     };
@@ -80,9 +108,11 @@ pub(super) fn requests(sentence: &str) -> bool {
         || REQUESTS_ANYWHERE.iter().any(|phrase| sentence.contains(phrase))
 }
 
-pub(super) fn lists_options(sentence: &str) -> bool {
+/// Whether a sentence says what can be answered to the question before it.
+pub(super) fn lists_options(question: &str, sentence: &str) -> bool {
+    let takes_yes = !begins_with_asking_word(question);
     offers_a_choice(sentence)
-        || ["yes:", "yes ", "no:", "no "].iter().any(|option| sentence.starts_with(option))
+        || (takes_yes && ["yes:", "yes ", "no:", "no "].iter().any(|option| sentence.starts_with(option)))
         || [" or ", " oder ", " ou ", " o ", "または", "それとも"].iter().any(|or| sentence.contains(or))
 }
 
