@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::TaskId;
 use baton_core::records::event::EventBody;
+use baton_core::recycle::RecycleReason;
 use baton_core::task::not_landed::{MetTask, NotLanded};
 use baton_core::task::state::{AcceptedBy, ReviewMark};
 
@@ -69,8 +70,9 @@ impl Narration {
                 ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
                     format!("○ {}: ready for review", self.name(*task))
                 }
-                ReviewMark::BurnedOut | ReviewMark::NotConverging => {
-                    format!("⚠ {}: all turns used, no commit", self.name(*task))
+                ReviewMark::BurnedOut => format!("⚠ {}: all turns used, no commit", self.name(*task)),
+                ReviewMark::NotConverging => {
+                    format!("⚠ {}: tried too often without being accepted", self.name(*task))
                 }
                 ReviewMark::NeedsReview { reasons } => {
                     format!("⚠ {}: needs a closer look: {}", self.name(*task), reasons.join("; "))
@@ -87,9 +89,13 @@ impl Narration {
                     AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
                 })
             }
-            EventBody::TaskRecycled { task, .. } => {
+            EventBody::TaskRecycled { task, reason, .. } => {
                 self.done += 1;
-                Some(format!("↻ {}: too large, breaking it down", self.name(*task)))
+                let why = match reason {
+                    RecycleReason::TooLarge => "too large",
+                    RecycleReason::CumulativeFailures => "tried too often without being accepted",
+                };
+                Some(format!("↻ {}: {why}, breaking it down", self.name(*task)))
             }
             EventBody::DependentsRewired { from, to } => {
                 let to: Vec<String> = to.iter().map(|task| self.name(*task)).collect();

@@ -49,6 +49,12 @@ struct WaitingCounts {
     standstills: u64,
 }
 
+/// What made no progress is counted with the work to review.
+fn count_standing(answer: &Value) -> u64 {
+    let standing = answer["standstills"].as_array().into_iter().flatten();
+    standing.filter(|one| one["reason"] != "no_progress").count() as u64
+}
+
 pub(crate) async fn run(api: &Api) -> Result<String, CliError> {
     let mut health: Value = api.get("/api/health").await?;
     let standstills: Value = api.get("/api/standstills").await?;
@@ -60,7 +66,7 @@ pub(crate) async fn run(api: &Api) -> Result<String, CliError> {
         waiting: WaitingCounts {
             questions: count("pending_questions"),
             to_review: count("unaccepted"),
-            standstills: standstills["standstills"].as_array().map_or(0, |all| all.len() as u64),
+            standstills: count_standing(&standstills),
         },
         ready: count("ready"),
         landing: landing(api).await?,

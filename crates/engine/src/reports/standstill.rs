@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
-use baton_core::base::text::NonBlank;
+use baton_core::base::text::{NonBlank, Role};
 use baton_core::phase::Phase;
+use baton_core::recycle::RecycleReason;
 use baton_core::task::state::{Provisional, QueueName, ReplacedBy, ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_store::model::query::TaskFilter;
@@ -15,6 +16,7 @@ use crate::landing::board::LandingBoard;
 use crate::projects::Projects;
 use crate::reports::landing_standstill::{red_branches, stopped_lane, unaccepted};
 use crate::runs::loops::Loops;
+use crate::services::recycler::reason_to_recycle;
 use crate::tasks::service::TaskService;
 use crate::tasks::start_at::waits_until;
 
@@ -43,6 +45,8 @@ pub struct Standstill {
 pub enum StandstillReason {
     /// A plan that waits to be approved.
     PlanToApprove,
+    /// A task that made no progress, where a person decides whether it is broken down.
+    NoProgress,
     /// A breakdown that nobody plans.
     PlanWanted,
     /// A task that a person stopped or holds, or that a loop left open.
@@ -83,6 +87,7 @@ pub async fn load_standstills(
     let provisional = newest(tasks, QueueName::Provisional).await?;
     found.extend(unaccepted(projects, &provisional).await?);
     found.extend(provisional.iter().filter_map(plan_to_approve));
+    found.extend(provisional.iter().filter_map(no_progress));
     found.extend(newest(tasks, QueueName::Breakdown).await?.iter().filter_map(plan_wanted));
     found.extend(held(tasks).await?);
     found.extend(newest(tasks, QueueName::Failed).await?.iter().map(failed));
@@ -130,6 +135,21 @@ fn plan_to_approve(task: &Task) -> Option<Standstill> {
     ))
 }
 
+/// Where tasks are broken down by themselves, that takes a moment, and it is gone from here.
+fn no_progress(task: &Task) -> Option<Standstill> {
+    let why = match reason_to_recycle(task)? {
+        RecycleReason::TooLarge => "used up its turns and has nothing to show for them",
+        RecycleReason::CumulativeFailures => "was tried too often without being accepted",
+    };
+    let id = task.id();
+    let commands = vec![
+        format!("baton recycle {id}"),
+        format!("baton accept --force {id}"),
+        format!("baton reject {id} --reason TEXT"),
+    ];
+    Some(about(task, StandstillReason::NoProgress, format!("{id} {why}"), commands))
+}
+
 /// A loop or a run that is open decides about what it keeps itself.
 async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
     let filter = TaskFilter { is_kept: true, newest_first: true, ..TaskFilter::default() };
@@ -154,7 +174,13 @@ fn is_held(task: &Task) -> bool {
 
 fn held_back(task: &Task) -> Standstill {
     let id = task.id();
-    let why = task.ledger().held_because.as_ref().map_or("nobody has let it start", NonBlank::as_str);
+    let [_, execute, _] = Role::loop_phases();
+    let without_reason = if task.spec().role == execute {
+        "you left it out in the loop, or the loop did not come to it"
+    } else {
+        "nobody has let it start"
+    };
+    let why = task.ledger().held_because.as_ref().map_or(without_reason, NonBlank::as_str);
     let commands = vec![format!("baton task release {id}"), format!("baton task cancel {id}")];
     about(task, StandstillReason::Held, format!("{id} is held: {why}"), commands)
 }

@@ -62,6 +62,9 @@ pub struct TaskSummary {
     /// Why a person should look at the work before accepting it: it is not finished, or something is odd.
     #[serde(default)]
     pub needs_review: Vec<String>,
+    /// What the agent of finished work still asks, for whoever accepts or rejects it.
+    #[serde(default)]
+    pub open_question: Option<NonBlank>,
     /// Why no agent starts it until a person releases it, if so.
     #[serde(default)]
     pub held_because: Option<NonBlank>,
@@ -147,6 +150,12 @@ pub struct TaskProblem {
 }
 
 impl TaskSummary {
+    /// Why it is not accepted together with all others: a person has to look at it, or answer it.
+    pub fn reasons_to_look(&self) -> Vec<String> {
+        let asks = self.open_question.iter().map(|asked| format!("its agent still asks: {asked}"));
+        self.needs_review.iter().cloned().chain(asks).collect()
+    }
+
     pub fn of(stored: &Versioned<Task>) -> Self {
         let task = &stored.value;
         let (spec, state) = (task.spec(), task.state());
@@ -167,6 +176,7 @@ impl TaskSummary {
             replaces_task_id: task.replaces(),
             too_large: reason_to_recycle(task),
             needs_review: reasons_to_review(task),
+            open_question: open_question(task),
             held_because: reason_held(task),
             start_at: task.spec().start_at,
             waits_until: waits_until(task),
@@ -183,6 +193,13 @@ fn reasons_to_review(task: &Task) -> Vec<String> {
             reasons.clone()
         }
         _ => Vec::new(),
+    }
+}
+
+fn open_question(task: &Task) -> Option<NonBlank> {
+    match task.state() {
+        TaskState::Provisional(work) => work.question.clone(),
+        _ => None,
     }
 }
 

@@ -111,9 +111,7 @@ impl Service for LeaseService {
             if worker == self.workspace.node.name {
                 end_orphans_of(&self.workspace, attempt).await;
             }
-            (self.workspace.announce)(&format!(
-                "The lease of {attempt} expired; its task is back in the queue"
-            ));
+            (self.workspace.announce)(&format!("The lease of {attempt} expired, and the attempt is over"));
         }
         Ok(self.keeper.items.end_round())
     }

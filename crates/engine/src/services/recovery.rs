@@ -46,7 +46,7 @@ pub(super) async fn recover(workspace: &Workspace) -> Result<Vec<AttemptId>, Eng
         }
     };
     for Lease { attempt, .. } in &taken {
-        (workspace.announce)(&format!("{attempt} ended with the last run; its task is back in the queue"));
+        (workspace.announce)(&format!("{attempt} ended with the last run"));
     }
     Ok(taken.into_iter().map(|lease| lease.attempt).collect())
 }

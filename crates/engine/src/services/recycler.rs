@@ -151,7 +151,9 @@ impl Service for RecycleService {
         }
         let settings = &self.workspace.settings;
         for task in self.recycler.run_once().await? {
-            (self.workspace.announce)(&format!("{task} was too large; see baton task show {task}"));
+            (self.workspace.announce)(&format!(
+                "{task} is broken down into smaller tasks; see baton task show {task}"
+            ));
         }
         let has_planner = settings.agent_for(&Role::breakdown()).is_some();
         if has_planner {

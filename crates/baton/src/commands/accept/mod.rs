@@ -25,6 +25,11 @@ use crate::output;
 /// Most provisional tasks per call.
 const TASKS_MAX: u32 = 500;
 
+/// Of all tasks, those are not taken that a person has to look at; one that is named was looked at.
+fn is_left_out(task: &TaskSummary, accept: &AcceptArgs) -> bool {
+    accept.all && !accept.force && !task.reasons_to_look().is_empty()
+}
+
 pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
     let tasks = select_tasks(api, &accept).await?;
     if accept.dry_run {
@@ -33,7 +38,7 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
     let mut outcome = AcceptReport::default();
     let mut in_lane = Vec::new();
     for task in tasks {
-        if accept.all && !accept.force && !task.needs_review.is_empty() {
+        if is_left_out(&task, &accept) {
             outcome.left_out.push(task);
             continue;
         }

@@ -11,7 +11,7 @@ use baton_engine::reports::view::TaskSummary;
 use serde_json::{Value, json};
 
 use crate::cli::verdicts::AcceptArgs;
-use crate::commands::accept::{AcceptAction, choose_action};
+use crate::commands::accept::{AcceptAction, choose_action, is_left_out};
 use crate::context::api::{self, Api};
 use crate::error::CliError;
 use crate::output;
@@ -24,7 +24,7 @@ pub(super) async fn show(
 ) -> Result<String, CliError> {
     let wanted: Vec<TaskId> = tasks
         .iter()
-        .filter(|task| choose_action(task, accept) == AcceptAction::Accept)
+        .filter(|task| choose_action(task, accept) == AcceptAction::Accept && !is_left_out(task, accept))
         .map(|task| task.task_id)
         .collect();
     let body = json!({ "task_ids": wanted, "force": accept.force });
@@ -35,7 +35,12 @@ pub(super) async fn show(
     let fates: Vec<(TaskId, AcceptForecast)> = tasks
         .iter()
         .map(|task| {
-            (task.task_id, AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id)))
+            let fate = if is_left_out(task, accept) {
+                AcceptForecast::LeftOut(task.reasons_to_look().join("; "))
+            } else {
+                AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id))
+            };
+            (task.task_id, fate)
         })
         .collect();
     if api.is_json {
@@ -45,11 +50,14 @@ pub(super) async fn show(
                 let (starts, conflicts) = match fate {
                     AcceptForecast::Accepted { starts, .. } => (&starts[..], &[][..]),
                     AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
-                    AcceptForecast::Recycled | AcceptForecast::BurnedOut | AcceptForecast::Refused(_) => (&[][..], &[][..]),
+                    AcceptForecast::Recycled
+                    | AcceptForecast::BurnedOut
+                    | AcceptForecast::LeftOut(_)
+                    | AcceptForecast::Refused(_) => (&[][..], &[][..]),
                 };
                 let mut line =
                     json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts });
-                if let AcceptForecast::Refused(why) = fate {
+                if let AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) = fate {
                     line["reason"] = json!(why);
                 }
                 line
@@ -74,7 +82,7 @@ pub(super) async fn show(
                 let with = if is_with_earlier { "the tasks before it" } else { "its branch" };
                 let _ = writeln!(text, ": it conflicts with {with} in {}", files.join(", "));
             }
-            AcceptForecast::Refused(why) => {
+            AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) => {
                 let _ = writeln!(text, ": {why}");
             }
             AcceptForecast::Recycled | AcceptForecast::BurnedOut => text.push('\n'),
@@ -101,6 +109,8 @@ enum AcceptForecast {
     },
     Recycled,
     BurnedOut,
+    /// Not taken with all others: a person has to look at it.
+    LeftOut(String),
     Refused(String),
 }
 
@@ -138,6 +148,7 @@ impl AcceptForecast {
             Self::Conflict { .. } => "sent back",
             Self::Recycled => "recycled",
             Self::BurnedOut => "reported as burned out",
+            Self::LeftOut(_) => "left out",
             Self::Refused(_) => "refused",
         }
     }

@@ -84,7 +84,7 @@ impl AcceptReport {
             let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
         }
         for task in &self.left_out {
-            let (id, why) = (task.task_id, task.needs_review.join("; "));
+            let (id, why) = (task.task_id, task.reasons_to_look().join("; "));
             let _ = writeln!(text, "{id}  left out: {why}. Look at it: baton task diff {id}");
         }
         if !self.burned.is_empty() {

@@ -206,7 +206,9 @@ impl ChatFollower<'_> {
         let Some(line) = line else {
             return Err(CliError {
                 message: format!("{id} waits for an answer, and there is no terminal to give one"),
-                hint: format!("answer it: baton answer {id} TEXT; then continue: baton up"),
+                hint: format!(
+                    "answer it: baton answer {id} TEXT; the work continues while a server runs (baton up)"
+                ),
                 code: UNANSWERED,
                 reason: None,
             });

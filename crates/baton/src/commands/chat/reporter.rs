@@ -156,16 +156,15 @@ impl ChatReporter {
             }
             // Already recycled when we looked.
             ChatEnd::Provisional if view.summary.queue == QueueName::Recycled => failed(
-                "was too large and is being broken down",
+                "is being broken down into smaller tasks",
                 "see the plan: baton breakdown list".to_owned(),
             ),
-            ChatEnd::Provisional if view.summary.too_large.is_some() => {
-                output::talk(&format!(
-                    "The task burned out with too little done. Review it: baton task diff {id}; then run baton recycle {id} \
-                     or baton accept --force {id}"
-                ));
-                Ok(String::new())
-            }
+            ChatEnd::Provisional if view.summary.too_large.is_some() => failed(
+                "made no progress",
+                format!(
+                    "see where it is: baton task show {id}. Unless Baton does that by itself, break it down: baton recycle {id}"
+                ),
+            ),
             ChatEnd::Provisional => {
                 output::talk(&format!("Ready for review: baton task diff {id}, then baton accept {id}"));
                 Ok(String::new())
@@ -176,7 +175,7 @@ impl ChatReporter {
             ),
             ChatEnd::Cancelled => failed("was cancelled", "send it again: baton chat TEXT".to_owned()),
             ChatEnd::Recycled => failed(
-                "was too large and is being broken down",
+                "is being broken down into smaller tasks",
                 "see the plan: baton breakdown list".to_owned(),
             ),
         }

@@ -290,6 +290,7 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
         task if task.waits_until.is_some() => "later",
         task if task.held_because.is_some() => "held",
         task if !task.needs_review.is_empty() => "review",
+        task if task.open_question.is_some() => "asks",
         _ => "",
     };
     let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();

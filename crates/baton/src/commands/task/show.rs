@@ -8,7 +8,7 @@ use baton_core::task::environment::AttemptEnvironment;
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReplacedBy, TaskState};
-use baton_engine::reports::view::TaskView;
+use baton_engine::reports::view::{TaskSummary, TaskView};
 
 use crate::commands::question::answer_command;
 use crate::commands::recipe::describe_state;
@@ -104,14 +104,29 @@ pub(crate) fn render(view: &TaskView) -> String {
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note, &view.state));
     }
-    if !summary.needs_review.is_empty() {
-        let _ = writeln!(text, "\nLook closely before you accept it: {}", summary.needs_review.join("; "));
-    }
+    text.push_str(&render_reasons_to_look(summary));
     if let Some(next) = next_step(view) {
         let _ = writeln!(text, "\n{next}");
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}
+
+/// What a person should know before they accept it.
+fn render_reasons_to_look(summary: &TaskSummary) -> String {
+    let mut text = String::new();
+    if !summary.needs_review.is_empty() {
+        let _ = writeln!(text, "\nLook closely before you accept it: {}", summary.needs_review.join("; "));
+    }
+    if let Some(asked) = &summary.open_question {
+        let id = summary.task_id;
+        let _ = writeln!(
+            text,
+            "\nIts agent still asks: {asked}\nAccept the work as it is, or answer with what should change: baton reject {id} \
+             --reason TEXT"
+        );
     }
     text
 }
@@ -171,9 +186,11 @@ fn render_note(note: &TaskNote, state: &TaskState) -> String {
             format!("\n{word}: {}\n", reason.describe().trim_end())
         }
         TaskNote::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
-            format!("\nRequeued: {reason}:\n{}\n", output_tail.trim_end())
+            let output = output_tail.trim_end();
+            let output = if output.is_empty() { ".".to_owned() } else { format!(":\n{output}") };
+            format!("\nNot accepted: {reason}{output}\n")
         }
-        TaskNote::Requeued { reason, .. } => format!("\nRequeued: {reason}.\n"),
+        TaskNote::Requeued { reason, .. } => format!("\nTried again: {reason}.\n"),
     }
 }
 
@@ -207,11 +224,11 @@ fn next_step(view: &TaskView) -> Option<String> {
             Some(format!("Accepted; it lands when the checks have passed: baton landing, baton accept {id}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } => {
-            Some(format!("Too large; its breakdown is {plan}: baton task show {plan}"))
+            Some(format!("Being broken down into smaller tasks by {plan}: baton task show {plan}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
             let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
-            Some(format!("Too large; replaced by {}", parts.join(", ")))
+            Some(format!("Broken down; replaced by {}", parts.join(", ")))
         }
         TaskState::Breakdown { released: false } => {
             Some(format!("Waits for a plan: baton breakdown run {id}"))

@@ -38,6 +38,7 @@ fn task(bits: u32, title: &str) -> TaskSummary {
         replaces_task_id: None,
         too_large: None,
         needs_review: Vec::new(),
+        open_question: None,
         held_because: None,
         start_at: None,
         waits_until: None,

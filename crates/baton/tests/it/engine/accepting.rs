@@ -1,5 +1,7 @@
 //! Acceptance: merges, conflicts, previews and dependencies that can never be met.
 
+use serde_json::json;
+
 use super::test_repo::TestRepo;
 
 /// Every task writes another line to the same file. After a conflict, the agent merges or does nothing.
@@ -108,4 +110,22 @@ fn the_changes_of_a_task_can_be_seen_after_it_has_landed() {
     let after = repo.stdout(&["task", "diff", &task]);
     assert!(after.contains("+++ b/one.txt"), "{after}");
     assert_eq!(after, before);
+}
+
+#[test]
+fn finished_work_that_still_asks_is_shown_as_such_and_left_out_of_accept_all() {
+    let repo = TestRepo::with_agent("turns 1; work; echo 'Implemented. Which port should it use?'", "");
+    let task = repo.add("Listen", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    assert_eq!(repo.show(&task)["open_question"], "Implemented. Which port should it use?");
+    let shown = repo.stdout(&["task", "show", &task]);
+    assert!(shown.contains("Its agent still asks: Implemented. Which port should it use?"), "{shown}");
+    let listed = repo.stdout(&["task", "list"]);
+    assert!(listed.contains(" asks "), "{listed}");
+    let preview = repo.json(&["accept", "--all", "--dry-run"]);
+    assert_eq!(preview["preview"][0]["would_be"], "left out", "{preview}");
+    let left = repo.json(&["accept", "--all"]);
+    assert_eq!((&left["accepted"], &left["left_out"]), (&json!([]), &json!([task])), "{left}");
+    // Who names it has seen it.
+    assert_eq!(repo.json(&["accept", &task])["accepted"], json!([task]));
 }

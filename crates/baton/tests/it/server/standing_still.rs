@@ -132,6 +132,20 @@ fn with_plan_person_the_breakdown_stands_in_the_inbox_until_somebody_plans_it() 
 }
 
 #[test]
+fn where_a_person_breaks_tasks_down_one_without_progress_stands_in_the_inbox() {
+    let server = server("[recycle]\nmode = \"manual\"");
+    let task = add(&server, "Big", &[]);
+    server.wait_for_queue(&task, "provisional");
+    let standing = standstill(&server, &task);
+    assert_eq!(standing["reason"], "no_progress");
+    let shown = baton(&server, &["questions"]);
+    assert!(shown.contains("used up its turns"), "{shown}");
+    assert!(shown.contains(&format!("baton recycle {task}")), "{shown}");
+    let page = server.get("/").body;
+    assert_eq!(page.matches(&format!("/tasks/{task}/do/recycle")).count(), 1, "one row, not two: {page}");
+}
+
+#[test]
 fn cancelling_a_recycled_task_cancels_its_breakdown() {
     let server = server("[recycle]\nplan = \"person\"");
     let big = add(&server, "Big", &[]);

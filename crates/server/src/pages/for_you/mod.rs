@@ -17,7 +17,7 @@ use baton_core::task::Task;
 use baton_core::task::state::QueueName;
 use baton_engine::limits::holds::Holds;
 use baton_engine::query::TaskFilter;
-use baton_engine::reports::standstill::{Standstill, load_standstills};
+use baton_engine::reports::standstill::{Standstill, StandstillReason, load_standstills};
 use baton_engine::runs::loops::Loops;
 use maud::{Markup, html};
 
@@ -79,10 +79,13 @@ struct Waiting {
 
 impl Waiting {
     async fn load(app: &App) -> Result<Self, PageError> {
+        let mut standing = load_standstills(&app.workspace.projects, &app.workspace.landing).await?;
+        // Each has a row among the reviews.
+        standing.retain(|one| one.reason != StandstillReason::NoProgress);
         Ok(Self {
             questions: app.tasks().pending_questions(SHOWN_MAX).await?,
             reviews: load_reviews(app).await?,
-            standing: load_standstills(&app.workspace.projects, &app.workspace.landing).await?,
+            standing,
             holds: Holds::new(app.tasks()).active().await?,
         })
     }

@@ -41,6 +41,7 @@ fn error_of(one: &Standstill) -> &str {
 const fn badge(reason: StandstillReason) -> StateBadge {
     let (word, glyph, tone) = match reason {
         StandstillReason::PlanToApprove => ("Plan", "◆", "review"),
+        StandstillReason::NoProgress => ("No progress", "▲", "asking"),
         StandstillReason::PlanWanted => ("Needs a plan", "⋔", "planning"),
         StandstillReason::Held => ("Held", "‖", "queued"),
         StandstillReason::BreakdownCancelled => ("Not split", "✗", "failed"),
@@ -116,7 +117,7 @@ fn verbs(one: &Standstill) -> Markup {
                 (cancel(one.task_id))
             },
             StandstillReason::BranchFails | StandstillReason::LandingStopped => a.button.primary href="/landing" { "Landing" },
-            StandstillReason::ReviewStuck | StandstillReason::ContainsRefused => {
+            StandstillReason::NoProgress | StandstillReason::ReviewStuck | StandstillReason::ContainsRefused => {
                 @if let Some(task) = one.task_id { a.button.primary href={ "/tasks/" (task) "/diff" } { "Review it yourself" } }
             },
             StandstillReason::ProjectUnavailable => a.button href="/health" { "Health" },

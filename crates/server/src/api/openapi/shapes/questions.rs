@@ -58,6 +58,7 @@ pub(super) fn shapes() -> Shapes {
 fn standstill() -> Value {
     let reasons = [
         "plan_to_approve",
+        "no_progress",
         "plan_wanted",
         "held",
         "breakdown_cancelled",

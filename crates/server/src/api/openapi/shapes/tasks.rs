@@ -25,6 +25,7 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("replaces_task_id", or_null(&refer("TaskId"))),
         ("too_large", or_null(&one_of(&["too_large", "cumulative_failures"]))),
         ("needs_review", list(&text())),
+        ("open_question", or_null(&said())),
         ("held_because", or_null(&said())),
         ("start_at", or_null(&time())),
         ("waits_until", or_null(&time())),
