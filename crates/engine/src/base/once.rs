@@ -1,4 +1,4 @@
-//! Requests that carry a key: their receipt is written with the first change they make, in the same transaction. So a repeat
+//! Requests that carry a key: their receipt is written with the change they are for, in the same transaction. So a repeat
 //! changes nothing, whatever happened to the answer of the first.
 
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +21,11 @@ pub async fn with_receipt<T>(receipt: Receipt, request: impl Future<Output = T>)
             (answer, is_written)
         })
         .await
+}
+
+/// Runs what has to happen before the request can do what it is for: that has not happened when this has.
+pub(crate) async fn without_receipt<T>(preparation: impl Future<Output = T>) -> T {
+    RECEIPT.scope(Mutex::new(None), preparation).await
 }
 
 /// The change, with the receipt of the request if that is not written yet.

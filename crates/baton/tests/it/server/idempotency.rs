@@ -94,3 +94,42 @@ fn many_at_once_with_one_key_create_one_task() {
     assert!(answers.iter().any(|answer| answer.status == 201), "{answers:?}");
     assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn every_call_that_creates_takes_a_key_except_that_for_a_secret() {
+    let server = TestServer::without_agents().start();
+    let document = server.read("/api/openapi.json");
+    let mut without = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let post = &operations["post"];
+        let creates = post["responses"].get("201").is_some();
+        let parameters = post["parameters"].as_array().into_iter().flatten();
+        let takes_key = parameters.into_iter().any(|one| one.to_string().contains("Idempotency-Key"));
+        if creates && !takes_key {
+            without.push(path.as_str());
+        }
+    }
+    // The answer to it is not kept anywhere; a repeat is refused because the name is taken.
+    assert_eq!(without, ["/api/tokens"]);
+}
+
+#[test]
+fn a_routine_called_again_with_its_key_answers_what_it_did() {
+    let server = TestServer::without_agents().start();
+    let new = json!({ "title": "Look around", "on": "webhook" });
+    let routine = create(&server, "/api/routines", "new", &new).json();
+    let path = format!("/api/routines/{}/run", routine["routine_id"].as_str().unwrap());
+    let content = json!({ "content": "It failed" });
+    let first = create(&server, &path, "one", &content);
+    assert_eq!(first.json()["status"], "started", "{first:?}");
+    let second = create(&server, &path, "two", &content);
+    assert_eq!(second.json()["status"], "skipped", "{second:?}");
+    let task = first.json()["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(server.post(&format!("/api/tasks/{task}/cancel"), &json!({})).status, 200);
+    // There would be room for it by now, but it has been answered.
+    assert_eq!(create(&server, &path, "two", &content).json(), second.json());
+    assert_eq!(create(&server, &path, "one", &content).json(), first.json());
+    let other = json!({ "content": "It failed again" });
+    assert_eq!(create(&server, &path, "one", &other).error(), (409, "CONFLICT".to_owned()));
+    assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 1);
+}

@@ -19,6 +19,7 @@ use baton_core::transition::refusal::CommandRefusal;
 
 use crate::base::error::Result;
 use crate::base::ids::random_bits;
+use crate::base::once::without_receipt;
 use crate::projects::source::CodeSource;
 use crate::runs::routines::error::RoutineError;
 use crate::runs::routines::{Routines, zone};
@@ -78,7 +79,8 @@ impl Routines {
             let looked = Routine { trigger, ..before.clone() };
             let firing = looked.fire(came_in, is_busy, now, &zone);
             if firing.replaces {
-                self.cancel_last(&before).await?;
+                // Should Baton end here, the call is repeated. On the heap: it holds the state of a whole command.
+                without_receipt(Box::pin(self.cancel_last(&before))).await?;
                 decision.again().await?;
                 continue;
             }

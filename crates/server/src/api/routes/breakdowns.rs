@@ -55,6 +55,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<TransitionView>("Releases the breakdown to an agent for planning")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
+            .once()
             .takes::<EmptyBody>()
             .returns::<ApprovalView>("Approves the plan: its subtasks replace the task")
             .may_conflict(),

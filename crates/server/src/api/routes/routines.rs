@@ -47,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<RoutineView>("Lets a routine run again from now on"),
         Route::post("/api/routines/{id}/run", "run_routine", run)
             .takes::<RoutineCall>()
-            .header("Idempotency-Key", "IdempotencyKey", "Repeating the call with the same key runs it once")
+            .once()
             .created()
             .returns::<RoutineCallView>("Runs a routine now, as a person or a webhook"),
     ]

@@ -47,6 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<TransitionView>("Rejects the task's work with a reason")
             .may_conflict(),
         Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
+            .once()
             .takes::<RecycleBody>()
             .returns::<TransitionView>("Replaces a task that is too large by a breakdown")
             .may_conflict(),
