@@ -32,6 +32,7 @@ use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
 use crate::git::{Checkout, CheckoutSpec, Worktrees};
+use crate::settings::hooks::HookName;
 use crate::user_tasks::{TASKFILE, UserTaskError};
 
 pub use crate::attempt::agent_run::PROCESS_FILE;
@@ -158,6 +159,10 @@ impl Runner {
         self.context.projects.start_branch(task, &worktrees, &branch).await?;
         let place = self.context.projects.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
+        if let Some(earlier) = resumes {
+            // It works in the same folder.
+            self.context.projects.wait_for_folder(earlier).await?;
+        }
         let wanted = &self.context.settings.worktree;
         let setup = wanted.for_clone();
         let spec = CheckoutSpec { attempt, place, resumes, setup };
@@ -181,6 +186,9 @@ impl Runner {
             let asked = AttemptResult::Asked { question };
             return self.settle(task, attempt, without_work(asked, "")).await;
         }
+        // Before it is settled: from then on nothing else says that the folder is needed.
+        let has_hook = self.context.settings.hooks.command(HookName::AfterAttempt).is_some();
+        let folder_use = has_hook.then(|| self.context.projects.use_folder(attempt)).transpose()?;
         let services = self.start_services(task, &worktrees, &checkout).await?;
         let executed = match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
@@ -200,6 +208,7 @@ impl Runner {
         };
         services.end().await;
         self.run_after_hook(task, &checkout, &executed).await;
+        drop(folder_use);
         executed
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod check_site;
 pub mod commands;
 pub mod error;
 pub(crate) mod fence;
+pub(crate) mod folder_use;
 mod ground;
 pub mod hold;
 pub mod hooks;

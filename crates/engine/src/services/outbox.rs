@@ -235,6 +235,10 @@ impl OutboxWorker {
             Effect::RetireWorktree { attempt } if self.workspace.running.ids().contains(attempt) => {
                 return Ok(CarriedOut::NotYet);
             }
+            // The same for its last hook, which another process may run.
+            Effect::RetireWorktree { attempt } if self.workspace.projects.is_folder_used(*attempt)? => {
+                return Ok(CarriedOut::NotYet);
+            }
             Effect::RetireWorktree { attempt } => self.retire(*attempt).await?,
             // Handled by other services.
             Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => {}

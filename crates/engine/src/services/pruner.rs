@@ -187,7 +187,8 @@ impl Pruner {
         if self.workspace.projects.repository_path(&task).await? != path {
             return Ok(None);
         }
-        Ok(Some(alive.contains(&attempt) || !is_finished(task.state().queue())))
+        let is_used = alive.contains(&attempt) || self.workspace.projects.is_folder_used(attempt)?;
+        Ok(Some(is_used || !is_finished(task.state().queue())))
     }
 
     async fn events(&self, report: &mut PruneReport) -> Result<(), EngineError> {

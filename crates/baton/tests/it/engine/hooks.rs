@@ -148,3 +148,56 @@ fn a_hook_that_takes_too_long_has_failed() {
     let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
     assert!(asked.contains("did not end within 1 s"), "{asked}");
 }
+
+/// A hook that runs after the attempts of "Slow" until the test lets it go, and sees whether its folder still stands.
+fn slow_hook(home: &std::path::Path) -> String {
+    let home = home.display();
+    format!(
+        "[hooks]\nrun_as = \"person\"\nseconds = 3600\nafter_attempt = [\"sh\", \"-c\", '''\n\
+         case \"$(cat)\" in *Slow*) ;; *) exit;; esac\n[ ! -e {home}/go ] || exit 0\npwd > {home}/where\n\
+         until [ -e {home}/go ]; do sleep 0.05; done\n[ ! -e .git ] || echo stands >> {home}/order''']\n"
+    )
+}
+
+#[test]
+fn a_worktree_stands_until_the_last_hook_in_it_has_ended() {
+    let repo = with_hooks("turns 1; work", slow_hook);
+    let slow = repo.add("Slow", &[]);
+    let up = repo.up();
+    repo.until("the hook runs", || repo.home.join("where").exists());
+    repo.until_queue(&slow, "provisional");
+    let folder = std::path::PathBuf::from(read(repo.home.join("where")).trim());
+    repo.stdout(&["accept", &slow]);
+    repo.until_queue(&slow, "done");
+    // What is to be removed is looked at in order, so the first one's turn has come by the time the second is gone.
+    let quick = repo.add("Quick", &[]);
+    repo.until_queue(&quick, "provisional");
+    let other = folder.parent().unwrap().join(repo.last_attempt(&quick));
+    assert!(other.exists(), "{}", other.display());
+    repo.stdout(&["accept", &quick]);
+    repo.until("the other worktree is removed", || !other.exists());
+    assert!(folder.exists(), "it was removed under its hook");
+    std::fs::write(repo.home.join("go"), "").unwrap();
+    repo.until("it is removed, too", || !folder.exists());
+    up.end();
+    assert_eq!(read(repo.home.join("order")), "stands\n");
+}
+
+#[test]
+fn the_next_attempt_waits_for_the_hook_of_the_last_one_in_its_folder() {
+    let repo = with_hooks("", slow_hook);
+    let home = repo.home.display();
+    repo.set_agent(&format!(
+        "turns 1\nif [ -z \"${{BATON_RESUME:-}}\" ]; then echo '{{\"baton\":\"ask\",\"question\":\"Which port?\"}}'; exit; fi\n\
+         echo agent >> {home}/order; work"
+    ));
+    let task = repo.add("Slow", &[]);
+    let up = repo.up();
+    repo.until("the hook runs", || repo.home.join("where").exists());
+    repo.stdout(&["task", "reply", &task, "8080"]);
+    repo.until("the next attempt", || repo.attempts(&task).len() == 2);
+    std::fs::write(repo.home.join("go"), "").unwrap();
+    repo.until_queue(&task, "provisional");
+    up.end();
+    assert_eq!(read(repo.home.join("order")), "stands\nagent\n");
+}
