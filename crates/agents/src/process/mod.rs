@@ -11,6 +11,7 @@ pub mod keeper;
 pub mod marked;
 pub mod memory;
 mod memory_files;
+pub mod memory_limit;
 pub mod one_shot;
 pub mod peer;
 pub(crate) mod pipe;

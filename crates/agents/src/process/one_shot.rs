@@ -17,6 +17,7 @@ use crate::output::lines::{LineSplitter, OutputLine};
 use crate::output::live::LiveOutput;
 use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::exit::ProcessExit;
+use crate::process::memory_limit::{MemoryExcess, wait_for_excess_of};
 use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
 use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
 use crate::process::waiting::cancelled;
@@ -37,6 +38,8 @@ pub struct OneShot {
     /// Written to standard input, which is then closed.
     pub input: String,
     pub timeout: Duration,
+    /// What its processes may use together; without it, as much as they like.
+    pub memory_bytes_max: Option<u64>,
     /// Limit for both streams together; the beginning and the end are kept.
     pub output_bytes_max: usize,
 }
@@ -54,6 +57,7 @@ pub enum OneShotEnd {
     /// Its exit status is unknown: it hangs in the kernel.
     Unseen,
     TimedOut,
+    OutOfMemory(MemoryExcess),
     /// The caller stopped it.
     Stopped,
     /// The reason, as a sentence.
@@ -91,14 +95,20 @@ pub async fn run_watched(
             return OneShotResult { end: OneShotEnd::NotStarted(error.to_string()), output: String::new() };
         }
     };
+    let tree = process.tree().clone();
     let mut streams = OneShotOutput::new(stdout, stderr, one_shot.output_bytes_max, live);
     let cut_short = tokio::select! {
         () = cancelled(stop) => Some(OneShotEnd::Stopped),
         () = sleep(one_shot.timeout) => Some(OneShotEnd::TimedOut),
+        excess = wait_for_excess_of(&tree, one_shot.memory_bytes_max) => Some(OneShotEnd::OutOfMemory(excess)),
         // Ignored here: `end` returns the status.
         _ = process.wait() => None,
         _ = async { tokio::join!(feed(stdin, one_shot.input.clone()), streams.read_forever()) } => None,
     };
+    if let Some(OneShotEnd::OutOfMemory(_)) = &cut_short {
+        // At once, since it would go on taking memory. What is left of it is reported below.
+        let _ = tree.kill().await;
+    }
     let ended = tokio::select! {
         ended = process.end(GRACE) => ended,
         () = streams.read_forever() => (None, Ok(())),

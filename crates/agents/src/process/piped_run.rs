@@ -15,6 +15,7 @@ use crate::output::excerpt::TextExcerpt;
 use crate::output::lines::LineSplitter;
 use crate::process::environment::{AgentEnvironment, RUN_ID};
 use crate::process::exit::ProcessExit;
+use crate::process::memory_limit::{MemoryExcess, wait_for_excess_of};
 use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
 use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
 
@@ -36,6 +37,8 @@ pub struct PipedRun {
     /// Written to standard input, which is then closed.
     pub input: String,
     pub timeout: Duration,
+    /// What its processes may use together; without it, as much as they like.
+    pub memory_bytes_max: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,7 @@ pub enum PipedEnd {
     /// Its exit status is unknown: it hangs in the kernel.
     Unseen,
     TimedOut,
+    OutOfMemory(MemoryExcess),
     /// The reason, as a sentence.
     NotStarted(String),
 }
@@ -85,12 +89,18 @@ impl PipedRun {
             errors: TextExcerpt::new(ERRORS_BYTES_MAX),
             each_line,
         };
-        let is_late = tokio::select! {
-            () = sleep(self.timeout) => true,
+        let tree = process.tree().clone();
+        let cut_short = tokio::select! {
+            () = sleep(self.timeout) => Some(PipedEnd::TimedOut),
+            excess = wait_for_excess_of(&tree, self.memory_bytes_max) => Some(PipedEnd::OutOfMemory(excess)),
             // Ignored here: `end` returns the status.
-            _ = process.wait() => false,
-            _ = async { tokio::join!(feed(stdin, self.input.clone()), streams.read_forever()) } => false,
+            _ = process.wait() => None,
+            _ = async { tokio::join!(feed(stdin, self.input.clone()), streams.read_forever()) } => None,
         };
+        if let Some(PipedEnd::OutOfMemory(_)) = &cut_short {
+            // At once, since it would go on taking memory. What is left of it is ended below.
+            let _ = tree.kill().await;
+        }
         let (status, _) = tokio::select! {
             ended = process.end(GRACE) => ended,
             () = streams.read_forever() => (None, Ok(())),
@@ -100,7 +110,7 @@ impl PipedRun {
         let RunStreams { mut lines, errors, mut each_line, .. } = streams;
         lines.finish(|line| each_line(&line.text));
         let exited = status.map_or(PipedEnd::Unseen, |status| PipedEnd::Exited(ProcessExit::from(status)));
-        PipedResult { end: if is_late { PipedEnd::TimedOut } else { exited }, errors: errors.into_text() }
+        PipedResult { end: cut_short.unwrap_or(exited), errors: errors.into_text() }
     }
 }
 

@@ -126,6 +126,10 @@ impl Process {
         ))
     }
 
+    pub(crate) fn tree(&self) -> &ProcessTree {
+        &self.tree
+    }
+
     pub(crate) fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }

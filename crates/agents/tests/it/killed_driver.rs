@@ -96,6 +96,7 @@ async fn run_one_shot(folder: &Path, attempt: AttemptId) {
         fence: None,
         input: String::new(),
         timeout: Duration::from_hours(1),
+        memory_bytes_max: None,
         output_bytes_max: 1000,
     };
     one_shot::run(&one_shot, &mut watch::channel(false).1).await;

@@ -12,7 +12,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::words::{pluralize, shell_word};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
-use baton_engine::asking::{AgentGateway, Asked};
+use baton_engine::asking::Asked;
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
 use baton_engine::reports::run_view::RunStateName;
 use baton_engine::reports::standstill::Standstill;
@@ -350,7 +350,7 @@ async fn ask_on_store(
     choices: &[String],
 ) -> Result<String, CliError> {
     let settings = context.settings()?;
-    let gateway = AgentGateway::new(context.tasks.clone(), settings.asking.expires_after());
+    let gateway = context.workspace(settings).agents.gateway();
     let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     draft.options = choices.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     match gateway.ask(secret, draft).await {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use baton_engine::attempt::host::user_tasks_here;
 use baton_engine::settings::location::{LocationOptions, StateLocation};
-use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
+use baton_engine::user_tasks::{HeavyPermit, Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::context;
 use crate::error::{CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
@@ -59,11 +60,29 @@ pub(crate) fn run(
     }
     let timeout = timeout.map(Duration::from_secs);
     if !options.json {
-        return Ok(tasks.run_in_terminal(&site, name, args, timeout));
+        let permit = super::block_on(wait_for_permit(&tasks, name))?;
+        return Ok(tasks.run_in_terminal(&site, name, args, timeout, &permit));
     }
     let ran = super::block_on(async { Ok(tasks.run_words(&site, name, args.to_vec(), timeout).await?) })?;
     output::line(output::json(&ran)?.trim_end());
     Ok(ran.exit_code)
+}
+
+/// Says so if a heavy task has to wait for others on this machine.
+async fn wait_for_permit(tasks: &UserTasks, name: &str) -> Result<HeavyPermit, CliError> {
+    let taken = if let Ok(taken) = tokio::time::timeout(Duration::ZERO, tasks.permit_for(name)).await {
+        taken
+    } else {
+        output::talk("Waiting for a check or a heavy task of this machine to end ([room] heavy_at_once).");
+        tasks.permit_for(name).await
+    };
+    match taken {
+        // Inside a fence the permits of the machine cannot be seen.
+        Err(UserTaskError::Folder { .. }) if std::env::var_os("BATON_TOKEN").is_some() => {
+            Ok(HeavyPermit::none())
+        }
+        taken => Ok(taken?),
+    }
 }
 
 /// A Taskfile between the current folder and the root, which somebody may take for the project's.
@@ -104,7 +123,7 @@ fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
         // Called for another repository, as an agent in its worktree does: run where the caller is.
         site.folder = StateLocation::find(Path::new("."), &LocationOptions::default())?.root;
     }
-    Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
+    Ok((user_tasks_here(&place, &settings), site))
 }
 
 impl From<UserTaskError> for CliError {

@@ -22,13 +22,15 @@ use tokio::time::{Instant, timeout_at};
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::base::redaction;
+use crate::projects::Projects;
+use crate::settings::AskingSettings;
 use crate::tasks::service::TaskService;
 
 #[derive(Clone)]
 pub struct AgentGateway {
     tasks: TaskService,
-    /// How long a question waits before it expires, where its asker did not say.
-    expires_after: Option<Duration>,
+    /// Each says how long its questions wait.
+    projects: Projects,
 }
 
 /// What came of asking.
@@ -55,8 +57,8 @@ pub enum Waited {
 }
 
 impl AgentGateway {
-    pub fn new(tasks: TaskService, expires_after: Option<Duration>) -> Self {
-        Self { tasks, expires_after }
+    pub fn new(projects: Projects) -> Self {
+        Self { tasks: projects.tasks.clone(), projects }
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.
@@ -95,10 +97,11 @@ impl AgentGateway {
         draft: QuestionDraft,
     ) -> Result<QuestionId, EngineError> {
         let mut draft = redaction::redact_question(draft);
-        let task = self.task_of(secret).await?.id();
+        let task = self.task_of(secret).await?;
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
-            draft.expires_at = self.expiry().await?;
+            draft.expires_at = self.expiry(&task).await?;
         }
+        let task = task.id();
         let ask = Command::Ask { owner: secret.owner(), question: draft };
         let asked = self.tasks.apply(task, ask, Actor::Agent { attempt: secret.attempt() }).await?;
         // Asking leaves it pending; were it not, nobody would own the cycle any more.
@@ -139,8 +142,25 @@ impl AgentGateway {
         Ok(self.tasks.task(record.task_id).await?.value)
     }
 
-    async fn expiry(&self) -> Result<Option<Timestamp>, EngineError> {
-        let Some(after) = self.expires_after else { return Ok(None) };
+    /// How long an agent of the task is kept alive for an answer.
+    pub async fn patience(&self, task: TaskId) -> Result<Duration, EngineError> {
+        let task = self.tasks.task(task).await?.value;
+        Ok(self.asking_of(&task).await.patience())
+    }
+
+    /// Of the task's project. Settings that cannot be read keep nobody from asking: whoever works next is told about them.
+    async fn asking_of(&self, task: &Task) -> AskingSettings {
+        match self.projects.settings_for(task).await {
+            Ok(settings) => settings.asking.clone(),
+            Err(error) => {
+                tracing::warn!(task = %task.id(), %error, "the project's settings cannot be read");
+                AskingSettings::default()
+            }
+        }
+    }
+
+    async fn expiry(&self, task: &Task) -> Result<Option<Timestamp>, EngineError> {
+        let Some(after) = self.asking_of(task).await.expires_after() else { return Ok(None) };
         let now = self.tasks.store.now().await?;
         let after_ms = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
         Ok(Some(Timestamp::from_ms(now.ms().saturating_add(after_ms))))

@@ -38,6 +38,7 @@ impl AttemptContext {
         Self {
             projects: self.projects.with_settings(&settings),
             limits: self.limits.with_settings(&settings),
+            agents: self.agents.with_settings(&settings),
             settings,
             ..self.clone()
         }

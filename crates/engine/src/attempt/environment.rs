@@ -13,7 +13,7 @@ use baton_store::model::event::StoredEvent;
 use crate::attempt::runner::Runner;
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
-use crate::projects::leased_values::{ValueOwner, Values};
+use crate::projects::leased_values::ValueOwner;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 
@@ -30,12 +30,7 @@ impl Runner {
     ) -> Result<Self, EngineError> {
         let (projects, tasks) = (&self.context.projects, &self.context.tasks);
         let wishes = &settings.worktree.values;
-        // How much of the machine there is to share is for whoever runs Baton to say.
-        let jobs = if self.context.settings.room.share_build_jobs {
-            build_jobs(self.context.running.count(), |name| std::env::var(name).ok())
-        } else {
-            Values::new()
-        };
+        let jobs = projects.build_jobs(0);
         if wishes.is_empty() {
             return Ok(Self { context: self.context.with_settings(settings).with_values(jobs) });
         }
@@ -86,38 +81,4 @@ pub(crate) async fn tell(
     written.events.push(Event { at: tasks.store.now().await?, by: Actor::Baton, body });
     tasks.store.commit(written).await?;
     Ok(())
-}
-
-/// What tells build tools how many jobs are this attempt's share of the processors.
-fn build_jobs(running: usize, own: impl Fn(&str) -> Option<String>) -> Values {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = (processors / running.max(1)).max(1);
-    let unset =
-        ["CARGO_BUILD_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL"].into_iter().filter(|name| own(name).is_none());
-    let mut values: Values = unset.map(|name| (name.to_owned(), jobs.to_string())).collect();
-    // Make runs one job unless it is told otherwise, and not every Makefile can do with more.
-    if own("MAKEFLAGS").is_some_and(|flags| flags.contains("-j")) {
-        values.insert("MAKEFLAGS".to_owned(), format!("-j{jobs}"));
-    }
-    values
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_shared_by_those_who_run() {
-        let unset = |_: &str| None;
-        let alone: usize = build_jobs(1, unset)["CARGO_BUILD_JOBS"].parse().unwrap();
-        assert_eq!(alone, std::thread::available_parallelism().map_or(1, usize::from));
-        assert_eq!(build_jobs(10_000, unset)["CMAKE_BUILD_PARALLEL_LEVEL"], "1");
-        let set = |name: &str| match name {
-            "CARGO_BUILD_JOBS" => Some("7".to_owned()),
-            "MAKEFLAGS" => Some("-j".to_owned()),
-            _ => None,
-        };
-        let values = build_jobs(10_000, set);
-        assert_eq!((values.get("CARGO_BUILD_JOBS"), values["MAKEFLAGS"].as_str()), (None, "-j1"));
-    }
 }

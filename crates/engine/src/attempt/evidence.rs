@@ -110,6 +110,7 @@ pub async fn measure(
         let fence = context.projects.check_fence(worktrees, &checkout.folder)?;
         let mut site = context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
         site.fence = context.projects.check_task_fence(worktrees, &checkout.folder);
+        site.memory_bytes_max = context.projects.command_memory_bytes();
         rules.define(&mut site);
         let ground = CheckGround {
             attempt: checkout.attempt,

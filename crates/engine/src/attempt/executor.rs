@@ -85,7 +85,8 @@ impl Executor<'_> {
                 RunResume::Dispatch { .. } => {
                     let (recipe, step) = (book.recipe.id(), book.run.step());
                     let span = info_span!("step", %recipe, %step, outcome = Empty);
-                    self.step(&mut book, &mut spent, is_first).instrument(span).await?
+                    // On the heap: it holds the state of an agent and its limits.
+                    Box::pin(self.step(&mut book, &mut spent, is_first).instrument(span)).await?
                 }
                 RunResume::AwaitGate { question } => self.ask_gate(&mut book, &spent, question).await?,
                 RunResume::Settle { reason } => {

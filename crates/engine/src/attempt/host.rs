@@ -6,12 +6,18 @@ use baton_core::base::id::AttemptId;
 
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
+use crate::projects::Projects;
 use crate::projects::check_site::attempt_site;
 use crate::projects::leased_values::{Values, machine_folder};
 use crate::settings::Settings;
 use crate::settings::location::StateLocation;
-use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, UserTasks};
+
+/// The user tasks of a repository, of which heavy ones need a permit of this machine.
+pub fn user_tasks_here(place: &StateLocation, settings: &Settings) -> UserTasks {
+    let permits = settings.room.permits(&machine_folder(place));
+    UserTasks::limited(&place.state_dir, settings.user_tasks.clone(), permits)
+}
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -31,27 +37,28 @@ pub struct AgentHost {
 }
 
 impl AgentHost {
-    pub fn new(tasks: &TaskService, settings: &Settings, place: StateLocation, program: PathBuf) -> Self {
+    pub fn new(projects: &Projects, settings: &Settings, place: StateLocation, program: PathBuf) -> Self {
         Self {
             program,
             mcp_url: None,
             mailbox: Mailbox::default(),
-            user_tasks: UserTasks::limited(
-                &place.state_dir,
-                settings.user_tasks.clone(),
-                settings.room.permits(&machine_folder(&place)),
-            ),
+            user_tasks: user_tasks_here(&place, settings),
             values: Values::new(),
-            gateway: AgentGateway::new(tasks.clone(), settings.asking.expires_after()),
+            gateway: AgentGateway::new(projects.clone()),
             place,
         }
     }
 
     /// The same on another handle of the store.
     #[must_use]
-    pub fn on_store(&self, tasks: &TaskService, settings: &Settings) -> Self {
-        let gateway = AgentGateway::new(tasks.clone(), settings.asking.expires_after());
-        Self { gateway, ..self.clone() }
+    pub fn on_store(&self, projects: &Projects) -> Self {
+        Self { gateway: AgentGateway::new(projects.clone()), ..self.clone() }
+    }
+
+    /// The same for a project with these settings.
+    #[must_use]
+    pub(crate) fn with_settings(&self, settings: &Settings) -> Self {
+        Self { user_tasks: self.user_tasks.with_settings(&settings.user_tasks), ..self.clone() }
     }
 
     /// The same for a task that has these values.

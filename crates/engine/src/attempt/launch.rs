@@ -102,7 +102,8 @@ impl AgentRun<'_> {
         let mut site = self.context.agents.site(&root, &self.checkout.folder, self.attempt, &agent.env);
         let projects = &self.context.projects;
         site.fence = projects.agent_task_fence(self.role, agent, self.worktrees, &self.checkout.folder);
-        Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
+        let user_tasks = self.context.agents.user_tasks.clone();
+        Ok(Bench { site, user_tasks, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 
     /// Where it reaches the tools, the session it goes on in, and what else a session is opened with.

@@ -12,23 +12,24 @@ use baton_core::base::id::AttemptId;
 use baton_core::base::text::OutcomeName;
 use baton_core::recycle::plan::PlanDraft;
 
-use crate::user_tasks::Site;
+use crate::user_tasks::{Site, UserTasks};
 
 /// Cheap to clone; all clones are the same.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Mailbox(Arc<Mutex<HashMap<AttemptId, Compartment>>>);
 
 /// Of one attempt.
-#[derive(Debug)]
 struct Compartment {
     bench: Bench,
     letters: Letters,
 }
 
 /// Where an attempt works, and how its step may end.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Bench {
     pub site: Site,
+    /// As its project lets them run.
+    pub user_tasks: UserTasks,
     /// The outcomes its step allows; none where it has no step.
     pub outcomes: Vec<OutcomeName>,
     /// What its agent was told.

@@ -226,6 +226,7 @@ impl Runner {
         let root = self.context.projects.people_folder(worktrees);
         let mut site = self.context.agents.site(&root, &checkout.folder, checkout.attempt, &[]);
         site.fence = self.context.projects.check_task_fence(worktrees, &checkout.folder);
+        site.memory_bytes_max = self.context.projects.command_memory_bytes();
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         let services = settings.worktree.services.iter().map(String::as_str);
         let rules = self.context.projects.rules_for_attempt(settings, worktrees, task).await?;

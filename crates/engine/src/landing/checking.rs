@@ -185,8 +185,9 @@ impl Lander {
         let clone = worktrees.scratch_clone(&order.into, commit, &setup).await?;
         let root = self.projects.people_folder(worktrees);
         let values = self.projects.lease_for_checks(&wanted.values)?;
+        let given = self.projects.build_jobs(1).into_iter().chain(values.values.clone()).collect();
         let mut site =
-            self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory(), &values.values);
+            self.projects.check_site(&root, clone.folder(), order.attempt, &clone.memory(), &given);
         site.fence = self.projects.check_task_fence(worktrees, clone.folder());
         // Nobody stops them: whoever cancels this drops it, and what is dropped ends its processes.
         let (_alive, mut stop) = watch::channel(false);

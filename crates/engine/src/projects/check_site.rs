@@ -6,6 +6,7 @@ use std::path::Path;
 use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use baton_core::base::id::AttemptId;
 
+use crate::limits::machine;
 use crate::projects::Projects;
 use crate::projects::leased_values::Values;
 use crate::settings::location::StateLocation;
@@ -41,10 +42,16 @@ pub(crate) fn attempt_site(
         environment: Some(environment),
         values: values.clone(),
         fence: None,
+        memory_bytes_max: None,
     }
 }
 
 impl Projects {
+    /// What the processes of a check, a set-up or a hook may use together: as much as those of an attempt.
+    pub(crate) fn command_memory_bytes(&self) -> Option<u64> {
+        self.serving.room.attempt_memory_bytes(machine::memory_mb())
+    }
+
     /// For checks of accepted work, which need no variables of an agent.
     pub(crate) fn check_site(
         &self,
@@ -54,6 +61,7 @@ impl Projects {
         memory: &Path,
         values: &Values,
     ) -> Site {
-        attempt_site(&self.place, root, folder, attempt, memory, &[], values)
+        let site = attempt_site(&self.place, root, folder, attempt, memory, &[], values);
+        Site { memory_bytes_max: self.command_memory_bytes(), ..site }
     }
 }

@@ -99,6 +99,7 @@ impl Projects {
             input: input(&call, &folder, &worktrees).to_string(),
             folder,
             timeout: settings.hooks.timeout(),
+            memory_bytes_max: self.command_memory_bytes(),
             output_bytes_max: OUTPUT_BYTES_MAX,
         };
         let (_stop, mut never) = watch::channel(false);
@@ -107,6 +108,7 @@ impl Projects {
             OneShotEnd::Exited(ProcessExit::Code(0)) => return Ok(()),
             OneShotEnd::Exited(exit) => exit.to_string(),
             OneShotEnd::TimedOut => format!("did not end within {} s", settings.hooks.seconds),
+            OneShotEnd::OutOfMemory(excess) => excess.to_string(),
             OneShotEnd::NotStarted(why) => format!("could not be started: {why}"),
             OneShotEnd::Unseen | OneShotEnd::Stopped => "could not be ended".to_owned(),
         };

@@ -3,6 +3,7 @@
 //! Git commands are in `git`.
 
 pub mod availability;
+mod build_jobs;
 pub(crate) mod check_site;
 pub mod commands;
 pub mod error;

@@ -41,9 +41,10 @@ impl Workspace {
         let settings = self.projects.settings_for(&task).await?;
         let Some(name) = &settings.worktree.cleanup else { return Ok(()) };
         let projects = self.projects.with_settings(&settings);
-        let agents = self.agents.with_values(projects.values.held(task.id())?);
+        let agents = self.agents.with_settings(&settings).with_values(projects.values.held(task.id())?);
         let mut site = agents.site(&projects.people_folder(worktrees), &folder, attempt, &[]);
         site.fence = projects.check_task_fence(worktrees, &folder);
+        site.memory_bytes_max = projects.command_memory_bytes();
         let (_alive, mut never) = watch::channel(false);
         let ran = agents.user_tasks.run_unless_stopped(&site, name, CLEANUP_TIMEOUT, &mut never).await?;
         match ran {

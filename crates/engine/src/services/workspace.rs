@@ -67,9 +67,9 @@ impl Workspace {
             announce.clone(),
         );
         Self {
+            agents: AgentHost::new(&projects, &settings, place.clone(), program),
             projects,
             limits: Limits::new(tasks.clone(), settings.clone(), announce.clone()),
-            agents: AgentHost::new(&tasks, &settings, place.clone(), program),
             running,
             landing: LandingBoard::default(),
             check_room: CheckRoom::new(settings.checks_at_once()),
@@ -87,10 +87,11 @@ impl Workspace {
     /// The same parts on another handle of the store.
     #[must_use]
     pub fn on_store(&self, tasks: &TaskService) -> Self {
+        let projects = self.projects.on_store(tasks);
         Self {
-            projects: self.projects.on_store(tasks),
+            agents: self.agents.on_store(&projects),
+            projects,
             limits: self.limits.on_store(tasks),
-            agents: self.agents.on_store(tasks, &self.settings),
             tasks: tasks.clone(),
             ..self.clone()
         }

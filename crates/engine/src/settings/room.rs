@@ -19,8 +19,9 @@ pub struct RoomSettings {
     /// With less than this many MiB of memory free, the agent that started last is paused, as long as another one works. It
     /// goes on when there is memory again. 0 never pauses.
     pub pause_below_mb: u64,
-    /// How many MiB of memory all processes of one attempt may use together before they are ended and you are asked. Without
-    /// it, half of the machine's; 0 does not limit them.
+    /// How many MiB of memory all processes of one attempt may use together before they are ended and you are asked. Those of
+    /// a check, a set-up or a hook may use as much before they are ended and have failed. Without it, half of the machine's;
+    /// 0 does not limit them.
     pub attempt_memory_mb: Option<u64>,
     /// How many percent of the time something may wait for memory (`/proc/pressure/memory`).
     pub memory_pressure: u64,

@@ -20,7 +20,8 @@ use baton_core::task::attempt::CheckResult;
 use serde::{Serialize, Serializer};
 use tokio::sync::watch;
 
-use crate::user_tasks::{Site, UserTaskError, UserTasks};
+use crate::user_tasks::output::out_of_memory;
+use crate::user_tasks::{HeavyPermit, Site, UserTaskError, UserTasks};
 
 /// What is kept of a check's output, beginning and end; enough to see what is wrong, and it goes into a prompt.
 const OUTPUT_BYTES_MAX: usize = 8_000;
@@ -148,11 +149,12 @@ impl Checks {
         let mut results = Vec::new();
         for check in &self.0 {
             ground.note(&format!("== {} ==", check.name));
-            let Some(_permit) = ground.user_tasks.check_permit(stop).await? else { return Ok(None) };
+            let Some(permit) = ground.user_tasks.check_permit(stop).await? else { return Ok(None) };
             let limit = check.timeout.unwrap_or(ground.timeout);
             let ended = match &check.deed {
-                Deed::Command(command) => run_command(ground, command, limit, stop).await,
-                Deed::UserTask(name) => run_user_task(ground, name, limit, stop).await?,
+                // On the heap: each holds the state of a process.
+                Deed::Command(command) => Box::pin(run_command(ground, command, limit, stop, &permit)).await,
+                Deed::UserTask(name) => Box::pin(run_user_task(ground, name, limit, stop, &permit)).await?,
             };
             let Some((exit_code, output)) = ended else { return Ok(None) };
             ground.note(&format!("== {}: exit code {exit_code} ==", check.name));
@@ -171,10 +173,11 @@ async fn run_command(
     command: &[String],
     limit: Duration,
     stop: &mut watch::Receiver<bool>,
+    permit: &HeavyPermit,
 ) -> Ended {
     let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
-    for (name, value) in &ground.site.values {
-        environment.set(name, value);
+    for (name, value) in ground.site.values.clone().into_iter().chain(permit.marks()) {
+        environment.set(&name, value);
     }
     let errand = OneShot {
         attempt: ground.attempt,
@@ -184,6 +187,7 @@ async fn run_command(
         fence: ground.fence.cloned(),
         input: String::new(),
         timeout: limit,
+        memory_bytes_max: ground.site.memory_bytes_max,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
     let returned = one_shot::run_watched(&errand, stop, ground.live).await;
@@ -198,6 +202,7 @@ async fn run_command(
         OneShotEnd::TimedOut => {
             (NO_EXIT_CODE, format!("{output}It did not end within {}.", pluralize(limit.as_secs(), "second")))
         }
+        OneShotEnd::OutOfMemory(excess) => (NO_EXIT_CODE, format!("{output}{}", out_of_memory(&excess))),
         OneShotEnd::NotStarted(why) => (NO_EXIT_CODE, why),
     })
 }
@@ -208,8 +213,10 @@ async fn run_user_task(
     name: &str,
     limit: Duration,
     stop: &mut watch::Receiver<bool>,
+    permit: &HeavyPermit,
 ) -> Result<Ended, UserTaskError> {
-    let ran = ground.user_tasks.run_watched(ground.site, name, limit, stop, ground.live).await?;
+    let (tasks, site) = (ground.user_tasks, ground.site);
+    let ran = tasks.run_permitted(site, name, limit, stop, ground.live, permit).await?;
     Ok(ran.map(|ran| {
         let mut kept = TextExcerpt::new(OUTPUT_BYTES_MAX);
         kept.push(&ran.printed());

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::Ids;
 use crate::base::run_fence::RunFence;
-use crate::user_tasks::output::fault_of;
+use crate::user_tasks::output::{fault_of, out_of_memory};
 use crate::user_tasks::{Site, TASKFILE, UserTaskError};
 
 /// Bytes of output in one line, so that a line stays short however they are escaped.
@@ -90,10 +90,11 @@ pub(super) async fn run(
         id: Ids::random().attempt(),
         command: vec![text(program.as_os_str()), text(word)],
         folder: site.folder.clone(),
-        environment: environment(site),
+        environment: environment(site, &call.marks),
         fence: Some(fence.fence.clone()),
         input: serde_json::to_string(&order).map_err(|error| UserTaskError::Lost(error.to_string()))?,
         timeout: call.timeout.unwrap_or(Duration::MAX).saturating_add(ENDING_PATIENCE),
+        memory_bytes_max: site.memory_bytes_max,
     };
     let mut ended = None;
     let result = piped.run(|line| match serde_json::from_str(line) {
@@ -106,6 +107,9 @@ pub(super) async fn run(
     match (result.end, ended) {
         // Without its last line it did not end by itself, whatever its code is.
         (PipedEnd::Exited(ProcessExit::Code(exit_code)), Some(fault)) => Ok(FencedEnd { exit_code, fault }),
+        (PipedEnd::OutOfMemory(excess), _) => {
+            Ok(FencedEnd { exit_code: -1, fault: Some(out_of_memory(&excess)) })
+        }
         (PipedEnd::NotStarted(why), _) => Err(UserTaskError::NotFenced(why)),
         (PipedEnd::TimedOut, _) => Err(UserTaskError::Lost("it did not end when its time was up".to_owned())),
         (PipedEnd::Exited(_) | PipedEnd::Unseen, _) => Err(UserTaskError::Lost(result.errors)),
@@ -132,9 +136,9 @@ fn with_definitions(
     Ok(request)
 }
 
-fn environment(site: &Site) -> AgentEnvironment {
+fn environment(site: &Site, marks: &[(String, String)]) -> AgentEnvironment {
     let mut environment = AgentEnvironment::allowed([], &[]);
-    for (name, value) in site.environment.iter().flatten() {
+    for (name, value) in site.environment.iter().flatten().chain(marks) {
         environment.set(name, value);
     }
     environment

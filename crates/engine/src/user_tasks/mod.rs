@@ -25,6 +25,8 @@ use std::time::Duration;
 use baton_agents::fence::FenceRequest;
 use baton_agents::output::live::LiveOutput;
 use baton_agents::process::marked::MarkedRun;
+use baton_agents::process::memory_limit::wait_for_excess_of;
+use baton_agents::process::tree::ProcessTree;
 use baton_taskfile::ast::TaskfileWarning;
 use baton_taskfile::cli::TaskCliOptions;
 use baton_taskfile::{
@@ -36,13 +38,12 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 pub use error::UserTaskError;
 pub use output::Ran;
-pub use permits::HeavyPermits;
+pub use permits::{HeavyPermit, HeavyPermits};
 pub use settings::{Trust, UserTaskSettings};
 pub use site::{Site, TASKFILE};
 
 use crate::base::ids::Ids;
 use live_capture::{LiveCapture, RunCapture};
-use permits::HeavyPermit;
 use service_log::ServiceLog;
 use trust::Trusted;
 
@@ -54,11 +55,14 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 
 /// Shared by everyone who lists or runs; cheap to clone.
 #[derive(Clone)]
-pub struct UserTasks(Arc<Inner>);
+pub struct UserTasks {
+    shared: Arc<Inner>,
+    /// Of the project at hand.
+    settings: UserTaskSettings,
+}
 
 struct Inner {
     cache: TaskfileCache,
-    settings: UserTaskSettings,
     /// Where whole outputs are kept, and what is trusted.
     folder: PathBuf,
     places: Semaphore,
@@ -87,7 +91,14 @@ impl UserTasks {
     pub fn limited(state_dir: &Path, settings: UserTaskSettings, permits: HeavyPermits) -> Self {
         let folder = state_dir.join("user-tasks");
         let places = Semaphore::new(RUNS_MAX);
-        Self(Arc::new(Inner { cache: TaskfileCache::default(), settings, folder, places, permits }))
+        let shared = Inner { cache: TaskfileCache::default(), folder, places, permits };
+        Self { shared: Arc::new(shared), settings }
+    }
+
+    /// The same for a project with these settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: &UserTaskSettings) -> Self {
+        Self { shared: self.shared.clone(), settings: settings.clone() }
     }
 
     /// The tasks that are not internal and have a description, in the order of the file.
@@ -108,7 +119,7 @@ impl UserTasks {
         if taskfile.is_listed(name.trim()).is_ok_and(|is_listed| !is_listed) {
             return Err(unknown(&taskfile, name.trim())?);
         }
-        let timeout = Duration::from_secs(self.0.settings.timeout);
+        let timeout = Duration::from_secs(self.settings.timeout);
         self.run_words(site, name, args, Some(timeout)).await
     }
 
@@ -120,8 +131,15 @@ impl UserTasks {
         args: Vec<String>,
         timeout: Option<Duration>,
     ) -> Result<Ran, UserTaskError> {
-        let _permit = self.0.permits.take_for(name.trim()).await?;
-        self.run_call(site, TaskInvocation { args, timeout, ..TaskInvocation::new(name.trim()) }, None).await
+        let permit = self.permit_for(name).await?;
+        let marks = permit.marks();
+        let call = TaskInvocation { args, timeout, marks, ..TaskInvocation::new(name.trim()) };
+        self.run_call(site, call, None).await
+    }
+
+    /// For a user task, if it is heavy: waits until one is free.
+    pub async fn permit_for(&self, name: &str) -> Result<HeavyPermit, UserTaskError> {
+        self.shared.permits.take_for(name.trim()).await
     }
 
     /// For Baton's own ends: without arguments, both streams in one as they came. None when a stop was asked for.
@@ -144,8 +162,26 @@ impl UserTasks {
         stop: &mut watch::Receiver<bool>,
         live: Option<&LiveOutput>,
     ) -> Result<Option<Ran>, UserTaskError> {
+        let permit = tokio::select! {
+            permit = self.permit_for(name) => permit?,
+            () = stopped(stop) => return Ok(None),
+        };
+        self.run_permitted(site, name, timeout, stop, live, &permit).await
+    }
+
+    /// The same for whoever has a permit already.
+    pub(crate) async fn run_permitted(
+        &self,
+        site: &Site,
+        name: &str,
+        timeout: Duration,
+        stop: &mut watch::Receiver<bool>,
+        live: Option<&LiveOutput>,
+        permit: &HeavyPermit,
+    ) -> Result<Option<Ran>, UserTaskError> {
         let capture = Arc::new(LiveCapture::new(live.cloned()));
-        let call = TaskInvocation { timeout: Some(timeout), ..TaskInvocation::new(name.trim()) };
+        let (timeout, marks) = (Some(timeout), permit.marks());
+        let call = TaskInvocation { timeout, marks, ..TaskInvocation::new(name.trim()) };
         tokio::select! {
             ran = self.run_call(site, call, Some(capture)) => ran.map(Some),
             () = stopped(stop) => Ok(None),
@@ -168,9 +204,10 @@ impl UserTasks {
         let cancel = CancelToken::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
         let _ending = CancelOnDrop(cancel.clone());
         let _place = self.place(&call).await;
+        let id = Ids::random().attempt();
         let run = move || {
-            let marked = MarkedRun::begin(Ids::random().attempt());
-            call.marks = vec![marked.mark()];
+            let marked = MarkedRun::begin(id);
+            call.marks.push(marked.mark());
             let io = match &capture {
                 Some(capture) => OutputTarget::Streamed(capture.clone()),
                 None => OutputTarget::Separate,
@@ -183,7 +220,17 @@ impl UserTasks {
             marked.end(LEFTOVER_GRACE);
             ran
         };
-        tokio::task::spawn_blocking(run).await.map_err(|error| UserTaskError::Lost(error.to_string()))
+        let mut running = tokio::task::spawn_blocking(run);
+        let lost = |error: tokio::task::JoinError| UserTaskError::Lost(error.to_string());
+        let tree = ProcessTree::new(id, None);
+        tokio::select! {
+            ran = &mut running => ran.map_err(lost),
+            excess = wait_for_excess_of(&tree, site.memory_bytes_max) => {
+                // Whatever is left of it is ended with the run.
+                let _ = tree.kill().await;
+                Ok(running.await.map_err(lost)?.ended_for_memory(&excess))
+            }
+        }
     }
 
     /// For a check, which is heavy. None when a stop was asked for.
@@ -192,7 +239,7 @@ impl UserTasks {
         stop: &mut watch::Receiver<bool>,
     ) -> Result<Option<HeavyPermit>, UserTaskError> {
         tokio::select! {
-            permit = self.0.permits.take() => permit.map(Some),
+            permit = self.shared.permits.take() => permit.map(Some),
             () = stopped(stop) => Ok(None),
         }
     }
@@ -211,14 +258,14 @@ impl UserTasks {
     async fn place(&self, call: &TaskInvocation) -> Option<SemaphorePermit<'_>> {
         match call.timeout {
             // Never closed, so there is always a place in the end.
-            Some(_) => self.0.places.acquire().await.ok(),
+            Some(_) => self.shared.places.acquire().await.ok(),
             None => None,
         }
     }
 
     /// What a model is told of a run: long output keeps its head and its tail, and the whole is in a file.
     pub fn told(&self, ran: &Ran) -> String {
-        ran.told(&self.0.folder)
+        ran.told(&self.shared.folder)
     }
 
     /// Everything that can be wrong before a task starts.
@@ -228,8 +275,8 @@ impl UserTasks {
         if name.is_empty() || taskfile.find(name).is_err() {
             return Err(unknown(&taskfile, name)?);
         }
-        if self.0.settings.trust == Trust::Prompt
-            && !Trusted::in_folder(&self.0.folder).holds(site, &taskfile)?
+        if self.settings.trust == Trust::Prompt
+            && !Trusted::in_folder(&self.shared.folder).holds(site, &taskfile)?
         {
             return Err(UserTaskError::Untrusted);
         }
@@ -240,7 +287,14 @@ impl UserTasks {
     }
 
     /// Runs a task in this terminal, with its streams; returns the exit code. Nothing it started is left when it ends.
-    pub fn run_in_terminal(&self, site: &Site, name: &str, args: &[String], limit: Option<Duration>) -> i32 {
+    pub fn run_in_terminal(
+        &self,
+        site: &Site,
+        name: &str,
+        args: &[String],
+        limit: Option<Duration>,
+        permit: &HeavyPermit,
+    ) -> i32 {
         let (file, folder) = (site.taskfile(), &site.folder);
         let mut words: Vec<String> =
             ["-x", "-t", &file.to_string_lossy(), "-d", &folder.to_string_lossy(), name, "--"]
@@ -248,8 +302,8 @@ impl UserTasks {
                 .to_vec();
         words.extend_from_slice(args);
         let marked = MarkedRun::begin(Ids::random().attempt());
-        let caller =
-            TaskCliOptions { limit, definitions: Some(site.root.clone()), marks: vec![marked.mark()] };
+        let marks = permit.marks().into_iter().chain([marked.mark()]).collect();
+        let caller = TaskCliOptions { limit, definitions: Some(site.root.clone()), marks };
         let code = baton_taskfile::cli::main_with(&words, &caller);
         marked.end(LEFTOVER_GRACE);
         code
@@ -257,7 +311,7 @@ impl UserTasks {
 
     /// A person has read the file as it is now and lets it run.
     pub fn trust(&self, site: &Site) -> Result<(), UserTaskError> {
-        Trusted::in_folder(&self.0.folder).add(site, &*self.open(site)?)
+        Trusted::in_folder(&self.shared.folder).add(site, &*self.open(site)?)
     }
 
     /// What stands for the file, with all it includes, as it is now.
@@ -275,7 +329,7 @@ impl UserTasks {
         let taskfile = self.open(site)?;
         let is_same = Trusted::digest(site, &taskfile)? == digest;
         if is_same {
-            Trusted::in_folder(&self.0.folder).add(site, &taskfile)?;
+            Trusted::in_folder(&self.shared.folder).add(site, &taskfile)?;
         }
         Ok(is_same)
     }
@@ -290,7 +344,7 @@ impl UserTasks {
             None => TaskEnvironment::from_process(),
         };
         let tree = ProjectTree { definitions: site.root.clone(), dir: site.folder.clone() };
-        Ok(self.0.cache.open_in(&tree, &site.taskfile(), environment)?)
+        Ok(self.shared.cache.open_in(&tree, &site.taskfile(), environment)?)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_agents::process::memory_limit::MemoryExcess;
 use baton_taskfile::{InvocationResult, RunErrorKind};
 use serde::Serialize;
 
@@ -14,6 +15,8 @@ use crate::user_tasks::fenced_run::FencedEnd;
 const STREAM_CHARS_MAX: usize = 12_000;
 /// Whole outputs that are kept. The oldest go first.
 const FILES_MAX: usize = 50;
+/// What the exit code of a run is that was ended.
+const NO_EXIT_CODE: i32 = -1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ran {
@@ -51,6 +54,12 @@ impl Ran {
             stderr: trimmed(stderr),
             fault: end.fault,
         }
+    }
+
+    /// The same run, which was ended for its memory.
+    pub(super) fn ended_for_memory(self, excess: &MemoryExcess) -> Self {
+        let exit_code = if self.exit_code == 0 { NO_EXIT_CODE } else { self.exit_code };
+        Self { succeeded: false, exit_code, fault: Some(out_of_memory(excess)), ..self }
     }
 
     /// What it printed, in one, and what else went wrong: for a run whose streams were not kept apart.
@@ -113,6 +122,11 @@ impl Ran {
         fs::write(&path, self.text())?;
         Ok(path)
     }
+}
+
+/// What is said of a command that was ended for its memory.
+pub(super) fn out_of_memory(excess: &MemoryExcess) -> String {
+    format!("It was ended because it {excess} ([room] attempt_memory_mb).")
 }
 
 /// What went wrong, if it was not a command's own exit code.

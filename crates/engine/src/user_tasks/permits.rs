@@ -21,10 +21,25 @@ pub struct HeavyPermits {
     heavy: Vec<String>,
 }
 
+/// Set for whatever runs with a permit, so that a heavy task which it starts by Baton does not wait for a second one.
+const HELD: &str = "BATON_PERMIT_HELD";
+
 /// Dropped, it is free for others.
 #[derive(Debug)]
-pub(crate) struct HeavyPermit {
-    _lock: Option<File>,
+pub struct HeavyPermit {
+    lock: Option<File>,
+}
+
+impl HeavyPermit {
+    /// For what runs without one.
+    pub const fn none() -> Self {
+        Self { lock: None }
+    }
+
+    /// The variables of commands that run with it.
+    pub(crate) fn marks(&self) -> Vec<(String, String)> {
+        self.lock.iter().map(|_| (HELD.to_owned(), "1".to_owned())).collect()
+    }
 }
 
 impl HeavyPermits {
@@ -33,20 +48,21 @@ impl HeavyPermits {
         Self { slots: at_once.map(|at_once| (folder.join("permits"), at_once.max(1))), heavy }
     }
 
-    /// For a user task; at once if it is not heavy.
+    /// For a user task; at once if it is not heavy, or if what calls this runs with a permit.
     pub(crate) async fn take_for(&self, name: &str) -> Result<HeavyPermit, UserTaskError> {
-        if self.heavy.iter().any(|heavy| heavy == name) {
+        let is_heavy = self.heavy.iter().any(|heavy| heavy == name);
+        if is_heavy && std::env::var_os(HELD).is_none() {
             return self.take().await;
         }
-        Ok(HeavyPermit { _lock: None })
+        Ok(HeavyPermit::none())
     }
 
     /// Waits until one is free.
     pub(crate) async fn take(&self) -> Result<HeavyPermit, UserTaskError> {
-        let Some((folder, at_once)) = &self.slots else { return Ok(HeavyPermit { _lock: None }) };
+        let Some((folder, at_once)) = &self.slots else { return Ok(HeavyPermit::none()) };
         loop {
             if let Some(lock) = try_all(folder, *at_once)? {
-                return Ok(HeavyPermit { _lock: Some(lock) });
+                return Ok(HeavyPermit { lock: Some(lock) });
             }
             sleep(LOOK_EVERY).await;
         }

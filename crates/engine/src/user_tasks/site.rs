@@ -22,6 +22,8 @@ pub struct Site {
     pub values: BTreeMap<String, String>,
     /// What commands run in; none for a person's own.
     pub fence: Option<FenceRequest>,
+    /// What the processes of a command may use together; without it, as much as they like.
+    pub memory_bytes_max: Option<u64>,
 }
 
 impl Site {
@@ -34,6 +36,7 @@ impl Site {
             environment: None,
             values: BTreeMap::new(),
             fence: None,
+            memory_bytes_max: None,
         }
     }
 

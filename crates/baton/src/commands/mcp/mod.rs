@@ -3,10 +3,9 @@
 pub(crate) mod remote_tools;
 
 use baton_core::people::toolset::ClientPowers;
-use baton_engine::asking::AgentGateway;
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::base::attempt_secret::{AttemptSecret, BadSecret};
-use baton_engine::user_tasks::{Site, UserTasks};
+use baton_engine::user_tasks::Site;
 use baton_server::client::ServerAddress;
 use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, serve_stdio};
 use serde_json::{Map, Value};
@@ -69,17 +68,16 @@ pub(crate) async fn run(options: &GlobalOptions, client: McpClient) -> Result<St
 
 async fn serve_store(context: &CliContext, client: McpClient) -> Result<String, CliError> {
     let settings = context.settings()?;
-    let workspace = context.workspace(settings.clone());
+    let workspace = context.workspace(settings);
     let toolbox = Toolbox {
         tasks: context.tasks.clone(),
-        gateway: AgentGateway::new(context.tasks.clone(), settings.asking.expires_after()),
+        gateway: workspace.agents.gateway(),
         mailbox: Mailbox::default(),
-        user_tasks: UserTasks::new(&context.place.state_dir, settings.user_tasks),
+        user_tasks: workspace.agents.user_tasks,
         projects: workspace.projects,
         landing: workspace.landing,
         site: Site::of_person(&context.place.root),
         person: context.person().to_owned(),
-        patience: settings.asking.patience(),
         node: workspace.node,
     };
     let caller = match client.token {

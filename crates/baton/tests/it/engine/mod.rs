@@ -9,6 +9,7 @@ mod environments;
 mod hooks;
 mod isolation;
 mod killed;
+mod machine_share;
 mod partial_work;
 mod recycling;
 mod reflinks;

@@ -47,6 +47,7 @@ pub async fn run(
         fence: None,
         input: body,
         timeout: TIMEOUT,
+        memory_bytes_max: None,
         output_bytes_max: QUOTED_BYTES_MAX,
     };
     // Never stopped.
@@ -59,6 +60,7 @@ pub async fn run(
         OneShotEnd::TimedOut => {
             Err(format!("the notify command did not end within {} s: {output}", TIMEOUT.as_secs()))
         }
+        OneShotEnd::OutOfMemory(excess) => Err(format!("the notify command {excess}")),
         OneShotEnd::NotStarted(why) => Err(format!("the notify command: {why}")),
         OneShotEnd::Unseen | OneShotEnd::Stopped => Err("the notify command could not be ended".to_owned()),
     }
