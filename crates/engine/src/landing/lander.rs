@@ -150,7 +150,13 @@ impl Lander {
     /// The same for a lane of a project with these settings.
     fn with_settings(&self, settings: Arc<Settings>) -> Self {
         let rules = LandingRules::of_checkout(settings.clone());
-        Self { projects: self.projects.with_settings(&settings), settings, rules, ..self.clone() }
+        Self {
+            projects: self.projects.with_settings(&settings),
+            user_tasks: self.user_tasks.with_settings(&settings.user_tasks),
+            settings,
+            rules,
+            ..self.clone()
+        }
     }
 
     /// The same by the rules that the lane's branch has at this commit.

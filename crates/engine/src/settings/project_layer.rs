@@ -46,6 +46,7 @@ impl Settings {
         settings.protect = own.protect;
         settings.accept_when = own.accept_when;
         settings.asking = own.asking;
+        settings.user_tasks = own.user_tasks;
         settings.start_on = own.start_on;
         settings.fence = own.fence;
         settings.network = own.network;

@@ -19,6 +19,8 @@ pub const HEADERS_MAX: usize = 64;
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request may take, including its body. It does not apply to streams once they have started.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a call that asks a person or runs a command: those end before, by the project's own limits.
+pub const COMMAND_TIMEOUT: Duration = Duration::from_hours(24);
 /// How long shutdown waits for open requests and streams.
 pub const ENDING_PATIENCE: Duration = Duration::from_secs(10);
 /// Concurrent connections. Further ones wait. Where fewer files may be open, it is a quarter of those: git and agents need

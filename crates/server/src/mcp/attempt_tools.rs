@@ -26,15 +26,16 @@ pub(super) async fn ask(
     caller: &Caller,
     arguments: AskArguments,
 ) -> Result<ToolAnswer, String> {
-    ask_for(toolbox, secret(caller)?, draft(arguments)?).await
+    ask_for(toolbox, caller, draft(arguments)?).await
 }
 
 /// The answer if it arrives in time, else instructions for the agent.
 pub(super) async fn ask_for(
     toolbox: &Toolbox,
-    secret: &AttemptSecret,
+    caller: &Caller,
     draft: QuestionDraft,
 ) -> Result<ToolAnswer, String> {
+    let Caller::Attempt { secret, task, .. } = caller else { return Err(not_an_attempt()) };
     let question = match toolbox.gateway.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -50,7 +51,8 @@ pub(super) async fn ask_for(
     };
     // If the agent exits before the answer, the attempt resumes from this question.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.gateway.answer_within(question, toolbox.patience).await.map_err(error_text)?;
+    let patience = toolbox.gateway.patience(*task).await.map_err(error_text)?;
+    let waited = toolbox.gateway.answer_within(question, patience).await.map_err(error_text)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::ok(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::error(format!("The question was withdrawn: {reason}")),

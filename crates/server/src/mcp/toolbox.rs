@@ -1,7 +1,5 @@
 //! What the tools work on, and which tools a caller gets.
 
-use std::time::Duration;
-
 use baton_core::people::role::PersonRole;
 use baton_core::people::toolset::{ClientPowers, tools_for};
 use baton_engine::asking::AgentGateway;
@@ -33,8 +31,6 @@ pub struct Toolbox {
     pub site: Site,
     /// The default person.
     pub person: String,
-    /// How long `ask_user` waits for an answer.
-    pub patience: Duration,
     pub node: Node,
 }
 
@@ -49,7 +45,6 @@ impl Toolbox {
             landing: workspace.landing.clone(),
             site: Site::of_person(&workspace.place.root),
             person: person.to_owned(),
-            patience: workspace.settings.asking.patience(),
             node: workspace.node.clone(),
         }
     }
@@ -79,6 +74,14 @@ impl Toolbox {
         match caller.attempt() {
             None => Some(self.site.clone()),
             Some(attempt) => self.mailbox.bench(attempt).map(|bench| bench.site),
+        }
+    }
+
+    /// The same with what may run there.
+    pub(super) fn user_tasks_of(&self, caller: &Caller) -> Option<(Site, UserTasks)> {
+        match caller.attempt() {
+            None => Some((self.site.clone(), self.user_tasks.clone())),
+            Some(attempt) => self.mailbox.bench(attempt).map(|bench| (bench.site, bench.user_tasks)),
         }
     }
 

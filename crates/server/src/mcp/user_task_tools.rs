@@ -1,13 +1,13 @@
 //! `list_user_tasks`, `run_user_task`.
 
 use baton_engine::asking::Leave;
-use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
+use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTasks};
 
 use crate::mcp::inputs::RunUserTaskArguments;
 use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
 pub(super) fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
-    let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(error_text));
+    let listed = user_tasks(toolbox, caller).and_then(|(site, tasks)| tasks.list(&site).map_err(error_text));
     match listed {
         Ok(list) => ToolAnswer::json(&list),
         Err(mistake) => ToolAnswer::error(mistake),
@@ -20,16 +20,16 @@ pub(super) async fn run(
     caller: &Caller,
     arguments: &RunUserTaskArguments,
 ) -> Result<ToolAnswer, String> {
-    let site = site(toolbox, caller)?;
+    let (site, tasks) = user_tasks(toolbox, caller)?;
     let RunUserTaskArguments { task_name: name, args } = arguments;
-    let ran = match toolbox.user_tasks.run(&site, name, args).await {
-        Err(UserTaskError::Untrusted) => match wait_for_permission(toolbox, caller, &site).await? {
-            None => toolbox.user_tasks.run(&site, name, args).await,
+    let ran = match tasks.run(&site, name, args).await {
+        Err(UserTaskError::Untrusted) => match wait_for_permission(toolbox, caller, &site, &tasks).await? {
+            None => tasks.run(&site, name, args).await,
             Some(instead) => return Ok(instead),
         },
         ran => ran,
     };
-    Ok(ToolAnswer::ok(toolbox.user_tasks.told(&ran.map_err(error_text)?)))
+    Ok(ToolAnswer::ok(tasks.told(&ran.map_err(error_text)?)))
 }
 
 /// Asks a person, on behalf of an attempt, whether the project's commands may run. None once they may.
@@ -37,14 +37,15 @@ async fn wait_for_permission(
     toolbox: &Toolbox,
     caller: &Caller,
     site: &Site,
+    tasks: &UserTasks,
 ) -> Result<Option<ToolAnswer>, String> {
-    let Caller::Attempt { secret, task, .. } = caller else {
+    let Caller::Attempt { task, .. } = caller else {
         return Err(error_text(UserTaskError::Untrusted));
     };
-    let look = || Leave::look(&toolbox.tasks, &toolbox.user_tasks, site, *task);
+    let look = || Leave::look(&toolbox.tasks, tasks, site, *task);
     let said = match look().await.map_err(toolbox::error_text)? {
         Leave::Unasked(question) => {
-            let told = attempt_tools::ask_for(toolbox, secret, question).await?;
+            let told = attempt_tools::ask_for(toolbox, caller, question).await?;
             match look().await.map_err(toolbox::error_text)? {
                 // Not answered yet; return the instructions for the agent.
                 Leave::Unasked(_) => return Ok(Some(told)),
@@ -61,8 +62,8 @@ async fn wait_for_permission(
     })
 }
 
-fn site(toolbox: &Toolbox, caller: &Caller) -> Result<Site, String> {
-    toolbox.site_of(caller).ok_or_else(|| "this attempt does not run on this server".to_owned())
+fn user_tasks(toolbox: &Toolbox, caller: &Caller) -> Result<(Site, UserTasks), String> {
+    toolbox.user_tasks_of(caller).ok_or_else(|| "this attempt does not run on this server".to_owned())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]

@@ -21,7 +21,7 @@ use tracing::field::Empty;
 
 use crate::api::{exposition, openapi, routes};
 use crate::http::error::{ApiError, Code};
-use crate::http::limits::REQUEST_TIMEOUT;
+use crate::http::limits::{COMMAND_TIMEOUT, REQUEST_TIMEOUT};
 use crate::http::peer::{Peer, check_user};
 use crate::http::{paths, roles};
 use crate::mcp::mount;
@@ -124,7 +124,7 @@ async fn respond(app: &App, request: Request, next: Next) -> Response {
         }
         Err(refusal) => return pages::render_error(&Request::from_parts(head, body), refusal),
     };
-    let patience = request_timeout(app, request.uri().path());
+    let patience = request_timeout(request.uri().path());
     // A panic in one handler fails only that request.
     let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
     match timeout(patience, answering).await {
@@ -180,16 +180,11 @@ async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiE
     Ok(Some(principal))
 }
 
-/// The timeout of a request. Calls that ask a person or run a command get those limits on top.
-fn request_timeout(app: &App, path: &str) -> Duration {
+/// The timeout of a request. Calls that ask a person or run a command have limits of their own, which the project decides.
+fn request_timeout(path: &str) -> Duration {
     let runs_something = path == paths::MCP
         || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
-    if !runs_something {
-        return REQUEST_TIMEOUT;
-    }
-    let settings = &app.workspace.settings;
-    let command = Duration::from_secs(settings.user_tasks.timeout);
-    REQUEST_TIMEOUT.saturating_add(command).saturating_add(settings.asking.patience())
+    if runs_something { COMMAND_TIMEOUT } else { REQUEST_TIMEOUT }
 }
 
 /// The client's request id if it is well-formed, else a new one.

@@ -10,7 +10,6 @@ use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::transition::command::Command;
-use baton_engine::asking::AgentGateway;
 use baton_engine::base::attempt_secret::AttemptSecret;
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
 async fn admitted(stage: &Stage, task: &str) -> AttemptSecret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.claim(task).await;
-    AgentGateway::new(stage.tasks.clone(), None).admit(task, attempt).await.unwrap()
+    stage.gateway.admit(task, attempt).await.unwrap()
 }
 
 fn worked() -> Evidence {

@@ -11,6 +11,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::transition::command::Command;
+use baton_engine::asking::AgentGateway;
 use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
@@ -31,6 +32,7 @@ const NOW_MS: i64 = 1_794_735_000_000;
 pub struct Stage {
     scratch: TempDir,
     pub tasks: TaskService,
+    pub gateway: AgentGateway,
     address: String,
     last_head: Mutex<String>,
     stop: watch::Sender<bool>,
@@ -69,10 +71,11 @@ impl Stage {
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
         let guard = HttpGuard::new(server.address(), None);
+        let gateway = engine.workspace.agents.gateway();
         let app = App::new(engine.workspace, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
-        Self { scratch, tasks, address, last_head: Mutex::default(), stop }
+        Self { scratch, tasks, gateway, address, last_head: Mutex::default(), stop }
     }
 
     /// The repository's path, as it is on this machine.

@@ -153,3 +153,46 @@ fn i21_how_agents_are_confined_is_said_by_the_project() {
     let has_written = |task: &str| repo.home.join(format!("outside-{task}")).exists();
     assert_eq!((has_written(&home), has_written(&fenced)), (true, false));
 }
+
+#[test]
+fn how_long_questions_wait_is_said_by_the_project_that_asks() {
+    let asks = r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#;
+    let repo = TestRepo::with_agent(asks, "[asking]\nexpires_after = 50000");
+    let (_, patient) = project(&repo, "patient", "");
+    let (_, hasty) = project(&repo, "hasty", "[asking]\nexpires_after = 90000\n");
+    let tasks = [repo.add("At home", &[]), add(&repo, "Patient", &patient), add(&repo, "Hasty", &hasty)];
+    let up = repo.up();
+    repo.until("all of them ask", || questions(&repo).len() == tasks.len());
+    let asked = questions(&repo);
+    // In units of 10,000 seconds: whole ones, however long the question took to be written.
+    let waits = tasks.map(|task| {
+        let question = asked.iter().find(|one| one["task_id"] == task.as_str()).unwrap();
+        let at = |key: &str| question[key].as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+        Some((at("expires_at")?.as_second() - at("asked_at")?.as_second() + 5_000) / 10_000)
+    });
+    assert_eq!(waits, [Some(5), None, Some(9)], "{asked:#?}");
+    up.end();
+}
+
+#[test]
+fn whether_commands_need_leave_is_said_by_the_project() {
+    let own = "[worktree]\nsetup = \"prepare\"\n";
+    let asks_first = format!("{own}[user_tasks]\ntrust = \"prompt\"\n");
+    let repo = TestRepo::with_working_agent(&asks_first);
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), PREPARE).unwrap();
+    let (easy, trusting) = project(&repo, "trusting", own);
+    let (strict, wary) = project(&repo, "wary", &asks_first);
+    for folder in [&easy, &strict] {
+        std::fs::write(folder.join(".agent/Taskfile.yml"), PREPARE).unwrap();
+    }
+    let (home, free) = (repo.add("At home", &[]), add(&repo, "Free", &trusting));
+    let asking = add(&repo, "Wary", &wary);
+    let up = repo.up();
+    repo.until_queue(&free, "provisional");
+    for task in [&home, &asking] {
+        repo.until("it asks", || repo.status(task) == "AWAITING_RESPONSE");
+        let question = repo.show(task)["question"]["text"].to_string();
+        assert!(question.contains("Taskfile.yml"), "{question}");
+    }
+    up.end();
+}
