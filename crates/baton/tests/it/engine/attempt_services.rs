@@ -6,13 +6,15 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::test_repo::{TestRepo, read};
+use crate::server::client::get;
 
 /// The agent waits for the file `go`, then does its work.
 const WAITS: &str = "until [ -e \"$GO\" ]; do sleep 0.1; done\nturns 1\nwork";
 
 /// With a service that runs this command.
 fn repo(command: &str) -> TestRepo {
-    let settings = "[worktree]\nservices = [\"dev\"]\n[worktree.values]\nPORT = { port = 43500 }";
+    let settings =
+        "[worktree]\nservices = [\"dev\"]\nreuse = [\"modules\"]\n[worktree.values]\nPORT = { port = 43500 }";
     let mut repo = TestRepo::with_agent("", settings);
     let go = repo.home.join("go").display().to_string();
     let prompts = repo.home.join("prompts").display().to_string();
@@ -22,6 +24,8 @@ fn repo(command: &str) -> TestRepo {
     let tasks =
         format!("version: '3'\ntasks:\n  dev:\n    silent: true\n    cmds:\n      - |\n        {command}\n");
     fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+    fs::create_dir(repo.folder.join("modules")).unwrap();
+    fs::write(repo.folder.join("modules/pad.js"), "pad\n").unwrap();
     repo
 }
 
@@ -53,6 +57,12 @@ fn a_service_runs_beside_the_agent_and_ends_with_its_attempt() {
     let port = repo.show(&task)["environment"]["values"]["PORT"].as_str().unwrap().to_owned();
     assert_eq!(shown["url"], format!("http://127.0.0.1:{port}"));
     assert!(repo.stdout(&["task", "show", &task]).contains("Service dev at http://127.0.0.1:"));
+    let line = up.wait_for_line("Listening on http://");
+    let address = line.split("http://").nth(1).unwrap().trim();
+    let page = get(address, &format!("/tasks/{task}/details")).body;
+    for part in [&format!("href=\"http://127.0.0.1:{port}\""), "<code>modules</code>", " MB, "] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     assert!(is_alive(&pid));
     fs::write(repo.home.join("go"), "").unwrap();
     repo.until_queue(&task, "provisional");
