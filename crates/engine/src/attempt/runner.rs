@@ -132,6 +132,11 @@ impl Runner {
         error: &EngineError,
     ) -> Result<Executed, EngineError> {
         if !self.context.place.store.is_shared() {
+            // No task of the project can run, and its agent has nothing to do with it.
+            let is_gone = matches!(error.get(), Some(GitError::NotARepository { .. }));
+            if is_gone && task.spec().project_id.is_some() {
+                return self.hold_project(task, attempt, error).await;
+            }
             return self.settle(task, attempt, systemic(error)).await;
         }
         (self.context.announce)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));

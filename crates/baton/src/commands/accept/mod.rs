@@ -36,7 +36,7 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
         return preview::show(api, &accept, tasks).await;
     }
     let mut outcome = AcceptReport::default();
-    let mut in_lane = Vec::new();
+    let (mut in_lane, mut refused) = (Vec::new(), Vec::new());
     for task in tasks {
         if is_left_out(&task, &accept) {
             outcome.left_out.push(task);
@@ -59,6 +59,10 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
                     Ok(accepted) => outcome.accepted.push((task, accepted.landing())),
                     Err(ClientError::Refused(refusal)) if !refusal.conflicts.is_empty() => {
                         outcome.conflicted.push((task, refusal.conflicts));
+                    }
+                    // One of another project may still be accepted.
+                    Err(error @ ClientError::Refused(_)) if accept.all => {
+                        refused.push((task.task_id, CliError::from(error)));
                     }
                     Err(error) => {
                         // Tasks accepted so far stay accepted; say so.
@@ -88,7 +92,7 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
     }
     let printed = outcome.print(api)?;
     let back = outcome.ids_sent_back();
-    if api.is_json && back.is_empty() {
+    if api.is_json && back.is_empty() && refused.is_empty() {
         return Ok(printed);
     }
     output::line(printed.trim_end());
@@ -97,6 +101,12 @@ pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliErro
             format!("sent back: {}", back.join(", ")),
             format!("see why: baton task show {first}"),
         ));
+    }
+    if let Some((_, first)) = refused.first() {
+        let lines: Vec<String> = refused.iter().map(|(id, why)| format!("{id}: {}", why.message)).collect();
+        let (hint, code, reason) = (first.hint.clone(), first.code, first.reason.clone());
+        let message = format!("not accepted: {}", lines.join("\n"));
+        return Err(CliError { message, hint, code, reason });
     }
     let landings: BTreeSet<&LandedBranch> =
         outcome.accepted.iter().filter_map(|(_, landing)| landing.as_ref()).collect();

@@ -196,3 +196,39 @@ fn whether_commands_need_leave_is_said_by_the_project() {
     }
     up.end();
 }
+
+#[test]
+fn a_project_whose_repository_is_gone_holds_itself_only() {
+    let repo = TestRepo::with_working_agent("");
+    let (folder, gone) = project(&repo, "gone", "");
+    let done = add(&repo, "Before", &gone);
+    repo.work_until(&[(&done, "provisional")]);
+    std::fs::rename(&folder, repo.home.join("elsewhere")).unwrap();
+    let waiting: Vec<String> = (0..3).map(|number| add(&repo, &format!("Gone {number}"), &gone)).collect();
+    let homes: Vec<String> = (0..2).map(|number| repo.add(&format!("At home {number}"), &[])).collect();
+    let up = repo.up();
+    for home in &homes {
+        repo.until_queue(home, "provisional");
+    }
+    repo.until("the question", || questions(&repo).len() == 1);
+    let asked = questions(&repo).pop().unwrap()["text"].to_string();
+    assert!(asked.contains("is not a git repository") && asked.contains("No task of it starts"), "{asked}");
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]), "its agent is not blamed");
+    let accepted = repo.output(&["accept", "--all"]);
+    let said = String::from_utf8_lossy(&accepted.stderr).into_owned();
+    assert!(!accepted.status.success() && said.contains(&format!("{done}: ")), "{said}");
+    for home in &homes {
+        assert_eq!(repo.queue(home), "done", "{said}");
+    }
+    assert_eq!(repo.queue(&done), "provisional");
+
+    std::fs::rename(repo.home.join("elsewhere"), &folder).unwrap();
+    let is_asking = |task: &&String| repo.status(task) == "AWAITING_RESPONSE";
+    let asking = waiting.iter().find(is_asking).unwrap();
+    repo.stdout(&["task", "reply", asking, "It is back."]);
+    for task in &waiting {
+        repo.until_queue(task, "provisional");
+    }
+    assert_eq!(questions(&repo), Vec::<Value>::new());
+    up.end();
+}
