@@ -99,7 +99,7 @@ async fn clone_times(root: &Path, scratch: &Path) {
     for number in 0..ROUNDS {
         let bits = u32::try_from(number).unwrap() + 1;
         let branch = BranchName::for_task(TaskId::from_bits(bits));
-        let place = Stand::Task { branch, from: "main".parse().unwrap() };
+        let place = Stand::Task { branch, from: "main".parse().unwrap(), ahead: None };
         let attempt = AttemptId::from_bits(bits.into());
         let spec = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let before = now_ns();

@@ -161,7 +161,8 @@ impl Narration {
             }
             NotLanded::ProvesNothing { .. }
             | NotLanded::RestsOnCancelled { .. }
-            | NotLanded::BranchFails { .. } => format!("not landed: {}", reason.headline()),
+            | NotLanded::BranchFails { .. }
+            | NotLanded::StartFails { .. } => format!("not landed: {}", reason.headline()),
         }
     }
 }

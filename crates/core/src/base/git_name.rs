@@ -40,6 +40,11 @@ impl BranchName {
         Self(format!("baton/{task}"))
     }
 
+    /// Whether it is the branch for some task's own work.
+    pub fn is_of_task(&self) -> bool {
+        self.0.strip_prefix("baton/").is_some_and(|name| name.parse::<TaskId>().is_ok())
+    }
+
     /// The branch that collects accepted work outside a feature, for a person to merge.
     pub fn integration() -> Self {
         Self("baton/next".to_owned())
@@ -190,6 +195,15 @@ text_form!(CommitId, InvalidCommitId);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_branch_of_a_task_is_known_by_its_name() {
+        for (name, is_of_task) in
+            [("baton/TASK-0000000a", true), ("baton/next", false), ("main", false), ("TASK-0000000a", false)]
+        {
+            assert_eq!(name.parse::<BranchName>().unwrap().is_of_task(), is_of_task, "{name}");
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

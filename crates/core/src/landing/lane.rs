@@ -60,11 +60,12 @@ pub fn lane_order(mut members: Vec<LaneMember>) -> LaneOrder {
     LaneOrder { candidates, resting: members.into() }
 }
 
-/// Why accepted work stays in its lane although its turn has come: its branch fails the checks without it.
+/// Why accepted work stays in its lane although its turn has come: its branch, or what it started from, fails the
+/// checks without it.
 pub fn landing_delay(task: &Task) -> Option<&NotLanded> {
     match (task.state(), task.ledger().notes.last()) {
         (TaskState::Landing(_), Some(TaskNote::NotLanded { reason, .. }))
-            if matches!(**reason, NotLanded::BranchFails { .. }) =>
+            if matches!(**reason, NotLanded::BranchFails { .. } | NotLanded::StartFails { .. }) =>
         {
             Some(reason)
         }

@@ -61,6 +61,13 @@ pub enum NotLanded {
         base: CommitId,
         checks: Vec<CheckResult>,
     },
+    /// The checks fail on the branch together with the person's own commits that the work started from, even without it.
+    StartFails {
+        into: BranchName,
+        /// The person's commit.
+        base: CommitId,
+        checks: Vec<CheckResult>,
+    },
 }
 
 impl NotLanded {
@@ -70,7 +77,10 @@ impl NotLanded {
             // Whether the files that judge it may change is a person's decision.
             Self::ChecksFailed { protected, .. } => protected.is_empty(),
             Self::Conflict { .. } | Self::Moved { .. } => true,
-            Self::BranchFails { .. } | Self::ProvesNothing { .. } | Self::RestsOnCancelled { .. } => false,
+            Self::BranchFails { .. }
+            | Self::StartFails { .. }
+            | Self::ProvesNothing { .. }
+            | Self::RestsOnCancelled { .. } => false,
         }
     }
 
@@ -79,6 +89,7 @@ impl NotLanded {
             Self::ChecksFailed { met, .. } | Self::Conflict { met, .. } => met,
             Self::Moved { .. }
             | Self::BranchFails { .. }
+            | Self::StartFails { .. }
             | Self::ProvesNothing { .. }
             | Self::RestsOnCancelled { .. } => &[],
         }
@@ -87,7 +98,8 @@ impl NotLanded {
     /// Whether it is the same reason as far as people are concerned: the output of a check differs from run to run.
     pub fn says_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::BranchFails { base, .. }, Self::BranchFails { base: other_base, .. }) => {
+            (Self::BranchFails { base, .. }, Self::BranchFails { base: other_base, .. })
+            | (Self::StartFails { base, .. }, Self::StartFails { base: other_base, .. }) => {
                 base == other_base && self.headline() == other.headline()
             }
             (one, other) => one == other,
@@ -118,6 +130,14 @@ impl NotLanded {
             Self::BranchFails { into, checks, .. } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
                 format!("{into} itself fails its checks ({}), without this task", names.join(", "))
+            }
+            Self::StartFails { into, base, checks } => {
+                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+                format!(
+                    "your commit {}, which it started from, fails the checks of {into} ({}), without this task",
+                    base.short(),
+                    names.join(", ")
+                )
             }
         }
     }
@@ -178,6 +198,14 @@ impl NotLanded {
                     text,
                     "The checks fail on the branch {into} (at {base}) even without this work. It waits and lands when the branch \
                      passes again."
+                );
+                print_checks(&mut text, checks);
+            }
+            Self::StartFails { into, base, checks } => {
+                let _ = writeln!(
+                    text,
+                    "The work started from the commit {base} of your own branch, and the checks fail on the branch {into} together \
+                     with that commit, even without this work. Repair your branch and merge {into} into it; the work then lands by itself."
                 );
                 print_checks(&mut text, checks);
             }

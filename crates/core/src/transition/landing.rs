@@ -118,7 +118,8 @@ pub(crate) fn cannot_land(reason: &NotLanded) -> QuestionDraft {
         | NotLanded::Moved { .. }
         | NotLanded::ProvesNothing { .. }
         | NotLanded::RestsOnCancelled { .. }
-        | NotLanded::BranchFails { .. } => "The work was accepted and could not be merged",
+        | NotLanded::BranchFails { .. }
+        | NotLanded::StartFails { .. } => "The work was accepted and could not be merged",
     };
     let rest = format!(
         ", again after its agent tried to fix that. How should the agent fix it? What you write is given to it, and it \

@@ -221,7 +221,8 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
         NotLanded::Moved { verified: commit(), tip: commit() },
         NotLanded::ProvesNothing { base: commit(), commands: vec![NonBlank::new("cargo test").unwrap()] },
         NotLanded::RestsOnCancelled { task_id: TaskId::from_bits(0xE) },
-        NotLanded::BranchFails { into, base: commit(), checks },
+        NotLanded::BranchFails { into: into.clone(), base: commit(), checks: checks.clone() },
+        NotLanded::StartFails { into, base: commit(), checks },
     ]
 }
 
@@ -452,7 +453,9 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
         }
         CommandName::DelayLanding => {
-            let is_branch = |reason: &NotLanded| matches!(reason, NotLanded::BranchFails { .. });
+            let is_branch = |reason: &NotLanded| {
+                matches!(reason, NotLanded::BranchFails { .. } | NotLanded::StartFails { .. })
+            };
             let reasons = not_landed().into_iter().filter(is_branch);
             reasons.map(|reason| Command::DelayLanding { reason: Box::new(reason) }).collect()
         }

@@ -30,6 +30,7 @@ impl StepPrompt<'_> {
                 ),
                 // Nothing the agent could do about.
                 NotLanded::BranchFails { .. }
+                | NotLanded::StartFails { .. }
                 | NotLanded::ProvesNothing { .. }
                 | NotLanded::RestsOnCancelled { .. } => None,
             },

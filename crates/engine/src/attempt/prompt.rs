@@ -270,6 +270,7 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
         }
         // Nothing the agent could do about.
         NotLanded::BranchFails { .. }
+        | NotLanded::StartFails { .. }
         | NotLanded::ProvesNothing { .. }
         | NotLanded::RestsOnCancelled { .. } => {
             return None;

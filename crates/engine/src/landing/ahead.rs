@@ -13,6 +13,7 @@ use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::lander::Lander;
 use crate::landing::lanes::Lane;
+use crate::projects::trunk::BranchTip;
 
 /// The runs that are at work for one lane.
 #[derive(Default)]
@@ -66,15 +67,17 @@ impl Lander {
         }
         let mut tip = batch.commit(worktrees, batch.members.len()).await?;
         for tasks in behind.chunks(BATCH_MAX) {
-            let mut next = Batch::build_on(worktrees, &lane.key.branch, tip, tasks.to_vec()).await?;
+            let branch = &lane.key.branch;
+            let ground = BranchTip { branch: branch.clone(), commit: tip.clone() };
+            let mut next = Batch::build(worktrees, branch, tip, ground, tasks.to_vec()).await?;
             // Rules that cannot be read are reported when their turn comes.
-            let Ok(lander) = self.by_rules_at(lane, worktrees, &next.tip).await else { return Ok(()) };
+            let Ok(lander) = self.by_rules_at(worktrees, &next.ground).await else { return Ok(()) };
             next.end_at_new_rules(worktrees).await?;
             let all = next.members.len();
             tip = next.commit(worktrees, all).await?;
             let Some((_, tree)) = next.members.last() else { continue };
             let tasks: Vec<&Task> = next.tasks().collect();
-            let suite = lander.suite_on(worktrees, &next.tip, tree, tasks.iter().copied()).await?;
+            let suite = lander.suite_on(worktrees, &next.ground.commit, tree, tasks.iter().copied()).await?;
             let key = suite.key(tree.clone());
             if ahead.has(&key) || self.verdict(&key).await?.is_some() {
                 if next.is_cut {

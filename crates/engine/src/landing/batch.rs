@@ -1,5 +1,7 @@
 //! A batch: the first candidates of a lane, merged on the tip of its branch.
 
+use std::fmt::Write;
+
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::base::time::Timestamp;
@@ -9,6 +11,7 @@ use baton_core::task::state::TaskState;
 use crate::base::error::EngineError;
 use crate::git::{MergeSpec, Stacked, Worktrees};
 use crate::landing::acceptor::verified_head;
+use crate::projects::trunk::BranchTip;
 
 /// Where a branch has its own settings and the definitions of its checks.
 const RULES: &str = ".agent";
@@ -23,7 +26,9 @@ pub(crate) struct LandingCandidate {
 pub(crate) struct Batch {
     /// Where the branch stands.
     pub tip: CommitId,
-    /// The tree of the tip.
+    /// What everything is merged on: the tip, or the person's own branch where that is ahead of it.
+    pub ground: BranchTip,
+    /// The tree of the ground.
     pub tree: CommitId,
     /// What is checked together, in order, each with the tree after it.
     pub members: Vec<(LandingCandidate, CommitId)>,
@@ -44,22 +49,14 @@ impl Batch {
     pub async fn build(
         worktrees: &Worktrees,
         into: &BranchName,
-        tasks: impl IntoIterator<Item = Task>,
-    ) -> Result<Self, EngineError> {
-        let tip = worktrees.repository().tip_of_existing(into).await?;
-        Self::build_on(worktrees, into, tip, tasks).await
-    }
-
-    /// The same for where the branch may be later.
-    pub async fn build_on(
-        worktrees: &Worktrees,
-        into: &BranchName,
         tip: CommitId,
+        ground: BranchTip,
         tasks: impl IntoIterator<Item = Task>,
     ) -> Result<Self, EngineError> {
-        let tree = worktrees.tree_of(&tip).await?;
+        let tree = worktrees.tree_of(&ground.commit).await?;
         let mut batch = Self {
             tip,
+            ground,
             tree,
             members: Vec::new(),
             merged: Vec::new(),
@@ -73,14 +70,14 @@ impl Batch {
             candidates.extend(batch.candidate(worktrees, into, task).await?);
         }
         let specs: Vec<MergeSpec> = candidates.iter().map(|candidate| candidate.spec.clone()).collect();
-        let stack = worktrees.stack(&batch.tip, &specs).await?;
+        let stack = worktrees.stack(&batch.tip, &batch.ground.commit, &specs).await?;
         for (candidate, stacked) in candidates.into_iter().zip(stack) {
             match stacked {
                 Stacked::Already => batch.merged.push(candidate.task),
                 Stacked::Merged { tree } => batch.members.push((candidate, tree)),
-                Stacked::Conflict { files, is_with_tip } => {
+                Stacked::Conflict { files, is_with_ground } => {
                     let files = files.iter().map(|file| file.display().to_string()).collect();
-                    let among = if is_with_tip { &mut batch.conflicts } else { &mut batch.later };
+                    let among = if is_with_ground { &mut batch.conflicts } else { &mut batch.later };
                     among.push((candidate, files));
                 }
             }
@@ -134,7 +131,7 @@ impl Batch {
         self.members.iter().map(|(candidate, _)| &candidate.task)
     }
 
-    /// The trees of all prefixes, that of the tip first.
+    /// The trees of all prefixes, that of the ground first.
     pub fn trees(&self) -> Vec<CommitId> {
         [&self.tree].into_iter().chain(self.members.iter().map(|(_, tree)| tree)).cloned().collect()
     }
@@ -143,16 +140,28 @@ impl Batch {
         self.members.iter().take(prefix).map(|(candidate, _)| candidate.task.id()).collect()
     }
 
-    /// The commit the branch is to move to for this prefix; the tip itself for none.
+    /// Whether commits of the person's own come in with the work.
+    pub fn brings_in(&self) -> bool {
+        self.ground.commit != self.tip
+    }
+
+    /// The commit the branch is to move to for this prefix; the ground itself for none.
     pub async fn commit(&self, worktrees: &Worktrees, prefix: usize) -> Result<CommitId, EngineError> {
         let Some((_, tree)) = prefix.checked_sub(1).and_then(|last| self.members.get(last)) else {
-            return Ok(self.tip.clone());
+            return Ok(self.ground.commit.clone());
         };
         let members = || self.members.iter().take(prefix).map(|(candidate, _)| candidate);
         let specs: Vec<&MergeSpec> = members().map(|candidate| &candidate.spec).collect();
         let at = members().map(|candidate| accepted_at(&candidate.task)).max();
         let at = at.unwrap_or(Timestamp::from_ms(0));
-        Ok(worktrees.join_all(&message(&specs), at, tree, &self.tip, &specs).await?)
+        let mut text = message(&specs);
+        let mut parents = vec![&self.tip];
+        if self.brings_in() {
+            let _ = write!(text, "\n\nBrings in {} at {}.", self.ground.branch, self.ground.commit);
+            parents.push(&self.ground.commit);
+        }
+        parents.extend(specs.iter().filter_map(|spec| spec.head.as_ref()));
+        Ok(worktrees.join_all(&text, at, tree, &parents).await?)
     }
 }
 

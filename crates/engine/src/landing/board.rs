@@ -195,7 +195,8 @@ async fn look(projects: &Projects, lane: &Lane) -> (Option<CommitId>, Option<Str
     let tip = worktrees.repository().tip(branch).await.ok().flatten();
     let difference = match &lane.source {
         CodeSource::Here(folder) => {
-            landing_rules::difference(worktrees.repository(), branch, folder).await.ok().flatten()
+            let trunk = projects.trunk(&worktrees, lane.project.as_ref()).await.ok().flatten();
+            landing_rules::difference(worktrees.repository(), branch, trunk, folder).await.ok().flatten()
         }
         CodeSource::Remote(_) => None,
     };

@@ -21,6 +21,11 @@ pub enum LandingError {
     /// Nobody's work is at fault.
     #[error("{branch} itself fails its checks (at {tip}); accepted tasks that wait for it: {tasks}")]
     BranchFails { branch: BranchName, tip: CommitId, tasks: usize },
+    /// Nobody's work is at fault here either.
+    #[error(
+        "accepted work for {branch} started from commits of your own branch that fail its checks; tasks that wait: {tasks}"
+    )]
+    StartFails { branch: BranchName, tasks: usize },
     #[error("the lane is empty")]
     EmptyLane,
     /// Nobody but its author could review it.
@@ -52,7 +57,7 @@ failure! {
     LandingError { |it|
         kind: match it {
             Self::NotPushed { .. } | Self::Moved { .. } | Self::EmptyLane | Self::ReviewUnclear { .. } | Self::TooLongToReview { .. }
-            | Self::RestsOn { .. } | Self::RestsOnCancelled { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } => {
+            | Self::RestsOn { .. } | Self::RestsOnCancelled { .. } | Self::OnRefused { .. } | Self::BranchFails { .. } | Self::StartFails { .. } => {
                 ErrorKind::Conflict
             },
             Self::SetupFailed { .. } | Self::NoReviewer { .. } => ErrorKind::Internal,
@@ -64,6 +69,7 @@ failure! {
             Self::RestsOnCancelled { .. } => "bring that one back: baton task retry; or cancel this one and add it anew",
             Self::OnRefused { .. } => "look at all that it would merge: baton task diff TASK; then merge it with --force, or reject it and say what to leave out",
             Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
+            Self::StartFails { .. } => "repair your branch and merge the other into it: git merge baton/next; what waits then lands",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
             Self::TooLongToReview { .. } => "look at the work and accept or reject it yourself",
@@ -110,6 +116,12 @@ explained! { LandingError {
         means: "The checks fail on the branch even without the accepted work, so they say nothing about that work. Nothing is sent back; what was accepted waits.",
         cause: "Somebody changed the branch past the checks, or what the checks need is missing on this machine.",
         next: "Repair the branch or what its checks need. Baton checks a branch again when it has moved, after some minutes, and when you accept again: `baton accept TASK`. `baton accept TASK --force` takes a task past the checks.",
+    },
+    Self::StartFails { .. } => Explanation {
+        code: "start_fails",
+        means: "The accepted work started from commits of your own branch that have not landed, and the checks fail with those commits even without the work. Nothing is sent back; what was accepted waits.",
+        cause: "Agents start from your newest commits. Those fail the checks, or fail them together with what has landed since.",
+        next: "Repair your branch and run `git merge baton/next` on it: what waits then lands together with your repair. `baton accept TASK --force` takes a task past the checks.",
     },
     Self::EmptyLane => Explanation {
         code: "empty_lane",

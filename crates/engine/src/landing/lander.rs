@@ -4,7 +4,7 @@
 //! between any two steps leaves the branch at a commit that passed, and the next run goes on from there. Moving the branch
 //! comes before calling its tasks done; a task whose work is already in the branch is done without another check.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use baton_core::base::git_name::CommitId;
@@ -28,6 +28,7 @@ use crate::landing::lanes::{self, Lane};
 use crate::landing::met;
 use crate::projects::Projects;
 use crate::projects::landing_rules::LandingRules;
+use crate::projects::trunk::BranchTip;
 use crate::settings::Settings;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::UserTasks;
@@ -54,17 +55,17 @@ pub(crate) struct LaneRound {
     /// Candidates of a batch stay together until it is decided: one that comes in later does not start the search anew.
     together: Vec<TaskId>,
     pub ahead: ChecksAhead,
-    /// Whom the branch fails without, each with where it stood then.
-    pub delayed: BTreeMap<TaskId, CommitId>,
+    /// Whom the branch fails without, each with the commit that failed.
+    pub delayed: BTreeSet<(TaskId, CommitId)>,
     /// A person asks for another look at a branch that failed.
     pub looks_again: bool,
 }
 
 impl LaneRound {
     /// Leaves out who waits for the branch, and what rests on them.
-    fn without_delayed(&mut self, tip: &CommitId, waiting: Vec<Task>) -> Vec<Task> {
-        self.delayed.retain(|_, at| at == tip);
-        let mut left_out: BTreeSet<TaskId> = self.delayed.keys().copied().collect();
+    fn without_delayed(&self, ground: &CommitId, waiting: Vec<Task>) -> Vec<Task> {
+        let at_ground = self.delayed.iter().filter(|(_, at)| at == ground);
+        let mut left_out: BTreeSet<TaskId> = at_ground.map(|(task, _)| *task).collect();
         let mut rest = Vec::new();
         for task in waiting {
             let rests = task.ledger().rests_on.iter().any(|on| left_out.contains(on));
@@ -140,7 +141,10 @@ impl Lander {
         match &worked {
             Ok(()) => self.board.note_idle(&lane.key),
             Err(error) => {
-                let is_red = matches!(error.get::<LandingError>(), Some(LandingError::BranchFails { .. }));
+                let is_red = matches!(
+                    error.get::<LandingError>(),
+                    Some(LandingError::BranchFails { .. } | LandingError::StartFails { .. })
+                );
                 self.board.note_error(&lane.key, format!("{error}; {}", error.hint()), is_red);
             }
         }
@@ -159,14 +163,13 @@ impl Lander {
         }
     }
 
-    /// The same by the rules that the lane's branch has at this commit.
+    /// The same by the rules that the branch has at this commit.
     pub(crate) async fn by_rules_at(
         &self,
-        lane: &Lane,
         worktrees: &Worktrees,
-        commit: &CommitId,
+        trunk: &BranchTip,
     ) -> Result<Self, EngineError> {
-        let rules = self.projects.rules_at(&self.settings, worktrees, &lane.key.branch, commit).await?;
+        let rules = self.projects.rules_at(&self.settings, worktrees, &trunk.branch, &trunk.commit).await?;
         Ok(Self { rules, ..self.clone() })
     }
 
@@ -180,15 +183,27 @@ impl Lander {
             }
             let worktrees = self.open(&waiting).await?;
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
-            let lander = self.by_rules_at(lane, &worktrees, &tip).await?;
+            let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
+            let trunk = self.projects.trunk(&worktrees, lane.project.as_ref()).await?;
+            let mut ground = trunk.unwrap_or_else(|| at_tip.clone());
+            let mut lander = self.by_rules_at(&worktrees, &ground).await?;
             if std::mem::take(&mut is_first) && !round.looks_again {
-                round.delayed = lander.still_delayed(&worktrees, &tip, &waiting).await?;
+                round.delayed = lander.still_delayed(&worktrees, &ground.commit, &waiting).await?;
             }
-            let mut waiting = round.without_delayed(&tip, waiting);
-            if waiting.is_empty() {
-                let (branch, tasks) = (lane.key.branch.clone(), round.delayed.len());
-                return Err(LandingError::BranchFails { branch, tip, tasks }.into());
+            let mut first = round.without_delayed(&ground.commit, waiting.clone());
+            if first.is_empty() && ground.commit != tip {
+                // The person's own commits fail: what was started before them lands without.
+                let before = self.started_before(&worktrees, &tip, &ground.commit, waiting.clone()).await?;
+                first = round.without_delayed(&tip, before);
+                if !first.is_empty() {
+                    ground = at_tip;
+                    lander = self.by_rules_at(&worktrees, &ground).await?;
+                }
             }
+            if first.is_empty() {
+                return Err(stands_still(ground, &waiting).into());
+            }
+            let mut waiting = first;
             round.together.retain(|id| waiting.iter().any(|task| task.id() == *id));
             let (first, behind): (Vec<Task>, Vec<Task>) = if round.together.is_empty() {
                 let behind = waiting.split_off(waiting.len().min(BATCH_MAX));
@@ -196,7 +211,7 @@ impl Lander {
             } else {
                 waiting.into_iter().partition(|task| round.together.contains(&task.id()))
             };
-            let mut batch = Batch::build_on(&worktrees, &lane.key.branch, tip, first).await?;
+            let mut batch = Batch::build(&worktrees, &lane.key.branch, tip, ground, first).await?;
             if lander.settle_early(lane, &worktrees, &batch).await? {
                 continue;
             }
@@ -217,9 +232,9 @@ impl Lander {
         worktrees: &Worktrees,
         tip: &CommitId,
         waiting: &[Task],
-    ) -> Result<BTreeMap<TaskId, CommitId>, EngineError> {
+    ) -> Result<BTreeSet<(TaskId, CommitId)>, EngineError> {
         let at_tip = |task: &&Task| matches!(landing_delay(task), Some(NotLanded::BranchFails { base, .. }) if base == tip);
-        let delayed: BTreeMap<TaskId, CommitId> =
+        let delayed: BTreeSet<(TaskId, CommitId)> =
             waiting.iter().filter(at_tip).map(|task| (task.id(), tip.clone())).collect();
         if delayed.is_empty() {
             return Ok(delayed);
@@ -229,7 +244,7 @@ impl Lander {
         let branch = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
         let still_fails =
             branch.as_ref().is_some_and(Verdict::fails) && !self.is_old(branch.as_ref()).await?;
-        Ok(if still_fails { delayed } else { BTreeMap::new() })
+        Ok(if still_fails { delayed } else { BTreeSet::new() })
     }
 
     /// The repository, with what other machines pushed for these tasks.
@@ -264,9 +279,20 @@ impl Lander {
         for (candidate, files) in &batch.conflicts {
             let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
             let met = met::touching(&self.tasks, worktrees, met, files).await?;
-            let reason = NotLanded::Conflict { into: lane.key.branch.clone(), files: files.clone(), met };
+            let into = batch.ground.branch.clone();
+            let reason = NotLanded::Conflict { into, files: files.clone(), met };
             self.send_back(&candidate.task, reason).await?;
         }
         Ok(!batch.merged.is_empty() || !batch.moved.is_empty() || !batch.conflicts.is_empty())
     }
+}
+
+/// Why nothing in the lane can land.
+fn stands_still(ground: BranchTip, waiting: &[Task]) -> LandingError {
+    let BranchTip { branch, commit: tip } = ground;
+    let fails_at_start = |task: &Task| matches!(landing_delay(task), Some(NotLanded::StartFails { .. }));
+    if waiting.iter().all(fails_at_start) {
+        return LandingError::StartFails { branch, tasks: waiting.len() };
+    }
+    LandingError::BranchFails { branch, tip, tasks: waiting.len() }
 }

@@ -18,6 +18,7 @@ use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::{self, Lane};
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
+use crate::landing::start::StartState;
 
 /// Between two looks at who is in the lane while checks run.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -65,13 +66,22 @@ impl Lander {
                 self.move_branch(lane, worktrees, batch, prefix, verdict).await
             }
             (Some(LaneStep::SendBackFirst), Some(first)) => {
+                match self.judge_start(lane, worktrees, batch, first).await? {
+                    StartState::Passes => {}
+                    StartState::Checked => return Ok(false),
+                    StartState::Fails(reason) => {
+                        self.delay(&first.task, reason).await?;
+                        round.delayed.insert((first.task.id(), batch.ground.commit.clone()));
+                        return Ok(true);
+                    }
+                }
                 let verdict = self.verdict(&key(1)).await?.map(|stored| stored.value);
                 let reason = NotLanded::ChecksFailed {
-                    into: lane.key.branch.clone(),
+                    into: batch.ground.branch.clone(),
                     commit: verdict
                         .as_ref()
                         .map_or_else(|| batch.tip.clone(), |verdict| verdict.commit.clone()),
-                    base: batch.tip.clone(),
+                    base: batch.ground.commit.clone(),
                     checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
                     met: met::find(&self.tasks, worktrees, first, &batch.tip).await?,
                     suite: Some(suites[1].digest.clone()),
@@ -94,12 +104,12 @@ impl Lander {
                         .await;
                 }
                 let reason = NotLanded::BranchFails {
-                    into: lane.key.branch.clone(),
-                    base: batch.tip.clone(),
+                    into: batch.ground.branch.clone(),
+                    base: batch.ground.commit.clone(),
                     checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
                 };
                 self.delay(&first.task, reason).await?;
-                round.delayed.insert(first.task.id(), batch.tip.clone());
+                round.delayed.insert((first.task.id(), batch.ground.commit.clone()));
                 Ok(true)
             }
         }
@@ -180,10 +190,12 @@ impl Lander {
         prefix: usize,
         suite: Suite,
     ) -> Result<CheckOrder, EngineError> {
+        // What is checked without a task has nothing merged on it.
+        let base = if prefix == 0 { &batch.ground.commit } else { &batch.tip };
         let subject = CheckSubject {
             tasks: batch.ids(prefix.max(1)),
             commit: batch.commit(worktrees, prefix).await?,
-            base: batch.tip.clone(),
+            base: base.clone(),
             since: self.tasks.store.now().await?,
         };
         let last = batch.tasks().take(prefix.max(1)).last();
@@ -192,7 +204,7 @@ impl Lander {
         Ok(CheckOrder {
             into: lane.key.branch.clone(),
             commit: subject.commit.clone(),
-            base: batch.tip.clone(),
+            base: base.clone(),
             key: suite.key(tree.clone()),
             suite,
             watched: self.board.note_checking(&lane.key, subject),
@@ -201,13 +213,13 @@ impl Lander {
         })
     }
 
-    /// What runs on each prefix of the batch, the tip alone first.
+    /// What runs on each prefix of the batch, the ground alone first.
     async fn suites(&self, worktrees: &Worktrees, batch: &Batch) -> Result<Vec<Suite>, EngineError> {
         let tasks: Vec<&Task> = batch.tasks().collect();
         let mut suites = Vec::with_capacity(tasks.len() + 1);
         for (prefix, tree) in batch.trees().iter().enumerate() {
             let tasks = tasks.iter().take(prefix).copied();
-            suites.push(self.suite_on(worktrees, &batch.tip, tree, tasks).await?);
+            suites.push(self.suite_on(worktrees, &batch.ground.commit, tree, tasks).await?);
         }
         Ok(suites)
     }

@@ -172,7 +172,8 @@ impl TaskLanding {
             | NotLanded::Moved { .. }
             | NotLanded::ProvesNothing { .. }
             | NotLanded::RestsOnCancelled { .. }
-            | NotLanded::BranchFails { .. } => Self::SentBack {
+            | NotLanded::BranchFails { .. }
+            | NotLanded::StartFails { .. } => Self::SentBack {
                 at,
                 reason: headline,
                 commit: None,

@@ -49,13 +49,19 @@ pub async fn merge(
             worktrees = Some(projects.repository_as_shared(task).await?.0);
         }
         let Some(worktrees) = worktrees else { continue };
-        if worktrees.repository().tip(&key.branch).await?.is_none() {
+        let project = match tasks.first() {
+            Some(task) => projects.project(task).await?,
+            None => None,
+        };
+        let tip = worktrees.repository().tip(&key.branch).await?;
+        let ground = projects.trunk(&worktrees, project.as_ref()).await?;
+        let (Some(tip), Some(ground)) = (tip, ground) else {
             // The first work that is accepted makes the branch.
             merged
                 .extend(tasks.iter().map(|task| (task.id(), TrialMerge::Fits { into: key.branch.clone() })));
             continue;
-        }
-        let batch = Batch::build(&worktrees, &key.branch, tasks).await?;
+        };
+        let batch = Batch::build(&worktrees, &key.branch, tip, ground, tasks).await?;
         let conflict = |files: Vec<String>, is_with_earlier| TrialMerge::Conflict {
             into: key.branch.clone(),
             files,

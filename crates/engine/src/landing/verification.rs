@@ -20,6 +20,7 @@ use crate::landing::lander::Lander;
 use crate::landing::lanes::Lane;
 use crate::landing::live_runs::CheckSubject;
 use crate::landing::met;
+use crate::projects::trunk::BranchTip;
 use crate::settings::SettingsError;
 use crate::user_tasks::checks::verification_name;
 
@@ -99,15 +100,21 @@ impl Lander {
         let tree = worktrees.tree_of(&commit).await?;
         let tasks: Vec<&Task> = ids.iter().filter_map(find).collect();
         // What it was built on is its first parent.
-        let base = worktrees.repository().commit_at(&format!("{commit}^")).await?;
+        let parent = |number: u8| format!("{commit}^{number}");
+        let base = worktrees.repository().commit_at(&parent(1)).await?;
         let base = base.unwrap_or_else(|| commit.clone());
+        // The person's own commits, if it brought some in, come before the work.
+        let second = worktrees.repository().commit_at(&parent(2)).await?;
+        let is_work = |parent: &CommitId| tasks.iter().any(|task| verified_head(task) == Some(parent));
+        let ground = second.filter(|second| !is_work(second)).unwrap_or(base);
+        let ground = BranchTip { branch: lane.key.branch.clone(), commit: ground };
         // Rules that cannot be read have verified nothing.
-        let by_rules = match self.by_rules_at(lane, worktrees, &base).await {
+        let by_rules = match self.by_rules_at(worktrees, &ground).await {
             Ok(by_rules) => by_rules,
             Err(error) if error.is::<SettingsError>() => return Ok(at_tip()),
             Err(error) => return Err(error),
         };
-        let suite = by_rules.suite_on(worktrees, &base, &tree, tasks.iter().copied()).await?;
+        let suite = by_rules.suite_on(worktrees, &ground.commit, &tree, tasks.iter().copied()).await?;
         let verdict = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
         let verified = self.verified(lane, worktrees, batch, task, verdict.as_ref()).await?;
         let evidence = verdict.as_ref().and_then(LandingEvidence::of_verdict).map(Box::new);

@@ -15,9 +15,12 @@ impl Projects {
         &self,
         task: &Task,
         worktrees: &Worktrees,
-        trunk: &BranchName,
+        into: &BranchName,
     ) -> Result<(), EngineError> {
         let branch = BranchName::for_task(task.id());
+        let project = self.project(task).await?;
+        let trunk = self.trunk(worktrees, project.as_ref()).await?;
+        let trunk = &trunk.map_or_else(|| into.clone(), |trunk| trunk.branch);
         let rests_on = &task.ledger().rests_on;
         if rests_on.is_empty()
             && let Some(recycled) = self.recycled_task(task).await?
@@ -107,9 +110,14 @@ impl Projects {
         if refused.is_empty() {
             return Ok(None);
         }
-        let (worktrees, trunk) = self.repository_as_shared(task).await?;
+        let (worktrees, into) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
-        let Some(tip) = repository.tip(&trunk).await? else { return Ok(None) };
+        let project = self.project(task).await?;
+        let tip = match self.trunk(&worktrees, project.as_ref()).await? {
+            Some(trunk) => Some(trunk.commit),
+            None => repository.tip(&into).await?,
+        };
+        let Some(tip) = tip else { return Ok(None) };
         for earlier in refused {
             let Some(theirs) = head_of(earlier) else { continue };
             if repository.is_part_of(theirs, head).await? && !repository.is_part_of(theirs, &tip).await? {

@@ -15,6 +15,7 @@ use crate::git::{CommitFiles, Repository, Worktrees};
 use crate::people::folder_trust::{self, REMOTE_MARK};
 use crate::projects::Projects;
 use crate::projects::error::ProjectError;
+use crate::projects::trunk::BranchTip;
 use crate::settings::branch_rules::BranchRules;
 use crate::settings::location::settings_path;
 use crate::settings::{Settings, SettingsError};
@@ -91,11 +92,11 @@ impl Projects {
         worktrees: &Worktrees,
         task: &Task,
     ) -> Result<LandingRules, EngineError> {
-        let branch = self.project(task).await?.as_ref().map_or_else(BranchName::integration, Project::branch);
-        let Some(tip) = worktrees.repository().tip(&branch).await? else {
+        let project = self.project(task).await?;
+        let Some(tip) = self.rules_tip(worktrees, project.as_ref()).await? else {
             return Ok(LandingRules::of_checkout(settings.clone()));
         };
-        match self.rules_at(settings, worktrees, &branch, &tip).await {
+        match self.rules_at(settings, worktrees, &tip.branch, &tip.commit).await {
             Err(error) if is_bad_rules(&error) => Ok(LandingRules::of_checkout(settings.clone())),
             rules => rules,
         }
@@ -133,10 +134,9 @@ impl Projects {
         if !self.folder_of(&source).is_dir() {
             return Ok(None);
         }
-        let branch = project.map_or_else(BranchName::integration, Project::branch);
         let worktrees = self.open_source(&source).await?;
-        match worktrees.repository().tip(&branch).await? {
-            Some(tip) => self.trusted_rules(&worktrees, &branch, &tip).await,
+        match self.rules_tip(&worktrees, project).await? {
+            Some(tip) => self.trusted_rules(&worktrees, &tip.branch, &tip.commit).await,
             None => Ok(None),
         }
     }
@@ -209,13 +209,15 @@ impl Projects {
     }
 }
 
-/// In what the branch differs from the checkout in `folder`, and how to bring that onto the branch.
+/// In what the branch that work for `into` starts from differs from the checkout in `folder`, and how to change that.
 pub(crate) async fn difference(
     repository: &Repository,
-    branch: &BranchName,
+    into: &BranchName,
+    trunk: Option<BranchTip>,
     folder: &Path,
 ) -> Result<Option<RulesDifference>, EngineError> {
-    let Some(tip) = repository.tip(branch).await? else { return Ok(None) };
+    let Some(BranchTip { branch, commit: tip }) = trunk else { return Ok(None) };
+    let branch = &branch;
     // Settings that cannot be read are reported by whoever needs them.
     let Ok(mine) = Settings::load(&settings_path(folder)) else { return Ok(None) };
     let own = match read(repository, branch, &tip).await? {
@@ -235,9 +237,11 @@ pub(crate) async fn difference(
     };
     Ok(Some(RulesDifference {
         detail: format!("{branch} {what}: landing uses the branch's"),
-        fix: if *branch == BranchName::integration() {
+        fix: if branch != into {
+            "to land by yours, commit .agent".to_owned()
+        } else if *branch == BranchName::integration() {
             format!(
-                "to land by yours, commit .agent and run git merge {branch} on your branch: {branch} then follows it"
+                "to land by yours, commit .agent and run git merge {branch} on your branch: work then starts from it"
             )
         } else {
             format!(

@@ -21,6 +21,7 @@ mod remote_files;
 pub mod repositories;
 pub mod source;
 mod task_values;
+pub(crate) mod trunk;
 mod work;
 
 use std::sync::Arc;

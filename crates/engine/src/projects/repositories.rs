@@ -9,7 +9,7 @@ use baton_core::base::git_name::{BranchName, CommitId};
 use crate::base::error::EngineError;
 use crate::git::{Git, Repository, Worktrees};
 
-/// Pairs of tips remembered as merged. The cache is cleared beyond that.
+/// Pairs of tips that something is remembered about. The cache is cleared beyond that.
 const MERGED_MAX: usize = 1_000;
 
 /// The tips of the user's branch and of the integration branch.
@@ -26,6 +26,8 @@ struct RepositoryCache {
     /// The branch the last task there started from.
     branches: BTreeMap<PathBuf, BranchName>,
     merged: BTreeSet<BranchTips>,
+    /// Whether the user's branch has all of the other, and more.
+    ahead: BTreeMap<BranchTips, bool>,
 }
 
 impl Repositories {
@@ -64,6 +66,18 @@ impl Repositories {
             known.merged.clear();
         }
         known.merged.insert(tips);
+    }
+
+    pub fn is_ahead(&self, tips: &BranchTips) -> Option<bool> {
+        self.known().ahead.get(tips).copied()
+    }
+
+    pub fn note_ahead(&self, tips: BranchTips, is_ahead: bool) {
+        let mut known = self.known();
+        if known.ahead.len() >= MERGED_MAX {
+            known.ahead.clear();
+        }
+        known.ahead.insert(tips, is_ahead);
     }
 
     fn known(&self) -> MutexGuard<'_, RepositoryCache> {

@@ -4,56 +4,13 @@ use std::path::Path;
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_core::records::project::Project;
 use baton_core::task::{Purpose, Task};
 
 use crate::base::error::{EngineError, Entity, NotFound};
-use crate::git::{MergeSpec, Merged, Place, Repository, Restored, Worktrees};
+use crate::git::{Place, Restored, Worktrees};
 use crate::projects::Projects;
 
 impl Projects {
-    /// Merges the project's base, or else the user's current branch, into the integration branch. Does not touch the
-    /// user's checkout. With checks it only follows the user's branch forwards: a merge would be a commit nobody has
-    /// checked (I18).
-    pub(crate) async fn keep_up(
-        &self,
-        worktrees: &Worktrees,
-        project: Option<&Project>,
-    ) -> Result<(), EngineError> {
-        let repository = worktrees.repository();
-        let integration = BranchName::integration();
-        let mut base = match project {
-            Some(project) => project.base_branch.clone(),
-            None => user_branch(repository).await?,
-        };
-        let mut tips = repository.tips(&[&base, &integration]).await?;
-        // A branch without commits: use the default branch, or fail with its error.
-        if !tips.contains_key(&base) {
-            base = repository.default_branch().await?;
-            tips = repository.tips(&[&base, &integration]).await?;
-        }
-        let tips = (tips.get(&base).cloned(), tips.get(&integration).cloned());
-        // Already merged, and neither branch changed since.
-        if tips.0 == tips.1 && tips.0.is_some() || self.repositories.is_gathered(&tips) {
-            return Ok(());
-        }
-        repository.ensure_branch(&integration, &base).await?;
-        if self.has_checks(project).await && !worktrees.is_behind(&integration, &base).await? {
-            return Ok(());
-        }
-        let message = format!("Merge {base} into {integration}");
-        let spec = MergeSpec { branch: base, head: None, into: integration, message };
-        // The user resolves a conflict with their own work when they merge.
-        match worktrees.merge(&spec).await {
-            Ok(Merged::Already { .. }) => self.repositories.note_gathered(tips),
-            Ok(_) => {}
-            // Checked out or locked: work starts from its current tip until that changes.
-            Err(error) if error.is_in_the_way() => {}
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
     /// What to check out for a task: its own branch or, for a breakdown, the branch with the current code.
     pub async fn stand(
         &self,
@@ -61,13 +18,19 @@ impl Projects {
         worktrees: &Worktrees,
         from: BranchName,
     ) -> Result<Place, EngineError> {
+        let project = self.project(task).await?;
+        let trunk =
+            self.trunk(worktrees, project.as_ref()).await?.map_or_else(|| from.clone(), |trunk| trunk.branch);
         match task.spec().purpose {
-            Purpose::Work | Purpose::Run => Ok(Place::Task { branch: BranchName::for_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => {
+                let ahead = (trunk != from).then_some(trunk);
+                Ok(Place::Task { branch: BranchName::for_task(task.id()), from, ahead })
+            }
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
-                let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &from).await?;
+                let branch = worktrees.repository().truth(&BranchName::for_task(replaced), &trunk).await?;
                 Ok(Place::Reading { branch })
             }
-            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Place::Reading { branch: from }),
+            Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Place::Reading { branch: trunk }),
         }
     }
 
@@ -87,7 +50,10 @@ impl Projects {
             return Ok(String::new());
         };
         if !repository.is_ancestor(&head, &tip).await? {
-            return Ok(repository.diff(&tip, &head).await?.text);
+            let project = self.project(task).await?;
+            let trunk = self.trunk(&worktrees, project.as_ref()).await?.map_or(tip, |trunk| trunk.commit);
+            let from = worktrees.own_start(&BranchName::for_task(task.id()), &head, &[&trunk]).await?;
+            return Ok(repository.diff(&from.unwrap_or(trunk), &head).await?.text);
         }
         // Merged: the branch has it all, so it is compared with what it started from.
         match &task.ledger().last_end.as_ref().and_then(|end| end.verified.base.clone()) {
@@ -134,12 +100,5 @@ impl Projects {
             worktrees.fetch_attempt(attempt).await?;
         }
         Ok(worktrees.restore(attempt, into).await?)
-    }
-}
-
-async fn user_branch(repository: &Repository) -> Result<BranchName, EngineError> {
-    match repository.current_branch().await? {
-        Some(branch) => Ok(branch),
-        None => Ok(repository.default_branch().await?),
     }
 }

@@ -26,6 +26,7 @@ use crate::git::{Git, Repository};
 use crate::limits::holds::Holds;
 use crate::people::folder_trust::untrusted;
 use crate::projects::landing_rules;
+use crate::projects::trunk::trunk_of;
 use crate::reports::checkout::{self, CheckoutNote};
 use crate::reports::memory_check::check_memory;
 use crate::settings::folder_kind::FolderKind;
@@ -175,7 +176,8 @@ async fn check_trust(place: &StateLocation) -> Option<Finding> {
 /// Whether accepted work is judged by other rules than those in the checkout, or by none that can be read.
 async fn check_landing(place: &StateLocation) -> Option<Finding> {
     let repository = Repository::open(&Git::on_path(), &place.root).await.ok()?;
-    match landing_rules::difference(&repository, &BranchName::integration(), &place.root).await {
+    let trunk = trunk_of(&repository).await.ok().flatten();
+    match landing_rules::difference(&repository, &BranchName::integration(), trunk, &place.root).await {
         Ok(difference) => difference.map(|found| Finding::note("landing", found.detail, found.fix)),
         Err(error) => Some(Finding::broken("landing", &error)),
     }

@@ -21,7 +21,9 @@ use crate::reports::standstill::{Standstill, StandstillReason, about};
 pub(super) fn red_branches(landing: &[Task]) -> Vec<Standstill> {
     let mut branches: BTreeMap<(Option<ProjectId>, &BranchName), Vec<&Task>> = BTreeMap::new();
     for task in landing {
-        if let Some(NotLanded::BranchFails { into, .. }) = landing_delay(task) {
+        if let Some(NotLanded::BranchFails { into, .. } | NotLanded::StartFails { into, .. }) =
+            landing_delay(task)
+        {
             branches.entry((task.spec().project_id, into)).or_default().push(task);
         }
     }

@@ -136,7 +136,7 @@ pub fn task_branch(number: u32) -> BranchName {
 }
 
 pub fn task_place(number: u32) -> Place {
-    Place::Task { branch: task_branch(number), from: branch("main") }
+    Place::Task { branch: task_branch(number), from: branch("main"), ahead: None }
 }
 
 /// The attempt of this number at the task of that number.

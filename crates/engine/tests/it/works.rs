@@ -122,7 +122,7 @@ impl Works {
         assert_eq!(claimed[0].task.value.id(), task);
         let (worktrees, from) =
             self.engine.workspace.projects.repository(&claimed[0].task.value).await.unwrap();
-        let place = Stand::Task { branch: BranchName::for_task(task), from };
+        let place = Stand::Task { branch: BranchName::for_task(task), from, ahead: None };
         let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
         let checkout = worktrees.create(&made).await.unwrap();
         std::fs::write(checkout.folder.join("written"), attempt.to_string()).unwrap();

@@ -8,6 +8,7 @@ mod green;
 mod killed;
 mod lanes;
 mod many;
+mod person_branch;
 mod policies;
 mod protected;
 mod red;

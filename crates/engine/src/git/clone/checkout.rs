@@ -13,14 +13,20 @@ use crate::git::clone::private_clone::{CloneState, PrivateClone};
 use crate::git::clone::setup::Setup;
 use crate::git::clone::worktrees::{Worktrees, hidden_ref};
 use crate::git::error::GitError;
-use crate::git::repository::ground::ground_ref;
+use crate::git::repository::BranchMade;
+use crate::git::repository::ground::{ground_ref, start_line, start_ref};
 
 /// What a clone stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A task's own branch, made from the project's when it is not there yet. Work that was rejected or has to be continued
     /// starts from it.
-    Task { branch: BranchName, from: BranchName },
+    Task {
+        branch: BranchName,
+        from: BranchName,
+        /// The person's branch, where it has all of `from` and more: then the work starts there.
+        ahead: Option<BranchName>,
+    },
     /// A branch that is read. Nothing that is committed there reaches the person's branch.
     Reading { branch: BranchName },
 }
@@ -96,8 +102,8 @@ impl Worktrees {
     /// The usual case, a task's first attempt: nothing of it is there, and its branch and base are created in one call.
     async fn begin_anew(&self, spec: &CheckoutSpec, folder: &Path) -> Result<Option<CommitId>, GitError> {
         match &spec.place {
-            Place::Task { branch, from } if spec.resumes.is_none() && !folder.exists() => {
-                self.begin(spec.attempt, branch, from).await
+            Place::Task { branch, from, ahead } if spec.resumes.is_none() && !folder.exists() => {
+                self.begin(spec.attempt, branch, from, ahead.as_ref()).await
             }
             Place::Task { .. } | Place::Reading { .. } => Ok(None),
         }
@@ -181,11 +187,16 @@ impl Worktrees {
     /// not be brought over.
     async fn start(&self, spec: &CheckoutSpec) -> Result<CommitId, GitError> {
         match &spec.place {
-            Place::Task { branch, from } => {
+            Place::Task { branch, from, ahead } => {
                 self.repository.check_not_checked_out(branch).await?;
-                let tip = self.repository.ensure_branch(branch, from).await?.tip().clone();
-                let line = format!("verify refs/heads/{branch} {tip}\n");
-                self.repository.update_refs("lock the task's branch", &line).await?;
+                let trunk = ahead.as_ref().unwrap_or(from);
+                let made = self.repository.ensure_branch(branch, trunk).await?;
+                let tip = made.tip().clone();
+                let mut lines = format!("verify refs/heads/{branch} {tip}\n");
+                if let (BranchMade::New(_), Some(_)) = (&made, ahead) {
+                    lines.push_str(&start_line(branch, &tip));
+                }
+                self.repository.update_refs("lock the task's branch", &lines).await?;
                 Ok(tip)
             }
             Place::Reading { branch } => self.repository.tip_of_existing(branch).await,
@@ -199,11 +210,16 @@ impl Worktrees {
         attempt: AttemptId,
         branch: &BranchName,
         from: &BranchName,
+        ahead: Option<&BranchName>,
     ) -> Result<Option<CommitId>, GitError> {
-        let tips = self.repository.tips(&[branch, from]).await?;
-        let (None, Some(tip)) = (tips.get(branch), tips.get(from)) else { return Ok(None) };
+        let trunk = ahead.unwrap_or(from);
+        let tips = self.repository.tips(&[branch, trunk]).await?;
+        let (None, Some(tip)) = (tips.get(branch), tips.get(trunk)) else { return Ok(None) };
         let base = hidden_ref("base", attempt);
-        let lines = format!("create refs/heads/{branch} {tip}\ncreate {base} {tip}\n");
+        let mut lines = format!("create refs/heads/{branch} {tip}\ncreate {base} {tip}\n");
+        if ahead.is_some() {
+            lines.push_str(&start_line(branch, tip));
+        }
         let begun = self.repository.update_refs("create the task's branch", &lines).await;
         Ok(begun.is_ok().then(|| tip.clone()))
     }
@@ -221,8 +237,20 @@ impl Worktrees {
         };
         let base = match (earlier, &spec.place) {
             (Some(earlier), _) => earlier,
-            (None, Place::Task { branch, from }) => {
-                let left = self.left_from(start, from).await?;
+            (None, Place::Task { branch, from, ahead }) => {
+                let mut left = self.left_from(start, from).await?;
+                // The person's commits are not its own work either. Another machine may have started it.
+                let began = match (self.repository.commit_at(&start_ref(branch)).await?, ahead) {
+                    (Some(began), _) => Some(began),
+                    (None, Some(ahead)) => Some(self.left_from(start, ahead).await?),
+                    (None, None) => None,
+                };
+                if let Some(began) = began
+                    && self.repository.is_ancestor(&left, &began).await?
+                    && self.repository.is_ancestor(&began, start).await?
+                {
+                    left = began;
+                }
                 // What it was started on is not its own work, even where that has not landed yet.
                 match self.repository.commit_at(&ground_ref(branch)).await? {
                     Some(ground) if self.repository.is_ancestor(&left, &ground).await? => ground,
@@ -241,11 +269,7 @@ impl Worktrees {
     /// Where a branch that leads to this commit left the one it is to be merged into.
     async fn left_from(&self, tip: &CommitId, from: &BranchName) -> Result<CommitId, GitError> {
         let target = self.repository.tip_of_existing(from).await?;
-        let tried = "find where the branch began";
-        let call = self.repository.call(tried).args(["merge-base", tip.as_str(), target.as_str()]);
-        let Some(found) = call.find().await? else { return Ok(tip.clone()) };
-        let found = String::from_utf8_lossy(&found).trim().to_owned();
-        found.parse().map_err(|_| GitError::Garbled { tried, answer: found })
+        Ok(self.repository.merge_base(tip, &target).await?.unwrap_or_else(|| tip.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starts a task's branch from work that is not on the trunk yet.
 
-use baton_core::base::git_name::BranchName;
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
@@ -46,6 +46,41 @@ impl Worktrees {
         let lines = format!("create refs/heads/{branch} {ground}\ncreate {} {ground}\n", ground_ref(branch));
         repository.update_refs("create the task's branch", &lines).await
     }
+}
+
+impl Worktrees {
+    /// Where the branch of a task began that was started from the person's own branch, ahead of the one it is for.
+    pub(crate) async fn start_of(&self, branch: &BranchName) -> Result<Option<CommitId>, GitError> {
+        self.repository().commit_at(&start_ref(branch)).await
+    }
+
+    /// What the work up to `head` is to be compared with, so that the person's commits do not count as the task's: the
+    /// newest of where it began and where it last took in one of these. None if it began in one of them.
+    pub(crate) async fn own_start(
+        &self,
+        branch: &BranchName,
+        head: &CommitId,
+        trunks: &[&CommitId],
+    ) -> Result<Option<CommitId>, GitError> {
+        let Some(start) = self.start_of(branch).await? else { return Ok(None) };
+        let repository = self.repository();
+        for trunk in trunks {
+            if repository.is_ancestor(&start, trunk).await? {
+                return Ok(None);
+            }
+        }
+        Ok(repository.is_ancestor(&start, head).await?.then_some(start))
+    }
+}
+
+/// Where the branch of a task began that was started from the person's own branch.
+pub(crate) fn start_ref(branch: &BranchName) -> String {
+    format!("refs/baton/start/{branch}")
+}
+
+/// The line that records it.
+pub(crate) fn start_line(branch: &BranchName, start: &CommitId) -> String {
+    format!("update {} {start}\n", start_ref(branch))
 }
 
 /// Where the branch of a task began that was started on work which had not landed.

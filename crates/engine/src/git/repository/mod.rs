@@ -238,6 +238,17 @@ impl Repository {
         }
     }
 
+    /// Where the histories of two commits parted. None if they have nothing in common.
+    pub(crate) async fn merge_base(
+        &self,
+        one: &CommitId,
+        other: &CommitId,
+    ) -> Result<Option<CommitId>, GitError> {
+        let call =
+            self.call("find where the branch began").args(["merge-base", one.as_str(), other.as_str()]);
+        call.find_commit().await
+    }
+
     /// Changes refs, all or none, by the lines `git update-ref --stdin` reads. Stale locks are removed on the way.
     pub(crate) async fn update_refs(&self, tried: &'static str, lines: &str) -> Result<(), GitError> {
         if lines.is_empty() {

@@ -24,14 +24,20 @@ pub enum Stacked {
     Conflict {
         files: Vec<PathBuf>,
         /// Even without what is below it in the stack.
-        is_with_tip: bool,
+        is_with_ground: bool,
     },
 }
 
 impl Worktrees {
-    /// Merges each branch at its verified commit on the tip and those before it. One that conflicts is left out.
-    pub async fn stack(&self, tip: &CommitId, specs: &[MergeSpec]) -> Result<Vec<Stacked>, GitError> {
-        let mut top = tip.clone();
+    /// Merges each branch at its verified commit on the ground and those before it. The ground has all that the tip of the
+    /// target has. One that conflicts is left out.
+    pub async fn stack(
+        &self,
+        tip: &CommitId,
+        ground: &CommitId,
+        specs: &[MergeSpec],
+    ) -> Result<Vec<Stacked>, GitError> {
+        let mut top = ground.clone();
         let mut stack = Vec::with_capacity(specs.len());
         for spec in specs {
             let theirs = self.head_of(spec).await?;
@@ -45,15 +51,16 @@ impl Worktrees {
                     stack.push(Stacked::Merged { tree: parse_tree(tree)? });
                 }
                 Err(files) => {
-                    let is_with_tip = top == *tip || self.merge_trees(spec, tip, &theirs).await?.is_err();
-                    stack.push(Stacked::Conflict { files, is_with_tip });
+                    let is_with_ground =
+                        top == *ground || self.merge_trees(spec, ground, &theirs).await?.is_err();
+                    stack.push(Stacked::Conflict { files, is_with_ground });
                 }
             }
         }
         Ok(stack)
     }
 
-    /// One commit that merges all of these heads on the tip, with this tree. So the branch's own history has no commit that
+    /// One commit that merges all of these parents on the first, with this tree. So the branch's own history has no commit that
     /// was not meant to be its tip. It has the given date: built again, it is the same commit, so the one that lands is the
     /// one that was checked.
     pub async fn join_all(
@@ -61,17 +68,12 @@ impl Worktrees {
         message: &str,
         at: Timestamp,
         tree: &CommitId,
-        tip: &CommitId,
-        specs: &[&MergeSpec],
+        parents: &[&CommitId],
     ) -> Result<CommitId, GitError> {
         let date = format!("@{} +0000", at.ms().div_euclid(1_000));
         let commit = self.repository.call("commit the merge").args(["commit-tree", tree.as_str(), "-F", "-"]);
         let commit = commit.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
-        let mut commit = commit.args(["-p", tip.as_str()]);
-        for spec in specs {
-            let head = self.head_of(spec).await?;
-            commit = commit.args(["-p", head.as_str()]);
-        }
+        let commit = parents.iter().fold(commit, |commit, parent| commit.args(["-p", parent.as_str()]));
         commit.input(message.as_bytes()).commit().await
     }
 
@@ -118,13 +120,6 @@ impl Worktrees {
             Pushed::Done => self.advance(branch, from, to).await,
             Pushed::Overtaken => Ok(false),
         }
-    }
-
-    /// Whether every commit of `branch` is in `other` too, so that it can follow without a merge.
-    pub async fn is_behind(&self, branch: &BranchName, other: &BranchName) -> Result<bool, GitError> {
-        let ours = self.repository.tip_of_existing(branch).await?;
-        let theirs = self.repository.tip_of_existing(other).await?;
-        self.repository.is_ancestor(&ours, &theirs).await
     }
 
     /// Fails while a checkout of the person's has the branch, or another git holds it.

@@ -62,8 +62,9 @@ impl Worktrees {
         if !self.repository.is_ancestor(&checkout.base, head).await? {
             findings.push(WorkFinding::BaseRewritten);
         }
-        self.look_at_files(&checkout.base, head, &mut findings).await?;
-        let markers = self.conflict_markers(&checkout.base, head).await?;
+        let base = self.own_base(checkout, head).await?;
+        self.look_at_files(&base, head, &mut findings).await?;
+        let markers = self.conflict_markers(&base, head).await?;
         if !markers.is_empty() {
             findings.push(WorkFinding::ConflictMarkers { files: markers });
         }
@@ -129,7 +130,8 @@ impl Worktrees {
         }
         let diff = self.repository.call("look for changes of protected files");
         let diff = diff.args(["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames"]);
-        let listed = diff.args([checkout.base.as_str(), head.as_str()]).run().await?;
+        let base = self.own_base(checkout, head).await?;
+        let listed = diff.args([base.as_str(), head.as_str()]).run().await?;
         let names = listed.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned());
         let files: Vec<String> = names.filter(|name| is_protected(globs, name)).take(FILES_MAX).collect();
         Ok((!files.is_empty()).then_some(WorkFinding::ProtectedFiles { files }))

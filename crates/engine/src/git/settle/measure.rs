@@ -75,7 +75,8 @@ impl Worktrees {
         uncommitted: u32,
     ) -> Result<Measured, GitError> {
         let commits = self.own_commits(checkout, &head).await?;
-        let extent = self.repository.extent(&checkout.base, &head).await?;
+        let own_base = self.own_base(checkout, &head).await?;
+        let extent = self.repository.extent(&own_base, &head).await?;
         Ok(Measured {
             base: checkout.base.clone(),
             head,
@@ -112,9 +113,11 @@ impl Worktrees {
         let count =
             self.repository.call(tried).args(["rev-list", "--count", "--invert-grep", "--fixed-strings"]);
         let mut count = count.arg(batons).args([head.as_str(), "--not", checkout.base.as_str()]);
-        if let Place::Task { branch, from } = &checkout.place {
-            if let Some(trunk) = self.repository.tip(from).await? {
-                count = count.arg(trunk.as_str());
+        if let Place::Task { branch, from, ahead } = &checkout.place {
+            for trunk in [from].into_iter().chain(ahead) {
+                if let Some(trunk) = self.repository.tip(trunk).await? {
+                    count = count.arg(trunk.as_str());
+                }
             }
             // A branch that was started on this one's work has it, too.
             let list = self.repository.call(tried).args(["for-each-ref", "--format=%(refname:strip=3)"]);
@@ -127,6 +130,25 @@ impl Worktrees {
         }
         let line = count.line().await?;
         line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
+    }
+
+    /// What the files of `head` are compared with: the attempt's base or, where it took in the branch it is for or the
+    /// person's since, the newest commit of that. What others changed there is not its work.
+    pub(crate) async fn own_base(&self, checkout: &Checkout, head: &CommitId) -> Result<CommitId, GitError> {
+        let mut own = checkout.base.clone();
+        let Place::Task { from, ahead, .. } = &checkout.place else { return Ok(own) };
+        for trunk in [from].into_iter().chain(ahead) {
+            let Some(tip) = self.repository.tip(trunk).await?.filter(|tip| *tip != own) else { continue };
+            match self.repository.merge_base(head, &tip).await? {
+                Some(taken) if taken != own && taken != *head => {
+                    if self.repository.is_ancestor(&own, &taken).await? {
+                        own = taken;
+                    }
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(own)
     }
 
     /// Where the work stands, cheaply: two of these differ when anything was committed or written in between.
@@ -208,9 +230,7 @@ impl Repository {
         base: &CommitId,
         head: &CommitId,
     ) -> Result<Call, GitError> {
-        let parted =
-            self.call(tried).args(["merge-base", base.as_str(), head.as_str()]).find_commit().await?;
-        let from = parted.unwrap_or_else(|| base.clone());
+        let from = self.merge_base(base, head).await?.unwrap_or_else(|| base.clone());
         let call = self.call(tried).args(["diff", "--no-color", "--no-ext-diff", "--no-textconv"]);
         Ok(call.args([from.as_str(), head.as_str()]))
     }

@@ -1,0 +1,150 @@
+//! What work starts from and is merged on: the branch it lands on, or the person's own branch where that is ahead of it.
+//!
+//! With checks Baton moves a branch only by a checked landing or by force (I18). So the integration branch does not follow the
+//! person's branch by itself: work starts from the person's commits, and the first landing brings them in, checked together.
+
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::records::project::Project;
+
+use crate::base::error::EngineError;
+use crate::git::{MergeSpec, Merged, Repository, Worktrees};
+use crate::projects::Projects;
+use crate::projects::repositories::BranchTips;
+
+/// A branch and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BranchTip {
+    pub(crate) branch: BranchName,
+    pub(crate) commit: CommitId,
+}
+
+impl Projects {
+    /// Creates the integration branch at the project's base, or else at the user's current branch. Without checks it also
+    /// follows that branch, by a merge if need be. Does not touch the user's checkout.
+    pub(super) async fn keep_up(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<(), EngineError> {
+        let repository = worktrees.repository();
+        let integration = BranchName::integration();
+        let (base, tips) = person_tips(repository, project).await?;
+        // Already merged, and neither branch changed since.
+        if tips.0 == tips.1 && tips.0.is_some() || self.repositories.is_gathered(&tips) {
+            return Ok(());
+        }
+        repository.ensure_branch(&integration, &base).await?;
+        if self.has_checks(project).await {
+            return Ok(());
+        }
+        let message = format!("Merge {base} into {integration}");
+        let spec = MergeSpec { branch: base, head: None, into: integration, message };
+        // The user resolves a conflict with their own work when they merge.
+        match worktrees.merge(&spec).await {
+            Ok(Merged::Already { .. }) => self.repositories.note_gathered(tips),
+            Ok(_) => {}
+            // Checked out or locked: work starts from its current tip until that changes.
+            Err(error) if error.is_in_the_way() => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// What work of this project starts from and is merged on. None while the branch does not exist.
+    pub(crate) async fn trunk(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<Option<BranchTip>, EngineError> {
+        match self.person_ahead(worktrees, project).await? {
+            Some(ahead) if self.has_checks(project).await => Ok(Some(ahead)),
+            Some(_) | None => own_tip(worktrees.repository(), project).await,
+        }
+    }
+
+    /// The branch whose commit says by which rules work lands: a person's own settings hold as soon as they are committed.
+    pub(super) async fn rules_tip(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<Option<BranchTip>, EngineError> {
+        match self.person_ahead(worktrees, project).await? {
+            Some(ahead) => Ok(Some(ahead)),
+            None => own_tip(worktrees.repository(), project).await,
+        }
+    }
+
+    /// The person's branch, if it has all of the integration branch and more.
+    async fn person_ahead(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<Option<BranchTip>, EngineError> {
+        if project.is_some_and(|project| project.branch() != BranchName::integration()) {
+            return Ok(None);
+        }
+        let (branch, tips) = person_tips(worktrees.repository(), project).await?;
+        let is_ahead = if let Some(known) = self.repositories.is_ahead(&tips) {
+            known
+        } else {
+            let is_ahead = is_ahead(worktrees.repository(), &tips).await?;
+            self.repositories.note_ahead(tips.clone(), is_ahead);
+            is_ahead
+        };
+        Ok(tips.0.filter(|_| is_ahead).map(|commit| BranchTip { branch, commit }))
+    }
+}
+
+/// As [`Projects::trunk`], for work without a project, where nobody knows whether there are checks.
+pub(crate) async fn trunk_of(repository: &Repository) -> Result<Option<BranchTip>, EngineError> {
+    let (branch, tips) = person_tips(repository, None).await?;
+    match &tips {
+        (Some(commit), Some(_)) if is_ahead(repository, &tips).await? => {
+            Ok(Some(BranchTip { branch, commit: commit.clone() }))
+        }
+        _ => own_tip(repository, None).await,
+    }
+}
+
+async fn own_tip(
+    repository: &Repository,
+    project: Option<&Project>,
+) -> Result<Option<BranchTip>, EngineError> {
+    let branch = project.map_or_else(BranchName::integration, Project::branch);
+    Ok(repository.tip(&branch).await?.map(|commit| BranchTip { branch, commit }))
+}
+
+async fn is_ahead(repository: &Repository, tips: &BranchTips) -> Result<bool, EngineError> {
+    match tips {
+        (Some(theirs), Some(ours)) if theirs != ours => Ok(repository.is_ancestor(ours, theirs).await?),
+        _ => Ok(false),
+    }
+}
+
+/// The project's base or else the user's current branch, and where that and the integration branch stand.
+async fn person_tips(
+    repository: &Repository,
+    project: Option<&Project>,
+) -> Result<(BranchName, BranchTips), EngineError> {
+    let integration = BranchName::integration();
+    let mut base = match project {
+        Some(project) => project.base_branch.clone(),
+        None => user_branch(repository).await?,
+    };
+    let mut tips = repository.tips(&[&base, &integration]).await?;
+    // A branch without commits: use the default branch, or fail with its error.
+    if !tips.contains_key(&base) {
+        base = repository.default_branch().await?;
+        tips = repository.tips(&[&base, &integration]).await?;
+    }
+    let tips = (tips.get(&base).cloned(), tips.get(&integration).cloned());
+    Ok((base, tips))
+}
+
+/// A person who looks at the work of a task has that checked out; it is not theirs until they accept it.
+async fn user_branch(repository: &Repository) -> Result<BranchName, EngineError> {
+    match repository.current_branch().await? {
+        Some(branch) if !branch.is_of_task() => Ok(branch),
+        Some(_) | None => Ok(repository.default_branch().await?),
+    }
+}
