@@ -1,6 +1,6 @@
 //! What happens, in one line for each event that a person cares about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
 use baton_core::records::event::EventBody;
@@ -19,6 +19,8 @@ pub(crate) struct Narration {
     has_ids: bool,
     /// Tasks that are over.
     pub done: usize,
+    /// Those that a person merged past the checks.
+    forced: BTreeSet<TaskId>,
 }
 
 impl Narration {
@@ -85,9 +87,16 @@ impl Narration {
                     AcceptedBy::PlanApproved { .. } => {
                         format!("✔ {}: plan approved", self.name(*task))
                     }
+                    AcceptedBy::Actor { actor } if self.forced.remove(task) => {
+                        format!("✔ {}: landed by force of {actor}, past the checks", self.name(*task))
+                    }
                     AcceptedBy::Actor { .. } => format!("✔ {}: accepted and landed", self.name(*task)),
                     AcceptedBy::Output => format!("✔ {}: answered", self.name(*task)),
                 })
+            }
+            EventBody::TaskForced { task, .. } => {
+                self.forced.insert(*task);
+                None
             }
             EventBody::TaskRecycled { task, reason, .. } => {
                 self.done += 1;

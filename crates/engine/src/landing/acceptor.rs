@@ -128,7 +128,8 @@ impl Acceptor {
         if let Some(found) = foundations::unmet(&self.projects, &task).await?.first() {
             return Err(LandingError::rests_on(id, *found).into());
         }
-        let merged = self.merge(&task, &source).await?;
+        let forced_by = matches!(command, Command::ForceLand { .. }).then_some(&actor);
+        let merged = self.merge(&task, &source, forced_by).await?;
         match &merged {
             Some(Merged::Conflict { files }) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -218,16 +219,21 @@ impl Acceptor {
         self.tasks.apply(task.id(), command, Actor::Baton).await.map(drop)
     }
 
-    async fn merge(&self, task: &Task, source: &CodeSource) -> Result<Option<Merged>, EngineError> {
+    async fn merge(
+        &self,
+        task: &Task,
+        source: &CodeSource,
+        forced_by: Option<&Actor>,
+    ) -> Result<Option<Merged>, EngineError> {
         match source {
             CodeSource::Here(_) => {
                 let (worktrees, into) = self.projects.repository(task).await?;
-                merged(task, &worktrees, into).await
+                merged(task, &worktrees, into, forced_by).await
             }
             CodeSource::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
                 let lock = MergeLock::take(&self.tasks.store, &self.node, name).await?;
-                let merged = self.merge_and_push(task).await;
+                let merged = self.merge_and_push(task, forced_by).await;
                 lock.end(&self.tasks.store).await?;
                 merged
             }
@@ -235,11 +241,15 @@ impl Acceptor {
     }
 
     /// On one machine at a time; and if that ever failed, the remote takes no step but forwards.
-    async fn merge_and_push(&self, task: &Task) -> Result<Option<Merged>, EngineError> {
+    async fn merge_and_push(
+        &self,
+        task: &Task,
+        forced_by: Option<&Actor>,
+    ) -> Result<Option<Merged>, EngineError> {
         for _ in 0..TRIES_MAX {
             let (worktrees, into) = self.projects.repository_as_shared(task).await?;
             self.check_arrived(task, &worktrees).await?;
-            let merged = merged(task, &worktrees, into.clone()).await?;
+            let merged = merged(task, &worktrees, into.clone(), forced_by).await?;
             match &merged {
                 None | Some(Merged::Already { .. } | Merged::Conflict { .. } | Merged::Moved { .. }) => {
                     return Ok(merged);
@@ -269,14 +279,23 @@ impl Acceptor {
 }
 
 /// Nothing to merge is fine: a forced or changeless task may have no branch.
-async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<Option<Merged>, EngineError> {
+async fn merged(
+    task: &Task,
+    worktrees: &Worktrees,
+    into: BranchName,
+    forced_by: Option<&Actor>,
+) -> Result<Option<Merged>, EngineError> {
     let branch = BranchName::for_task(task.id());
     if worktrees.repository().tip(&branch).await?.is_none() {
         return Ok(None);
     }
-    let message = format!("Merge {}: {}", task.id(), task.spec().title);
+    let mut message = format!("Merge {}: {}", task.id(), task.spec().title);
     let head = verified_head(task).cloned();
-    Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?))
+    let Some(by) = forced_by else {
+        return Ok(Some(worktrees.merge(&MergeSpec { branch, head, into, message }).await?));
+    };
+    let _ = write!(message, "\n\nForced past the checks by {by}.");
+    Ok(Some(worktrees.merge_as_commit(&MergeSpec { branch, head, into, message }).await?))
 }
 
 /// Whether a person has taken this work into the lane by force, and the checks of the branch refused it.

@@ -40,9 +40,19 @@ pub enum Merged {
 
 impl Worktrees {
     pub async fn merge(&self, spec: &MergeSpec) -> Result<Merged, GitError> {
+        self.merge_by(spec, true).await
+    }
+
+    /// The same by a merge commit, also where the target could simply follow: its own history then has one commit for the
+    /// branch, whose message says why.
+    pub async fn merge_as_commit(&self, spec: &MergeSpec) -> Result<Merged, GitError> {
+        self.merge_by(spec, false).await
+    }
+
+    async fn merge_by(&self, spec: &MergeSpec, may_follow: bool) -> Result<Merged, GitError> {
         let _lock = self.lock().await?;
         for _ in 0..TRIES_MAX {
-            if let Some(merged) = self.try_merge(spec).await? {
+            if let Some(merged) = self.try_merge(spec, may_follow).await? {
                 return Ok(merged);
             }
         }
@@ -50,7 +60,7 @@ impl Worktrees {
     }
 
     /// `None` when the target moved in the meantime.
-    async fn try_merge(&self, spec: &MergeSpec) -> Result<Option<Merged>, GitError> {
+    async fn try_merge(&self, spec: &MergeSpec, may_follow: bool) -> Result<Option<Merged>, GitError> {
         let ours = self.repository.tip_of_existing(&spec.into).await?;
         let tip = self.repository.tip_of_existing(&spec.branch).await?;
         let theirs = spec.head.clone().unwrap_or_else(|| tip.clone());
@@ -62,7 +72,7 @@ impl Worktrees {
             return Ok(Some(Merged::Already { tip: ours }));
         }
         let (from, tip) = (ours.clone(), theirs.clone());
-        let merged = if self.repository.is_ancestor(&ours, &theirs).await? {
+        let merged = if may_follow && self.repository.is_ancestor(&ours, &theirs).await? {
             Merged::FastForward { from, tip }
         } else {
             match self.merge_trees(spec, &ours, &theirs).await? {
