@@ -224,10 +224,18 @@ impl AttemptReport {
     }
 }
 
+/// The accounts that the agents of one attempt ran on, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UsedAccounts(pub Vec<AgentName>);
+
 /// Everything Baton measured itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
+    /// What its agents ran on, where accounts are set up. Boxed, because evidence is part of commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<Box<UsedAccounts>>,
     /// I15: counted in the attempt's own worktree, `base..head`.
     pub commits: u32,
     /// The agent left uncommitted work. Baton commits it; it counts as work.

@@ -13,7 +13,7 @@ use baton_agents::protocols;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
-use baton_core::base::text::{OutcomeName, Role};
+use baton_core::base::text::{AgentName, OutcomeName, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
@@ -74,6 +74,8 @@ pub struct Worked {
     pub limit: TurnLimit,
     /// What people said to the agent while it worked.
     pub steered: Vec<Message>,
+    /// The account the agent ran on, where some are set up.
+    pub account: Option<AgentName>,
 }
 
 impl AgentRun<'_> {
@@ -137,7 +139,8 @@ impl AgentRun<'_> {
             self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
         Loops::new(&self.context.tasks).hear_phase(self.task, &mut ended).await?;
-        Ok(Worked { ended, limit: self.turns.limit, steered })
+        let account = who.account;
+        Ok(Worked { ended, limit: self.turns.limit, steered, account })
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::AttemptId;
-use baton_core::base::text::Role;
+use baton_core::base::text::{AgentName, Role};
 use baton_core::recipe::run::GitObservation;
 use baton_core::task::Task;
-use baton_core::task::attempt::{CheckResult, Evidence};
+use baton_core::task::attempt::{CheckResult, Evidence, UsedAccounts};
 use tokio::sync::watch;
 
 use crate::attempt::agent_run::Worked;
@@ -30,6 +30,7 @@ pub struct Spent {
     input_tokens: u64,
     output_tokens: u64,
     cost_micro_usd: u64,
+    accounts: Vec<AgentName>,
 }
 
 impl Spent {
@@ -40,6 +41,7 @@ impl Spent {
             input_tokens: 0,
             output_tokens: 0,
             cost_micro_usd: 0,
+            accounts: Vec::new(),
         }
     }
 
@@ -63,6 +65,9 @@ impl Spent {
         self.input_tokens = self.input_tokens.saturating_add(ended.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(ended.output_tokens);
         self.cost_micro_usd = self.cost_micro_usd.saturating_add(ended.cost_micro_usd);
+        if let Some(account) = worked.account.as_ref().filter(|account| !self.accounts.contains(account)) {
+            self.accounts.push(account.clone());
+        }
     }
 }
 
@@ -86,6 +91,7 @@ pub async fn measure(
     let mut findings = settled.findings.clone();
     findings.extend(worktrees.protected_files(checkout, &measured.head, &rules.settings.protect).await?);
     let mut evidence = Evidence {
+        accounts: (!spent.accounts.is_empty()).then(|| Box::new(UsedAccounts(spent.accounts.clone()))),
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
         uncommitted_changes: settled.uncommitted_changes

@@ -3,6 +3,7 @@
 //! The review is a task of its own, so that it is scheduled, limited, paid for and shown like any other. It sees what was asked
 //! and what was changed, and nothing of what the author says. Only clear words count: without them a person decides.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use baton_core::base::git_name::CommitId;
@@ -114,7 +115,9 @@ async fn prepare(
     task: &Task,
 ) -> Result<Result<(Option<AgentName>, String), LandingError>, EngineError> {
     let author = projects.tasks.store.attempts(task.id()).await?.pop().map(|record| record.attempt);
-    let not_on = match Independence::of_reviewer(settings, author.as_ref()) {
+    let end = task.ledger().last_end.as_ref();
+    let used = end.and_then(|end| end.verified.accounts.as_ref()).map_or(&[][..], |used| &used.0);
+    let not_on = match Independence::of_reviewer(settings, author.as_ref(), used) {
         Independence::OtherAgent => None,
         Independence::OtherAccount { not_on } => Some(not_on),
         Independence::Nobody => return Ok(Err(LandingError::NoReviewer { task: task.id() })),
@@ -171,12 +174,16 @@ enum Independence {
 }
 
 impl Independence {
-    fn of_reviewer(settings: &Settings, author: Option<&Attempt>) -> Self {
+    /// `used` is what the work was done on.
+    fn of_reviewer(settings: &Settings, author: Option<&Attempt>, used: &[AgentName]) -> Self {
         let Some((reviewer, agent)) = settings.agent_for(&Role::verify()) else { return Self::Nobody };
         let Some(author) = author.filter(|author| author.agent == *reviewer) else { return Self::OtherAgent };
-        let of_author = author.agent_session.as_ref().and_then(|session| session.account.as_ref());
-        match of_author.filter(|used| agent.accounts.iter().any(|account| account != *used)) {
-            Some(used) => Self::OtherAccount { not_on: used.clone() },
+        let of_session = author.agent_session.as_ref().and_then(|session| session.account.as_ref());
+        let of_author: BTreeSet<&AgentName> = used.iter().chain(of_session).collect();
+        // Work of several accounts has no single one that the review could keep away from.
+        let only = of_author.first().filter(|_| of_author.len() == 1);
+        match only.filter(|used| agent.accounts.iter().any(|account| account != **used)) {
+            Some(used) => Self::OtherAccount { not_on: (*used).clone() },
             None => Self::Nobody,
         }
     }
@@ -234,15 +241,20 @@ mod tests {
         };
         let (one, two) = (settings("[\"a\"]"), settings("[\"a\", \"b\"]"));
         let not_a = Independence::OtherAccount { not_on: "a".parse().unwrap() };
-        for (settings, author, expected) in [
-            (&two, Some(author("codex", None)), Independence::OtherAgent),
-            (&two, Some(author("claude", Some("a"))), not_a),
-            (&one, Some(author("claude", Some("a"))), Independence::Nobody),
+        let not_b = Independence::OtherAccount { not_on: "b".parse().unwrap() };
+        for (settings, author, used, expected) in [
+            (&two, Some(author("codex", None)), "", Independence::OtherAgent),
+            (&two, Some(author("claude", Some("a"))), "a", not_a),
+            (&one, Some(author("claude", Some("a"))), "a", Independence::Nobody),
+            // An agent without sessions.
+            (&two, Some(author("claude", None)), "b", not_b),
             // Nobody knows on which account it was.
-            (&two, Some(author("claude", None)), Independence::Nobody),
-            (&one, None, Independence::OtherAgent),
+            (&two, Some(author("claude", None)), "", Independence::Nobody),
+            (&two, Some(author("claude", Some("a"))), "b", Independence::Nobody),
+            (&one, None, "", Independence::OtherAgent),
         ] {
-            assert_eq!(Independence::of_reviewer(settings, author.as_ref()), expected);
+            let used: Vec<AgentName> = used.parse().into_iter().collect();
+            assert_eq!(Independence::of_reviewer(settings, author.as_ref(), &used), expected);
         }
     }
 

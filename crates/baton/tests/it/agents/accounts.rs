@@ -155,3 +155,22 @@ fn an_account_in_its_quiet_hours_gets_no_work() {
     assert_eq!(repo.attempts(&task).len(), 0);
     up.end();
 }
+
+#[test]
+fn the_same_agent_reviews_on_another_account_than_the_authors() {
+    let repo = on_accounts(
+        "home=$(dirname \"$0\")\n\
+         case \"$prompt\" in\n\
+         *\"Another agent has done the task\"*) echo \"$WHICH\" > \"$home/reviewer\"; echo AGREE ;;\n\
+         *) echo \"$WHICH\" > \"$home/author\"; work ;;\n\
+         esac",
+        "",
+        "[checks]\nrules = [\"true\"]\n[roles.verify]\nagent = \"mine\"",
+    );
+    let added = repo.json(&["task", "add", "Work", "--accept-when", "reviewed"]);
+    let task = added["task_id"].as_str().unwrap().to_owned();
+    repo.work_until(&[(&task, "done")]);
+    let (author, reviewer) = (read(repo.home.join("author")), read(repo.home.join("reviewer")));
+    assert_ne!(author, reviewer);
+    assert_eq!(repo.show(&task)["verified"]["accounts"], json!([author.trim()]));
+}
