@@ -88,7 +88,8 @@ pub async fn probe(
     probe
 }
 
-fn is_installed(program: &str, environment: &AgentEnvironment) -> bool {
+/// Whether a program can be started by this name.
+pub fn is_installed(program: &str, environment: &AgentEnvironment) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
     }

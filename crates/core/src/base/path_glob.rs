@@ -14,6 +14,23 @@ pub fn matches(glob: &str, path: &str) -> bool {
     match_folders(&glob, &path)
 }
 
+/// Why a glob can match nothing, or not what its writer means. None if it is fine.
+pub fn objection(glob: &str) -> Option<&'static str> {
+    if glob.trim().is_empty() {
+        return Some("is empty");
+    }
+    if glob.contains(['[', ']', '{', '}', '\\']) {
+        return Some("has [ ], { } or \\, which mean nothing here: use ?, * and **, or one entry for each");
+    }
+    if glob.starts_with('!') {
+        return Some("begins with !, and nothing can be left out again");
+    }
+    let is_nowhere = |name: &str| [".", ".."].contains(&name);
+    glob.split('/')
+        .any(is_nowhere)
+        .then_some("has . or .. as a folder: write it from the root of the repository")
+}
+
 fn match_folders(glob: &[&str], path: &[&str]) -> bool {
     match glob {
         [] => path.is_empty(),
@@ -53,6 +70,16 @@ fn match_name(glob: &[u8], name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_match_nothing_is_objected_to() {
+        for glob in ["", " ", "tests/[ab", "*.{rs,py}", "!tests/**", "./tests/**", "../x", "a\\b"] {
+            assert!(objection(glob).is_some(), "{glob}");
+        }
+        for glob in ["tests/**", "/tests/b", "docs/", "*.rs", "**/?id?.tsx", ".agent/**", "a b", "..x"] {
+            assert_eq!(objection(glob), None, "{glob}");
+        }
+    }
 
     #[test]
     fn globs_match_whole_paths() {

@@ -19,6 +19,7 @@ use crate::projects::trunk::BranchTip;
 use crate::settings::branch_rules::BranchRules;
 use crate::settings::location::settings_path;
 use crate::settings::{Settings, SettingsError};
+use crate::user_tasks::checks::Checks;
 use crate::user_tasks::{Site, TASKFILE};
 
 /// Where a repository's settings are, from its root.
@@ -207,6 +208,15 @@ impl Projects {
         drop(written);
         Ok(Some(BranchDefinitions { files, checkout }))
     }
+}
+
+/// The checks that a branch itself has, if its settings say anything about them.
+pub(crate) async fn checks_at(
+    repository: &Repository,
+    trunk: &BranchTip,
+) -> Result<Option<Checks>, EngineError> {
+    let Some(text) = read(repository, &trunk.branch, &trunk.commit).await? else { return Ok(None) };
+    Ok(BranchRules::parse(&text, &named(&trunk.branch))?.checks)
 }
 
 /// In what the branch that work for `into` starts from differs from the checkout in `folder`, and how to change that.

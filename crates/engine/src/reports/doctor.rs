@@ -12,7 +12,6 @@ use baton_agents::presets::known::PRESETS;
 use baton_agents::presets::preset::Preset;
 use baton_agents::probe::{AcpHandshake, Probe, probe};
 use baton_agents::process::environment::AgentEnvironment;
-use baton_core::base::git_name::BranchName;
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::Hold;
 use baton_core::task::fence::NetworkMode;
@@ -25,9 +24,8 @@ use crate::base::ids::Ids;
 use crate::git::{Git, Repository};
 use crate::limits::holds::Holds;
 use crate::people::folder_trust::untrusted;
-use crate::projects::landing_rules;
-use crate::projects::trunk::trunk_of;
 use crate::reports::checkout::{self, CheckoutNote};
+use crate::reports::landing_check::check_landing;
 use crate::reports::memory_check::check_memory;
 use crate::settings::folder_kind::FolderKind;
 use crate::settings::layers::Layers;
@@ -92,7 +90,7 @@ impl Finding {
         Self { what, condition: Condition::Note, detail: detail.into(), fix: Some(fix.into()) }
     }
 
-    fn broken(what: &'static str, error: &EngineError) -> Self {
+    pub(super) fn broken(what: &'static str, error: &EngineError) -> Self {
         let (detail, fix) = (error.to_string(), Some(error.hint()));
         Self { what, condition: Condition::Broken, detail, fix }
     }
@@ -140,7 +138,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             }));
             findings.extend(check_store(&place).await);
             findings.extend(check_taskfile(&place, &settings));
-            findings.extend(check_landing(&place).await);
+            findings.extend(check_landing(&place, &settings).await);
             findings.extend(check_recipes(&place));
             findings.push(check_fence(&settings));
             findings.push(check_memory(&settings));
@@ -170,16 +168,6 @@ async fn check_trust(place: &StateLocation) -> Option<Finding> {
             Some(Finding::note("trust", detail, "read the file, then allow it as it is now: baton trust"))
         }
         Err(error) => Some(Finding::broken("trust", &error)),
-    }
-}
-
-/// Whether accepted work is judged by other rules than those in the checkout, or by none that can be read.
-async fn check_landing(place: &StateLocation) -> Option<Finding> {
-    let repository = Repository::open(&Git::on_path(), &place.root).await.ok()?;
-    let trunk = trunk_of(&repository).await.ok().flatten();
-    match landing_rules::difference(&repository, &BranchName::integration(), trunk, &place.root).await {
-        Ok(difference) => difference.map(|found| Finding::note("landing", found.detail, found.fix)),
-        Err(error) => Some(Finding::broken("landing", &error)),
     }
 }
 

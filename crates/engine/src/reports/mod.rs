@@ -8,6 +8,7 @@ pub mod costs;
 pub mod doctor;
 pub mod forecast;
 pub mod graph_view;
+mod landing_check;
 mod landing_standstill;
 pub mod lineage;
 mod memory_check;

@@ -4,6 +4,7 @@ use std::env;
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use baton_core::base::path_glob;
 use serde::Deserialize;
 
 use crate::settings::layers::{malformed, variable};
@@ -25,8 +26,21 @@ impl BranchRules {
     pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         let table = toml::from_str(text).map_err(|error| malformed(path, &error))?;
         check_keys(&table, path)?;
-        toml::from_str(text).map_err(|error| malformed(path, &error))
+        let rules: Self = toml::from_str(text).map_err(|error| malformed(path, &error))?;
+        check_globs(rules.protect.as_deref().unwrap_or_default(), path)?;
+        Ok(rules)
     }
+}
+
+/// A glob that matches nothing would protect nothing, and nobody would know.
+pub(super) fn check_globs(globs: &[String], path: &Path) -> Result<(), SettingsError> {
+    for glob in globs {
+        if let Some(why) = path_glob::objection(glob) {
+            let message = format!("protect: \"{glob}\" {why}");
+            return Err(SettingsError::Malformed { path: path.to_owned(), message });
+        }
+    }
+    Ok(())
 }
 
 impl Settings {
@@ -73,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_an_error_that_names_its_place() {
-        for text in ["checks = 3", "checks = [", "check = [\"test\"]"] {
+        for text in ["checks = 3", "checks = [", "check = [\"test\"]", "protect = [\"tests/[ab\"]"] {
             let error = BranchRules::parse(text, Path::new("baton/next:.agent/baton.toml")).unwrap_err();
             assert!(error.to_string().starts_with("baton/next:.agent/baton.toml: "), "{error}");
         }

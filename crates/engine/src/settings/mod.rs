@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 use crate::git::LEFTOVER_BYTES_MAX;
 use crate::settings::accounts::AccountSettings;
 use crate::settings::agents::AgentTable;
+use crate::settings::branch_rules::check_globs;
 use crate::settings::budgets::Budgets;
 use crate::settings::fence::FenceSettings;
 use crate::settings::hooks::HookSettings;
@@ -294,6 +295,7 @@ impl Settings {
             };
             self.agents.insert(agent, known);
         }
+        check_globs(&self.protect, path)?;
         self.check_accounts(path)
     }
 

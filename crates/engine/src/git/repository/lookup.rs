@@ -25,6 +25,14 @@ impl Repository {
         id.parse().map(Some).map_err(|_| GitError::Garbled { tried: TRIED, answer: id })
     }
 
+    /// The paths of all files of a commit.
+    pub(crate) async fn files_at(&self, commit: &str) -> Result<Vec<String>, GitError> {
+        let list = self.call("list the files").args(["ls-tree", "-r", "-z", "--name-only", commit]);
+        let listed = list.run().await?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
     /// The tree of a commit.
     pub(crate) async fn tree_at(&self, commit: &CommitId) -> Result<String, GitError> {
         let missing =
