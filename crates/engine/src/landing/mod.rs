@@ -23,6 +23,7 @@ pub mod live_runs;
 mod met;
 mod moving;
 pub mod reviewer;
+pub mod standing;
 mod start;
 mod steps;
 pub mod task_landing;

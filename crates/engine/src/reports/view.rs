@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::environment::environment_of;
 use crate::base::error::EngineError;
 use crate::dispatch::not_started::{NotStarted, Scheduling};
+use crate::landing::standing::WorkStanding;
 use crate::landing::task_landing::TaskLandingView;
 use crate::reports::graph_view::{DeadEdge, dead_edges};
 use crate::reports::run_view::{RunView, is_told};
@@ -139,6 +140,9 @@ pub struct TaskView {
     /// Where its accepted work is on its way into its branch, for those who ask about one task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing: Option<TaskLandingView>,
+    /// What has changed around its finished work, for those who ask about one task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<WorkStanding>,
 }
 
 /// A failure of a background service, which is retried.
@@ -253,6 +257,7 @@ impl TaskView {
             environment: Some(environment).filter(|environment| !environment.is_empty()),
             problem: events.last().and_then(find_problem),
             landing: None,
+            standing: None,
         })
     }
 }

@@ -9,6 +9,7 @@ use baton_core::task::revision::Revision;
 use baton_core::task::state::TaskStatus;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
+use baton_engine::landing::standing::WorkStanding;
 use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
@@ -204,5 +205,6 @@ async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
     let task = toolbox.tasks.task(id).await.map_err(error_text)?.value;
     let landing = TaskLandingView::load(&toolbox.landing, &toolbox.projects, &task).await;
     view.landing = landing.map_err(error_text)?;
+    view.standing = WorkStanding::load(&toolbox.projects, &task).await.map_err(error_text)?;
     Ok(ToolAnswer::json(&view))
 }

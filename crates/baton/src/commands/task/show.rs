@@ -8,6 +8,7 @@ use baton_core::task::environment::AttemptEnvironment;
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::ledger::TaskNote;
 use baton_core::task::state::{ReplacedBy, TaskState};
+use baton_engine::landing::standing::WorkStanding;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 
 use crate::commands::question::answer_command;
@@ -99,12 +100,15 @@ pub(crate) fn render(view: &TaskView) -> String {
         if let AttemptResult::Error { message, .. } = &reported.result {
             let _ = writeln!(text, "{}", message.trim_end());
         }
-        text.push_str(&render_verified(verified));
+        text.push_str(&render_verified(verified, view.standing.as_ref()));
     }
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note, &view.state));
     }
     text.push_str(&render_reasons_to_look(summary));
+    if let Some(reason) = view.standing.as_ref().and_then(|standing| standing.waits_because.as_ref()) {
+        let _ = writeln!(text, "\nWaits for you: {reason}");
+    }
     if let Some(next) = next_step(view) {
         let _ = writeln!(text, "\n{next}");
     }
@@ -156,11 +160,13 @@ fn render_environment(environment: &AttemptEnvironment) -> String {
 }
 
 /// What Baton measured, where, and how the checks ended.
-fn render_verified(verified: &Evidence) -> String {
+fn render_verified(verified: &Evidence, standing: Option<&WorkStanding>) -> String {
     let commits = pluralize(u64::from(verified.commits), "commit");
     let mut text = format!("Verified: {commits}, {} of {} turns\n", verified.turns, verified.turns_max);
     if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
-        let _ = writeln!(text, "Measured at {} from {}", short(head.as_str()), short(base.as_str()));
+        let moved = standing.and_then(WorkStanding::moved).map(|moved| format!("; {moved}"));
+        let (head, base) = (short(head.as_str()), short(base.as_str()));
+        let _ = writeln!(text, "Measured at {head} from {base}{}", moved.unwrap_or_default());
     }
     for check in &verified.checks {
         let without = if check.fails_without { ", and it fails without this work, too" } else { "" };

@@ -4,6 +4,7 @@ mod ahead;
 mod blame;
 mod branch_rules;
 mod early;
+mod evidence;
 mod green;
 mod killed;
 mod lanes;

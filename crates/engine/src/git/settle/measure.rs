@@ -215,6 +215,14 @@ impl Repository {
         excerpt(call.cut_at(DIFF_BYTES_MAX).ask().await?, tried)
     }
 
+    /// The steps of a branch's own history from one commit to another.
+    pub(crate) async fn steps_between(&self, base: &CommitId, tip: &CommitId) -> Result<u32, GitError> {
+        let tried = "count the commits";
+        let count = self.call(tried).args(["rev-list", "--count", "--first-parent"]);
+        let line = count.arg(format!("{base}..{tip}")).line().await?;
+        line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
+    }
+
     /// Commits of a branch that another does not have.
     pub async fn commits_beyond(&self, branch: &BranchName, base: &BranchName) -> Result<u32, GitError> {
         let (base, head) = (self.tip_of_existing(base).await?, self.tip_of_existing(branch).await?);

@@ -5,6 +5,7 @@ use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt_record::{AttemptClosing, AttemptRecord};
+use baton_engine::landing::standing::WorkStanding;
 use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::reports::transcript::{TranscriptEntry, read_transcript};
 use baton_engine::reports::view::{TaskView, task_view};
@@ -40,6 +41,7 @@ pub(crate) async fn show(
     let seen = TaskPage::load(&app, id, request).await?;
     let view = task_view(&app.workspace.scheduling(), id).await?;
     let landing = TaskLandingView::load(&app.workspace.landing, &app.workspace.projects, &seen.task).await?;
+    let around = WorkStanding::load(&app.workspace.projects, &seen.task).await?;
     let questions = load_questions(&app, id).await?;
     let events = history(&app, id).await?;
     let run = find_run(&app, &events).await?;
@@ -50,6 +52,9 @@ pub(crate) async fn show(
         (standing(&seen, &questions, &events))
         @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { (problem.service) ", since " (ago(problem.since, now)) "." } } }
         @if let Some(landing) = &landing { div.notice { p { "Landing: " (landing.message) } } }
+        @if let Some(reason) = around.and_then(|around| around.waits_because) {
+            div.notice { p { "Waits for you: " (reason) } }
+        }
         @if let Some(reason) = &view.not_started { div.notice { p { "Ready but not started: " (reason.message) "." } } }
         div.columns {
             div {

@@ -44,6 +44,9 @@ fn measured(verified: &Evidence) -> Markup {
     let ms = i64::try_from(verified.duration_ms).unwrap_or(i64::MAX);
     html! {
         dl.facts-list {
+            @if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
+                dt { "Measured at" } dd { code { (head.short()) } " from " code { (base.short()) } }
+            }
             dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " plus uncommitted changes, committed by Baton" } }
             @for finding in &verified.findings { dt { "Note" } dd.tone-failed { (finding) } }
             dt { "Changed" } dd { (pluralize(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }

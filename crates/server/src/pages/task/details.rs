@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use baton_core::base::id::TaskId;
+use baton_engine::landing::standing::WorkStanding;
 use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::reports::lineage::Lineage;
 use baton_engine::reports::view::{TaskView, task_view};
@@ -23,6 +24,7 @@ pub(crate) async fn show(
     let seen = TaskPage::load(&app, id, request).await?;
     let view = task_view(&app.workspace.scheduling(), id).await?;
     let landing = TaskLandingView::load(&app.workspace.landing, &app.workspace.projects, &seen.task).await?;
+    let standing = WorkStanding::load(&app.workspace.projects, &seen.task).await?;
     let family = Lineage::load(app.tasks(), id).await?;
     let related: Vec<String> = family.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let events = history(&app, id).await?;
@@ -40,6 +42,7 @@ pub(crate) async fn show(
                 @if let Some(landing) = &landing {
                     section #landing { h2 { "Landing" } p { (landing.message) } p { a href="/landing" { "All landings" } } }
                 }
+                @if let Some(standing) = &standing { (render_standing(standing)) }
                 @if let Some(environment) = &view.environment { (render_environment(environment)) }
                 section {
                     h2 { "States" }
@@ -49,6 +52,14 @@ pub(crate) async fn show(
         }
     };
     Ok(seen.page(TaskTab::Details, &related, &body))
+}
+
+/// Nothing while the branch is where the work began and nothing keeps a policy from it.
+fn render_standing(standing: &WorkStanding) -> Markup {
+    html! {
+        @if let Some(moved) = standing.moved() { section #moved { h2 { "Branch" } p { (moved) } } }
+        @if let Some(reason) = &standing.waits_because { section #waits { h2 { "Waits for you" } p { (reason) } } }
+    }
 }
 
 /// What was chosen for the task; the rest is as in the project's settings.

@@ -58,6 +58,7 @@ pub(super) fn shapes() -> Shapes {
         ("run", or_null(&refer("Run"))),
         ("environment?", environment()),
         ("landing?", refer("TaskLanding")),
+        ("standing?", object(&[("into", text()), ("moved_by", count()), ("waits_because?", said())])),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
@@ -186,6 +187,7 @@ fn evidence() -> Value {
         object(&[("name", said()), ("exit_code", json!({ "type": "integer" })), ("output_tail", text())]);
     fields.extend([("uncommitted_changes", flag()), ("checks", list(&check))]);
     fields.extend([
+        ("accounts?", list(&refer("Name"))),
         ("base?", text()),
         ("head?", text()),
         ("findings?", list(&object(&[("finding", text())]))),

@@ -19,6 +19,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{AgentName, Label, NonBlank, RecipeId};
 use baton_core::base::time::Timestamp;
 use baton_core::task::TaskSpec;
+use baton_engine::landing::standing::WorkStanding;
 use baton_engine::landing::task_landing::TaskLandingView;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView, ready_tasks, task_view};
@@ -258,5 +259,6 @@ async fn show(
     let mut view = task_view(&app.workspace.scheduling(), id).await?;
     let task = app.tasks().task(id).await?.value;
     view.landing = TaskLandingView::load(&app.workspace.landing, &app.workspace.projects, &task).await?;
+    view.standing = WorkStanding::load(&app.workspace.projects, &task).await?;
     Ok(Json(view))
 }
