@@ -4,7 +4,7 @@ use crate::presets::kind::AgentKind;
 use crate::presets::preset::{ASK_HUMAN, Preset, ToolTransport, WritableRoots};
 use crate::report::usage::UsageKind;
 
-pub const PRESETS: [Preset; 15] = [
+pub const PRESETS: [Preset; 32] = [
     Preset {
         name: "claude",
         command: &["claude-agent-acp"],
@@ -149,6 +149,163 @@ pub const PRESETS: [Preset; 15] = [
         env: &["OPENAI_API_KEY", "OPENROUTER_API_KEY"],
         home: &[".hermes"],
         hosts: &["api.openai.com", "openrouter.ai"],
+        ..Preset::GENERIC
+    },
+    // These were not run: their commands are those of the registry of the protocol, the rest of their documentation.
+    Preset {
+        name: "amp",
+        command: &["amp-acp"],
+        version: &["amp-acp", "--version"],
+        env: &["AMP_API_KEY"],
+        home: &[".config/amp", ".local/share/amp", ".cache/amp"],
+        hosts: &["ampcode.com", "*.ampcode.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "auggie",
+        command: &["auggie", "--acp"],
+        version: &["auggie", "--version"],
+        env: &["AUGMENT_API_TOKEN", "AUGMENT_SESSION_AUTH"],
+        set_env: &[("AUGMENT_DISABLE_AUTO_UPDATE", "1")],
+        home: &[".augment"],
+        hosts: &["*.augmentcode.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "autohand",
+        command: &["autohand-acp"],
+        version: &["autohand-acp", "--version"],
+        env: &["AUTOHAND_API_KEY"],
+        home: &[".autohand"],
+        hosts: &["*.autohand.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "cline",
+        command: &["cline", "--acp"],
+        version: &["cline", "--version"],
+        env: &["CLINE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        home: &[".cline"],
+        hosts: &["api.cline.bot", "api.anthropic.com", "api.openai.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "codebuddy",
+        command: &["codebuddy", "--acp"],
+        version: &["codebuddy", "--version"],
+        env: &["CODEBUDDY_API_KEY"],
+        home: &[".codebuddy"],
+        hosts: &["*.codebuddy.cn", "*.codebuddy.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "cortex",
+        command: &["cortex", "acp", "serve"],
+        version: &["cortex", "--version"],
+        env: &["SNOWFLAKE_ACCOUNT", "SNOWFLAKE_USER"],
+        home: &[".snowflake"],
+        hosts: &["*.snowflakecomputing.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "cursor",
+        command: &["cursor-agent", "acp"],
+        version: &["cursor-agent", "--version"],
+        env: &["CURSOR_API_KEY"],
+        home: &[".cursor", ".config/cursor"],
+        hosts: &["*.cursor.sh", "*.cursor.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "deepagents",
+        command: &["deepagents-acp"],
+        version: &["deepagents-acp", "--version"],
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        home: &[".deepagents"],
+        hosts: &["api.anthropic.com", "api.openai.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "devin",
+        command: &["devin", "acp"],
+        version: &["devin", "--version"],
+        env: &["DEVIN_API_KEY"],
+        home: &[".devin", ".config/devin"],
+        hosts: &["*.devin.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "droid",
+        command: &["droid", "exec", "--output-format", "acp-daemon"],
+        version: &["droid", "--version"],
+        env: &["FACTORY_API_KEY"],
+        set_env: &[("DROID_DISABLE_AUTO_UPDATE", "true"), ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false")],
+        home: &[".factory"],
+        hosts: &["*.factory.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "grok",
+        command: &["grok", "agent", "stdio"],
+        version: &["grok", "--version"],
+        env: &["XAI_API_KEY", "GROK_API_KEY"],
+        home: &[".grok"],
+        hosts: &["*.x.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "junie",
+        command: &["junie", "--acp=true"],
+        version: &["junie", "--version"],
+        env: &["JUNIE_API_KEY"],
+        home: &[".junie"],
+        hosts: &["*.jetbrains.com", "*.jetbrains.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "kilo",
+        command: &["kilo", "acp"],
+        version: &["kilo", "--version"],
+        env: &["KILO_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        home: &[".config/kilo", ".local/share/kilo", ".local/state/kilo", ".cache/kilo"],
+        hosts: &["kilo.ai", "*.kilo.ai", "api.anthropic.com", "api.openai.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "poolside",
+        command: &["pool", "acp"],
+        version: &["pool", "--version"],
+        env: &["POOLSIDE_API_KEY"],
+        home: &[".config/poolside"],
+        hosts: &["*.poolside.ai"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "qoder",
+        command: &["qodercli", "--acp"],
+        version: &["qodercli", "--version"],
+        env: &["QODER_API_KEY"],
+        home: &[".qoder"],
+        hosts: &["*.qoder.com"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "stakpak",
+        command: &["stakpak", "acp"],
+        version: &["stakpak", "--version"],
+        env: &["STAKPAK_API_KEY"],
+        home: &[".stakpak"],
+        hosts: &["*.stakpak.dev"],
+        ..Preset::GENERIC
+    },
+    Preset {
+        name: "vtcode",
+        command: &["vtcode", "acp"],
+        version: &["vtcode", "--version"],
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"],
+        set_env: &[("VT_ACP_ENABLED", "1"), ("VT_ACP_ZED_ENABLED", "1")],
+        home: &[".vtcode"],
+        hosts: &["api.anthropic.com", "api.openai.com", "*.googleapis.com"],
         ..Preset::GENERIC
     },
     Preset {

@@ -3,4 +3,5 @@
 pub mod kind;
 pub mod known;
 pub mod preset;
+pub mod registry;
 pub mod terminal;

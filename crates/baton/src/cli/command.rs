@@ -8,8 +8,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
 use crate::cli::{
-    breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, routines, shell,
-    status, steering, store, tasks, tokens, transfer, up, verdicts, workers,
+    agents, breakdowns, chat, demo, export, holds, landing, loops, projects, questions, recipes, routines,
+    shell, status, steering, store, tasks, tokens, transfer, up, verdicts, workers,
 };
 
 #[derive(Debug, Subcommand)]
@@ -208,6 +208,9 @@ pub(crate) enum CliCommand {
     /// List the accounts that agents work on: whether they take work, why not and until when, and what was used today
     #[command(after_help = "Examples:\n  baton accounts\n  baton --json accounts")]
     Accounts,
+    /// List the agents Baton knows by name, and learn more from a registry
+    #[command(subcommand, after_help = "Examples:\n  baton agents list\n  baton agents update registry.json")]
+    Agents(agents::AgentsCommand),
     /// List and release holds: agents that get no work because of a limit, an expired login or a budget
     #[command(subcommand, after_help = "Examples:\n  baton hold list\n  baton hold release claude")]
     Hold(holds::HoldCommand),

@@ -31,6 +31,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "config",
             "trust",
+            "agents",
             "accounts",
             "worker",
             "workers",

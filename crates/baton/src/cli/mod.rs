@@ -2,6 +2,7 @@
 //!
 //! Definitions only. What a command does is in `commands`.
 
+pub(crate) mod agents;
 pub(crate) mod breakdowns;
 pub(crate) mod chat;
 mod command;

@@ -4,6 +4,7 @@
 
 mod accept;
 mod accounts;
+mod agents;
 mod backup;
 mod breakdown;
 mod chat;
@@ -74,6 +75,7 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
         // These need neither a server nor a store.
         CliCommand::Explain { what } => explain::run(what.as_deref(), options.json),
         CliCommand::Config => config::show(options),
+        CliCommand::Agents(command) => agents::run(options, &command),
         CliCommand::Init(arguments) => init::run(options, &arguments),
         CliCommand::Completions(arguments) => shell::completions(&arguments),
         CliCommand::Man(arguments) => shell::man(&arguments),

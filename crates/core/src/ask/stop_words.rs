@@ -7,15 +7,20 @@ const REFUSALS: [&str; 8] = ["no", "never", "stop", "cancel", "abort", "don't", 
 
 /// Answers that stop the work, whatever was asked. "No" is not among them: it answers many questions.
 #[rustfmt::skip]
-const STOPS: [&str; 48] = [
+const STOPS: [&str; 111] = [
     "stop", "stop it", "stop this", "stop here", "stop now", "stop working", "stop the task", "please stop", "stop please",
     "stop, please", "cancel", "cancel it", "cancel this", "cancel the task", "please cancel", "abort", "abort it", "abort this",
-    "halt", "quit", "not now", "not now, please", "not yet", "not today", "later", "hold off", "hold on", "leave it", "never mind",
-    "nevermind",
-    "stopp", "abbrechen", "nicht jetzt", "aufhören",
-    "arrête", "arrêter", "arrêtez", "annuler", "pas maintenant",
-    "ahora no", "cancelar",
-    "やめて", "今はやめて", "中止", "ストップ", "停止", "取消", "不要",
+    "halt", "quit", "not now", "not now, please", "not yet", "not today", "later", "maybe later", "later please", "hold off", "hold on",
+    "hold", "hold it", "wait", "please wait", "wait a moment", "pause", "postpone", "postpone it", "another time",
+    "some other time", "leave it", "never mind", "nevermind",
+    "stopp", "abbrechen", "nicht jetzt", "jetzt nicht", "noch nicht", "heute nicht", "später", "warte", "warten", "bitte warten", "warte mal",
+    "aufhören", "ein andermal",
+    "arrête", "arrêter", "arrêtez", "annuler", "annule", "pas maintenant", "pas encore", "plus tard", "attends", "attendez", "attendre",
+    "ahora no", "todavía no", "más tarde", "mas tarde", "luego", "espera", "espere", "cancelar",
+    "agora não", "mais tarde", "depois", "non ora", "più tardi", "dopo", "aspetta", "nu niet", "wacht", "pozdniej", "później",
+    "не сейчас", "позже", "потом", "подожди", "стоп",
+    "やめて", "今はやめて", "中止", "ストップ", "停止", "取消", "不要", "後で", "あとで", "後ほど", "また今度", "待って", "待ってください",
+    "稍后", "以后再说", "等一下", "现在不行", "나중에", "잠깐만", "중지", "취소",
 ];
 
 /// Whether an answer in one's own words refuses: it begins with one of the words that do.
@@ -77,6 +82,13 @@ mod tests {
             "stop: the plan has changed",
             "Stopp",
             "やめて。",
+            "wait",
+            "Später",
+            "plus tard",
+            "más tarde",
+            "jetzt nicht",
+            "後で",
+            "나중에",
         ] {
             assert!(stops(stop), "{stop}");
         }
@@ -88,6 +100,8 @@ mod tests {
             "not now but after the release",
             "use the name Stop",
             "halting is fine",
+            "wait for the lock, then write",
+            "use later dates",
             "",
         ] {
             assert!(!stops(other), "{other}");

@@ -63,7 +63,11 @@ impl AgentRun<'_> {
         let known = agent.preset();
         let mut names = agent.env.clone();
         names.extend(known.env.iter().map(|&name| name.to_owned()));
-        AgentEnvironment::allowed(std::env::vars_os(), &names)
+        let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &names);
+        for (name, value) in &agent.set {
+            environment.set(name, value);
+        }
+        environment
     }
 
     pub(crate) fn environment(

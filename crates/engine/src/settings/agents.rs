@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::settings::agent_registry;
 use crate::settings::error::did_you_mean;
 use crate::settings::fence::FenceSettings;
 use crate::settings::permissions::PermissionSettings;
@@ -33,6 +34,7 @@ pub struct AgentSettings {
     pub fallback: Vec<AgentName>,
     pub max_turns: u32,
     pub env: Vec<String>,
+    pub set: BTreeMap<String, String>,
     pub timeout: u64,
     pub idle_timeout: u64,
     pub max: u32,
@@ -64,6 +66,8 @@ pub(super) struct AgentTable {
     max_turns: u32,
     /// Names of environment variables the agent may see, in addition to the usual ones and those it is known to need.
     env: Vec<String>,
+    /// Environment variables the agent is started with, and their values. Not for secrets: name those in `env`.
+    set: BTreeMap<String, String>,
     /// How many seconds one attempt may take.
     timeout: u64,
     /// How many seconds the agent may print nothing.
@@ -88,6 +92,7 @@ impl Default for AgentTable {
             fallback: Vec::new(),
             max_turns: TURNS_MAX,
             env: Vec::new(),
+            set: BTreeMap::new(),
             timeout: TIMEOUT_SECONDS,
             idle_timeout: IDLE_TIMEOUT_SECONDS,
             max: PARALLEL_MAX,
@@ -101,19 +106,29 @@ impl AgentTable {
     /// Completes the table from the preset of that name.
     fn resolve(self, name: &str) -> Result<AgentSettings, String> {
         let preset = Preset::by_name(name);
-        let Some(kind) = self.kind.or(preset.map(|preset| preset.kind)) else {
+        // What the table itself says needs no registry.
+        let listed = match (&preset, self.kind, &self.command) {
+            (None, None | Some(AgentKind::Acp), None) => agent_registry::find(name)?,
+            _ => None,
+        };
+        let known = preset.map(|preset| preset.kind).or(listed.as_ref().map(|_| AgentKind::Acp));
+        let Some(kind) = self.kind.or(known) else {
             let hint = nearest_known(name).map(|known| format!(", or did you mean \"{known}\"?"));
             return Err(format!("[agents.{name}] needs a kind{}", hint.unwrap_or_default()));
         };
-        let command = self.command.unwrap_or_else(|| {
+        let (listed_command, mut set) = listed.map(|agent| (agent.command, agent.set)).unzip();
+        let command = self.command.or(listed_command).unwrap_or_else(|| {
             default_command(kind, preset).iter().map(|&argument| argument.to_owned()).collect()
         });
         if command.first().is_none_or(|program| program.trim().is_empty()) {
             return Err(format!("[agents.{name}] needs a command: the program to start, and its arguments"));
         }
+        let mut set = set.take().unwrap_or_default();
+        set.extend(self.set);
         Ok(AgentSettings {
             kind,
             command,
+            set,
             model: self.model,
             accounts: self.accounts,
             fallback: self.fallback,
@@ -140,7 +155,6 @@ impl AgentSettings {
 
     /// The settings of a known agent without a table. None if the name is not known.
     pub fn known(name: &str) -> Option<Self> {
-        Preset::by_name(name)?;
         AgentTable::default().resolve(name).ok()
     }
 
@@ -166,9 +180,14 @@ fn default_command(kind: AgentKind, preset: Option<&Preset>) -> &'static [&'stat
     }
 }
 
+/// The names of the agents that Baton knows by itself.
+pub fn known_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name)
+}
+
 /// The known agent whose name is nearest to a mistyped one.
 pub fn nearest_known(name: &str) -> Option<&'static str> {
-    nearest(name, PRESETS.iter().map(|preset| preset.name))
+    nearest(name, known_names())
 }
 
 /// Deserializes all agents and completes each from its preset.

@@ -33,7 +33,12 @@ pub(super) fn did_you_mean(name: Option<&str>) -> String {
 failure! {
     SettingsError { |it|
         kind: ErrorKind::InvalidSettings,
-        hint: "fix .agent/baton.toml and try again",
+        hint: match it {
+            Self::UnknownAgent { .. } => {
+                "fix .agent/baton.toml, or learn the agent from a registry: baton agents update FILE"
+            }
+            _ => "fix .agent/baton.toml and try again",
+        },
         explained: it.explained(),
     }
 }
@@ -61,7 +66,8 @@ explained! { SettingsError {
         code: "unknown_agent",
         means: "The settings name an agent that is neither defined nor known.",
         cause: "default_agent or a role names it, and there is no [agents.NAME] table for it.",
-        next: "Correct the name, or add [agents.NAME] with kind and command. `baton doctor` lists the known agents.",
+        next: "Correct the name, or add [agents.NAME] with kind and command. `baton agents list` shows the known agents, and \
+               `baton agents update FILE` learns more from a registry.",
     },
     Self::UnknownAccount { .. } => Explanation {
         code: "unknown_account",

@@ -4,6 +4,7 @@
 //! key is an error that suggests the nearest known one.
 
 pub mod accounts;
+pub mod agent_registry;
 pub mod agents;
 mod asking;
 pub(crate) mod branch_rules;

@@ -10,5 +10,6 @@ mod holds;
 mod network_ask;
 mod outcomes;
 mod real;
+mod registry;
 mod settings;
 mod soak;
