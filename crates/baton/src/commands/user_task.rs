@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_engine::attempt::host::user_tasks_here;
-use baton_engine::settings::location::{LocationOptions, StateLocation};
+use baton_engine::settings::location::{LocationOptions, StateLocation, WORKTREE_VARIABLE};
 use baton_engine::user_tasks::{HeavyPermit, Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::context;
@@ -12,13 +12,18 @@ use crate::error::{CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
 use crate::output;
 
+/// Whether an agent, or something it started, calls this.
+fn is_agent() -> bool {
+    std::env::var_os("BATON_TOKEN").is_some()
+}
+
 pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     let (tasks, site) = open(options)?;
     if trust {
         let is_inside =
             context::check_is_person(&StateLocation::find(&context::current_dir()?, &options.place())?)
                 .is_err();
-        if is_inside || std::env::var_os("BATON_TOKEN").is_some() {
+        if is_inside || is_agent() {
             return Err(CliError::refused(
                 "an agent cannot trust the Taskfile on behalf of its user",
                 "run the task; Baton asks the user",
@@ -53,6 +58,9 @@ pub(crate) fn run(
     args: &[String],
 ) -> Result<i32, CliError> {
     let (tasks, site) = open(options)?;
+    if is_agent() {
+        tasks.check_offered(&site, name)?;
+    }
     match tasks.ready_to_run(&site, name) {
         Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
         Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
@@ -120,8 +128,13 @@ fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
     let (place, settings) = context::find(options)?;
     let mut site = Site::of_person(&place.root);
     if options.root.is_some() {
-        // Called for another repository, as an agent in its worktree does: run where the caller is.
-        site.folder = StateLocation::find(Path::new("."), &LocationOptions::default())?.root;
+        // Called for another repository, as an agent in its worktree does: run where the caller is. An agent that has gone
+        // elsewhere is still at work in its worktree, and never in the person's checkout.
+        let own = std::env::var_os(WORKTREE_VARIABLE).map(PathBuf::from).filter(|folder| folder.is_dir());
+        site.folder = match own {
+            Some(folder) if is_agent() => folder,
+            _ => StateLocation::find(Path::new("."), &LocationOptions::default())?.root,
+        };
     }
     Ok((user_tasks_here(&place, &settings), site))
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::{self, UnreadableAnswer};
+use crate::ask::fallback::{ENOUGH, is_enough};
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::stop_words::stops;
 use crate::base::text::NonBlank;
@@ -192,6 +193,9 @@ pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonB
             let options = &question.draft.options;
             let words: Vec<&str> = options.iter().map(NonBlank::as_str).collect();
             let named = choice::pick_whole(answer.as_str(), &words).ok().flatten();
+            // "Yes, that is enough" is no wish for code, and must start nobody.
+            let enough = options.iter().position(|option| option.as_str() == ENOUGH);
+            let named = named.or(enough.filter(|_| is_enough(answer.as_str())));
             Ok(named.map_or_else(|| answer.clone(), |index| options[index].clone()))
         }
         QuestionKind::Confirmation

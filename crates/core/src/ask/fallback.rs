@@ -3,6 +3,7 @@
 //! Each begins with the words the specification gives for it, and goes on with what Baton knows: nothing is claimed
 //! that was not measured.
 
+use crate::ask::choice::{YesNo, is_one_of};
 use crate::ask::question::{QuestionDraft, QuestionKind};
 use crate::base::text::NonBlank;
 use crate::base::words::pluralize;
@@ -25,6 +26,19 @@ pub enum Fallback {
 
 /// The answer that takes an agent's text for the result.
 pub const ENOUGH: &str = "ENOUGH";
+/// The same in other words.
+#[rustfmt::skip]
+const ENOUGH_WORDS: [&str; 20] = [
+    "it is enough", "it's enough", "that is enough", "that's enough", "this is enough", "enough, thanks", "enough thanks", "yes, enough",
+    "yes, it is", "yes it is", "yes, it is enough", "good enough", "das reicht", "es reicht", "reicht", "ça suffit", "c'est suffisant",
+    "es suficiente", "十分です", "足够了",
+];
+
+/// Whether an answer in one's own words takes the result as it is.
+pub(crate) fn is_enough(answer: &str) -> bool {
+    YesNo::read(answer) == Ok(YesNo::Yes) || is_one_of(answer, &ENOUGH_WORDS)
+}
+
 /// The answer that sends it back to change code.
 const CHANGE_CODE: &str = "CHANGE CODE";
 

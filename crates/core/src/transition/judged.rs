@@ -64,8 +64,10 @@ impl TransitionBuilder<'_> {
         let is_answered = self.was_answered(&attempt, &end.reported.result);
         self.task.ledger.is_ahead = false;
         self.task.ledger.submitted_by = None;
-        if !output.trim().is_empty() {
-            self.task.ledger.output = Some(output);
+        // A plan that was handed in without a word replaces what was wrong with the last one.
+        let is_plan = self.before.is_breakdown() && end.reported.plan_submitted;
+        if is_plan || !output.trim().is_empty() {
+            self.task.ledger.output = Some(output).filter(|output| !output.trim().is_empty());
         }
         self.task.ledger.last_end = Some(end.clone());
         self.say(EventBody::AttemptEnded { task: self.task.id(), attempt: id, end: Box::new(end.clone()) });

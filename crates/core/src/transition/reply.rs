@@ -5,7 +5,7 @@ use crate::ask::choice::{SplitRetryCancel, YesNo, split_remark};
 use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
-use crate::ask::stop_words::{refuses, stops};
+use crate::ask::stop_words::{declines, refuses, stops};
 use crate::base::id::{AttemptId, QuestionId};
 use crate::base::text::NonBlank;
 use crate::records::effect::{Effect, Notification};
@@ -181,7 +181,8 @@ pub(super) fn stops_work(pending: &Question, answer: &NonBlank) -> bool {
     };
     let options = &pending.draft.options;
     // In words of one's own, "no new files" may begin an instruction.
-    let is_plain_no = YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No);
+    let is_plain_no =
+        YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No) || declines(answer.as_str());
     let is_no = pending.draft.no_holds && (is_plain_no || (!options.is_empty() && refuses(answer.as_str())));
     !decides_itself && (is_no || (!options.contains(answer) && stops(answer.as_str())))
 }

@@ -205,7 +205,7 @@ fn silence_without_commits_sends_a_task_back_twice_and_then_a_person_is_asked() 
     }
     task = drive(task, attempt(3, nothing()));
     let question = task.pending_question().unwrap();
-    assert_eq!(question.kind(), QuestionKind::Completion);
+    assert_eq!(question.kind(), QuestionKind::Clarification);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::attempt::mailbox::Bench;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::limits::room::Room;
+use crate::settings::location::WORKTREE_VARIABLE;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
 
@@ -89,6 +90,7 @@ impl AgentRun<'_> {
         for (name, value) in &self.context.agents.values {
             environment.set(name, value);
         }
+        environment.set(WORKTREE_VARIABLE, self.checkout.folder.as_os_str());
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.context.agents.program.as_os_str());

@@ -33,9 +33,10 @@ impl Exit<'_> {
                 cause: ErrorCause::Own,
                 message: format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned(),
             },
-            ExitCategory::Guardrail => Self::asks(&format!(
+            ExitCategory::Guardrail => Self::asks_person(&format!(
                 "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
-                 recipe begins again with it. To give the task up instead, cancel it: baton task cancel {}.{}",
+                 recipe begins again with it. NO holds the task until you release it. To give it up instead, cancel it: baton \
+                 task cancel {}.{}",
                 self.reason.message(),
                 task.id(),
                 self.last_words(),
@@ -59,7 +60,7 @@ impl Exit<'_> {
             },
             // It was told that this is a task, and says again that there is none.
             "no-tasks-available" if task.spec().purpose == Purpose::Work && !shows_work => {
-                Self::asks(&self.decide_about(
+                Self::asks_person(&self.decide_about(
                     task,
                     "The agent says that there is no task to work on, and has done nothing for this one",
                 ))
@@ -73,12 +74,12 @@ impl Exit<'_> {
                 AttemptResult::Stopped { reason: self.words().unwrap_or(self.text).trim().to_owned() }
             }
             "user-provided-other" => {
-                Self::asks(&self.decide_about(task, "The agent stopped before it was finished"))
+                Self::asks_person(&self.decide_about(task, "The agent stopped before it was finished"))
             }
             // An exit is an end: the same recipe would only end the same way again.
             _ if !shows_work && self.origin != RunOrigin::Default && needs_commits(task) => {
                 let ended = format!("The recipe ended without a commit ({})", self.reason.message());
-                Self::asks(&self.decide_about(task, &ended))
+                Self::asks_person(&self.decide_about(task, &ended))
             }
             _ => AttemptResult::Complete,
         }
@@ -89,7 +90,8 @@ impl Exit<'_> {
         let said = self.last_words();
         format!(
             "What should become of this task? {ended}.{said}\n\nWhat you write is given to the agent, and the recipe \
-             begins again with it. To give the task up instead, cancel it: baton task cancel {}.",
+             begins again with it. NO holds the task until you release it. To give it up instead, cancel it: baton task \
+             cancel {}.",
             task.id()
         )
     }
@@ -97,7 +99,16 @@ impl Exit<'_> {
     /// What the agent said about its outcome, or all it said, as the end of a question.
     fn last_words(&self) -> String {
         let words = self.words().unwrap_or(self.text).trim();
-        if words.is_empty() { String::new() } else { format!("\n\nThe agent said:\n{words}") }
+        let is_report = words.lines().count() == 1 && words.starts_with('{') && words.contains("\"outcome\"");
+        if words.is_empty() || is_report { String::new() } else { format!("\n\nThe agent said:\n{words}") }
+    }
+
+    /// A question of Baton's own: NO to it starts nothing (I22).
+    fn asks_person(text: &str) -> AttemptResult {
+        match Self::asks(text) {
+            AttemptResult::Asked { question } => AttemptResult::Asked { question: question.holding_on_no() },
+            other => other,
+        }
     }
 
     fn asks(text: &str) -> AttemptResult {

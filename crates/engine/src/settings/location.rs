@@ -19,6 +19,8 @@ use baton_store::Store;
 pub use baton_store::postgres::{SetupNames, setup_sql};
 pub use baton_store::{ProgressListener, ProgressStage};
 
+/// Where an agent works.
+pub const WORKTREE_VARIABLE: &str = "BATON_WORKTREE";
 pub const ROOT_VARIABLE: &str = "BATON_ROOT";
 pub const STATE_DIR_VARIABLE: &str = "BATON_STATE_DIR";
 pub const NAMESPACE_VARIABLE: &str = "BATON_NAMESPACE";

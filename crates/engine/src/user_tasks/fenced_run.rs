@@ -41,6 +41,7 @@ pub fn enable(program: PathBuf, word: impl Into<OsString>) {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TaskOrder {
     root: PathBuf,
+    copy_of: Option<PathBuf>,
     folder: PathBuf,
     name: String,
     args: Vec<String>,
@@ -80,6 +81,7 @@ pub(super) async fn run(
         .map_err(|error| UserTaskError::NotFenced(error.to_string()))?;
     let order = TaskOrder {
         root: site.root.clone(),
+        copy_of: site.copy_of.clone(),
         folder: site.folder.clone(),
         name: call.name.clone(),
         args: call.args.clone(),
@@ -162,7 +164,8 @@ pub fn program() -> ExitCode {
 }
 
 fn run_inside(order: &TaskOrder) -> (i32, Option<String>) {
-    let tree = ProjectTree { definitions: order.root.clone(), dir: order.folder.clone() };
+    let (definitions, dir, copy_of) = (order.root.clone(), order.folder.clone(), order.copy_of.clone());
+    let tree = ProjectTree { definitions, dir, copy_of };
     let environment = TaskEnvironment::from_process();
     let taskfile = match Taskfile::open_in(&tree, &order.root.join(TASKFILE), environment) {
         Ok(taskfile) => taskfile,

@@ -114,13 +114,18 @@ impl UserTasks {
             return Err(UserTaskError::NulInArgs);
         }
         let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
+        self.check_offered(site, name)?;
+        let timeout = Duration::from_secs(self.settings.timeout);
+        self.run_words(site, name, args, Some(timeout)).await
+    }
+
+    /// Refuses a task that is there and not listed. What a name that is not there is worth is said where it is looked for.
+    pub fn check_offered(&self, site: &Site, name: &str) -> Result<(), UserTaskError> {
         let taskfile = self.open(site)?;
-        // What a name that is not listed is worth is said where it is looked for.
         if taskfile.is_listed(name.trim()).is_ok_and(|is_listed| !is_listed) {
             return Err(unknown(&taskfile, name.trim())?);
         }
-        let timeout = Duration::from_secs(self.settings.timeout);
-        self.run_words(site, name, args, Some(timeout)).await
+        Ok(())
     }
 
     /// The same for a person: any task that is not internal, with arguments that are words already.
@@ -343,7 +348,8 @@ impl UserTasks {
             Some(variables) => TaskEnvironment::from_vars(variables.iter().cloned()),
             None => TaskEnvironment::from_process(),
         };
-        let tree = ProjectTree { definitions: site.root.clone(), dir: site.folder.clone() };
+        let (definitions, dir, copy_of) = (site.root.clone(), site.folder.clone(), site.copy_of.clone());
+        let tree = ProjectTree { definitions, dir, copy_of };
         Ok(self.shared.cache.open_in(&tree, &site.taskfile(), environment)?)
     }
 }

@@ -109,8 +109,11 @@ fn with_taskfile(
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
     let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
     let environment = TaskEnvironment::from_process();
-    let tree =
-        caller.definitions.clone().map(|definitions| ProjectTree { definitions, dir: found.dir.clone() });
+    let tree = caller.definitions.clone().map(|definitions| ProjectTree {
+        definitions,
+        dir: found.dir.clone(),
+        copy_of: None,
+    });
     let host = System::new(found.dir.clone());
     let loaded = load(&found.taskfile, current, tree.as_ref(), &environment.values(), &host)?;
     // The program exits after this, so freeing would be wasted time.

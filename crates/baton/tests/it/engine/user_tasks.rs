@@ -5,7 +5,7 @@ use super::test_repo::{TestRepo, read};
 const TASKS: &str = r#"version: '3'
 tasks:
   sum: {cmds: ['if test -e sum.txt && ! grep -qx 4 sum.txt; then echo "The sum is wrong: $(cat sum.txt)"; exit 3; fi'], silent: true}
-  lint: {cmds: ['echo linted >&2'], silent: true}
+  lint: {desc: Look, cmds: ['echo linted >&2'], silent: true}
   prepare: {cmds: ['echo made > prepared.txt', 'mkdir -p tools && echo 1 > tools/one'], silent: true}
   broken: {cmds: ['echo no network today; exit 5'], silent: true}
 "#;
@@ -151,6 +151,51 @@ fn a_task_of_an_included_file_judges_the_attempts_tree() {
         }
         assert!(output.lines().next().unwrap().ends_with(&format!("{id}{below}")), "{check}: {output}");
     }
+}
+
+#[test]
+fn a_path_into_the_persons_checkout_means_the_attempts_tree_also_for_committed_checks() {
+    let repo = TestRepo::with_agent("turns 1; work", "checks = [\"where\"]");
+    let sub = repo.folder.join("sub");
+    std::fs::create_dir_all(&sub).unwrap();
+    std::fs::write(sub.join("kept.txt"), "x\n").unwrap();
+    let tasks = format!(
+        "version: '3'\ntasks:\n  where: {{dir: '{}', desc: Where, cmds: ['pwd; touch MARK'], silent: true}}\n",
+        sub.display()
+    );
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+    repo.git(&["add", "-A", "-f", ".agent/Taskfile.yml", "sub"]);
+    repo.git(&["-c", "user.name=mia", "-c", "user.email=mia@example.org", "commit", "-q", "-m", "Checks"]);
+    let task = repo.add("Work", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    let judged = repo.show(&task)["verified"]["checks"][0].clone();
+    assert!(judged["output_tail"].as_str().unwrap().contains("/worktrees/"), "{judged}");
+    repo.stdout(&["accept", &task]);
+    up.end();
+    assert!(!sub.join("MARK").exists(), "a check ran in the person's checkout");
+}
+
+#[test]
+fn an_agents_user_task_runs_in_its_worktree_wherever_it_calls_from() {
+    let agent = r#"turns 1
+here=$PWD
+(cd / && "$BATON_BIN" do where > "$here/from-root.txt")
+(cd "$BATON_ROOT" && "$BATON_BIN" do where > "$here/from-checkout.txt")
+(cd / && "$BATON_BIN" do hidden) && echo ran > hidden.txt
+git add -A; git commit -q -m Look"#;
+    let repo = TestRepo::with_agent(agent, "");
+    let tasks =
+        "version: '3'\ntasks:\n  where: {desc: Where, cmds: [pwd], silent: true}\n  hidden: {cmds: [pwd]}\n";
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+    let task = repo.add("Look around", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    for file in ["from-root.txt", "from-checkout.txt"] {
+        let seen = repo.git(&["show", &format!("baton/{task}:{file}")]);
+        assert!(seen.contains("/worktrees/"), "{file}: {seen}");
+    }
+    let files = repo.git(&["ls-tree", "-r", "--name-only", &format!("baton/{task}")]);
+    assert!(!files.contains("hidden.txt"), "what is not offered does not run: {files}");
 }
 
 /// Each says whether it sees what is the person's, and tries to write beside it without any program.

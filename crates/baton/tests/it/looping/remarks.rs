@@ -37,6 +37,19 @@ fn no_with_a_reason_plans_again_without_another_question() {
 }
 
 #[test]
+fn i22_no_and_not_now_start_no_planner() {
+    let fixture = LoopFixture::new();
+    fixture.add("Build it");
+    // NO to the plan, and NO to what should be different: the same plan is asked about again.
+    let printed = stderr(&fixture.run_with_answers(&[], &["NO", "NO", "NO: not now"]));
+    assert_eq!(printed.matches("Ready to execute? [YES/NO]").count(), 2, "{printed}");
+    assert_eq!(printed.matches("What should be different").count(), 1, "{printed}");
+    assert_eq!(fixture.prompts("Plan:").len(), 1, "{printed}");
+    let run = &fixture.repo.json(&["recipe", "runs"])["runs"][0];
+    assert_eq!(run["reason"], "user-requested", "not now ends the loop: {run}");
+}
+
+#[test]
 fn a_subtask_is_done_again_with_a_remark() {
     let again = json!({ "when": "Use tabs.", "steps": [
         { "write": { "path": "tabs.txt", "text": "\t\n" } }, { "commit": "Use tabs" }, ends("COMPLETE", "Tabs.") ] });

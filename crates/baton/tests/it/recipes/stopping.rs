@@ -91,6 +91,10 @@ fn i22_no_tasks_for_a_task_that_names_the_recipe_asks_a_person() {
     let text = view["question"]["text"].as_str().unwrap();
     assert!(text.contains("What should become of this task?"), "{text}");
     assert!(text.contains("I looked; nothing there."), "{text}");
+    // NO starts nothing.
+    fixture.json(&["task", "reply", &task, "NO"]);
+    assert_eq!(fixture.task(&task)["held_because"], "stopped by you");
+    let view = fixture.task(&task);
     assert_eq!(view["attempts"].as_array().unwrap().len(), 1);
 }
 

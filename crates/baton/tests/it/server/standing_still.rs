@@ -93,7 +93,7 @@ fn an_agent_that_claims_success_without_commits_asks_whether_its_answer_is_enoug
     assert!(waiting["output"].as_str().unwrap().starts_with("All is green."), "{waiting:#}");
     assert_eq!(waiting["attempts"].as_array().unwrap().len(), 1, "it is not run again by itself");
 
-    assert_eq!(act(&server, &task, "reply", &json!({ "reply": "enough" })).status, 200);
+    assert_eq!(act(&server, &task, "reply", &json!({ "reply": "That is enough." })).status, 200);
     let done = server.wait_for_queue(&task, "done");
     assert_eq!(done["output"], "All is green.", "the answer is the result, without the question");
 

@@ -15,7 +15,8 @@ const ADDRESSED: [&str; 38] = [
 
 /// Requests for a decision or for information.
 #[rustfmt::skip]
-const REQUESTS: [&str; 70] = [
+const REQUESTS: [&str; 74] = [
+    "reply yes", "answer yes", "reply with yes", "type yes",
     "please confirm", "please choose", "please decide", "please clarify", "please advise", "please specify",
     "please tell me", "please let me know", "please answer", "please approve", "please pick", "please select",
     "please indicate", "please say ", "please provide", "please give me", "please respond", "please reply",
@@ -33,7 +34,8 @@ const REQUESTS: [&str; 70] = [
 
 /// The same in languages without spaces between words.
 #[rustfmt::skip]
-const REQUESTS_ANYWHERE: [&str; 20] = [
+const REQUESTS_ANYWHERE: [&str; 23] = [
+    "ことを確認してください", "ことをご確認ください", "で良いか確認",
     "教えてください", "教えて下さい", "指定してください", "選んでください", "選択してください", "知らせてください",
     "お知らせください", "決めてください", "か確認してください", "かご確認ください", "かを確認してください", "ご指示ください",
     "ご判断ください", "确认是否", "请确认", "请告诉我", "请选择", "알려 주세요", "알려주세요", "확인해 주세요",
@@ -80,17 +82,14 @@ const ASKING_WORDS: [&str; 20] = [
 ];
 
 /// The order of words that makes a sentence a question to the reader, whatever it ends with.
-const INVERTED: [&str; 9] = [
-    "should i",
-    "should we",
-    "shall i",
-    "shall we",
-    "soll ich",
-    "sollen wir",
-    "dois-je",
-    "devons-nous",
-    "debo ",
+#[rustfmt::skip]
+const INVERTED: [&str; 14] = [
+    "should i", "should we", "shall i", "shall we", "do you want", "do you prefer", "would you like", "would you prefer",
+    "soll ich", "sollen wir", "möchtest du", "dois-je", "devons-nous", "debo ",
 ];
+
+/// What somebody who cannot go on needs, said at the end of the sentence.
+const TO_GO_ON: [&str; 5] = ["to continue", "to proceed", "to go on", "before i can", "to finish this"];
 
 pub(super) fn begins_with_asking_word(sentence: &str) -> bool {
     let first = sentence.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
@@ -99,6 +98,15 @@ pub(super) fn begins_with_asking_word(sentence: &str) -> bool {
 
 pub(super) fn requests(sentence: &str) -> bool {
     if begins_with_asking_word(sentence) && INVERTED.iter().any(|order| sentence.contains(order)) {
+        return true;
+    }
+    let needs = sentence.starts_with("i need ") || sentence.contains(" i need ");
+    if needs && TO_GO_ON.iter().any(|end| sentence.contains(end)) {
+        return true;
+    }
+    // Alone it asks the reader; with an object ("the README") it is advice.
+    if ["確認してください", "ご確認ください"].contains(&sentence.trim_end_matches(['。', '！', '!', '.']))
+    {
         return true;
     }
     let at_word = |phrase: &str| {

@@ -10,6 +10,7 @@ mod review;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::{UnreadableAnswer, YesNo, YesNoEdit, is_one_of};
+use crate::ask::stop_words::declines;
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
@@ -210,6 +211,10 @@ impl PhaseWork {
         match (self, topic) {
             (Self::Plan(work), QuestionTopic::Gate) => work.decline(),
             (Self::Plan(work), QuestionTopic::Vagueness) if answer.as_str() == SKIP => work.plan_anyway(),
+            // I22: "no" says nothing that another plan could follow, and starts no agent.
+            (Self::Plan(work), QuestionTopic::Revision) if declines(answer.as_str()) => {
+                work.take_back_decline();
+            }
             (Self::Plan(work), QuestionTopic::Vagueness | QuestionTopic::Revision) => {
                 work.plan_again(answer);
             }

@@ -227,6 +227,15 @@ impl PlanWork {
         }
     }
 
+    /// Back to the question whether to take the plan.
+    pub(super) fn take_back_decline(&mut self) {
+        if let PlanStage::Chosen { step, .. } = &mut self.stage
+            && let PlanStep::Declined { rubric, plan } = step
+        {
+            *step = PlanStep::Planned { rubric: rubric.clone(), plan: plan.clone() };
+        }
+    }
+
     pub(super) fn plan_anyway(&mut self) {
         self.vague = VagueTasks::PlanAnyway;
     }

@@ -234,6 +234,9 @@ impl LoopDriver {
             self.loops
                 .leave_loop(stored.value.session(), ExitReason::user_requested(), None, Actor::Baton)
                 .await?;
+            // Without its loop nobody would take what it hands in.
+            let cancel = Command::Cancel { reason: NonBlank::new(STOPPED_BY_PERSON).ok() };
+            self.tasks.apply(task, cancel, Actor::policy("the loop")).await?;
             return Ok(false);
         }
         let mut work = stored.value.work().clone();

@@ -47,10 +47,12 @@ impl LoopReply {
         // DONE at the last gate is its NO: the loop ends with its summary.
         let at_last_gate = topic == QuestionTopic::Gate && current.phase() == Phase::Review;
         let is_done = is_one_of(answer.as_str(), &[DONE]) && topic != QuestionTopic::IsDone && !at_last_gate;
-        if is_done || is_one_of(answer.as_str(), &BREAK) || stops(answer.as_str()) {
+        let is_no = YesNo::read(word) == Ok(YesNo::No);
+        // "NO: not now" says no more than "not now".
+        let is_put_off = is_no && remark.as_ref().is_some_and(|remark| stops(remark.as_str()));
+        if is_done || is_put_off || is_one_of(answer.as_str(), &BREAK) || stops(answer.as_str()) {
             return Some(Self::BreakOff);
         }
-        let is_no = YesNo::read(word) == Ok(YesNo::No);
         match (current.work(), topic, remark) {
             (PhaseWork::Plan(_), QuestionTopic::Gate, Some(remark)) if is_no => Some(Self::Replan(remark)),
             (PhaseWork::Execute(_), QuestionTopic::Gate, Some(remark)) if is_no => {

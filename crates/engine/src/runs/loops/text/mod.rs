@@ -57,7 +57,7 @@ pub fn plan_gate(work: &PlanWork) -> Drafted {
 pub fn revision(work: &PlanWork) -> Drafted {
     let text = format!(
         "What should be different about the plan for {}?\n\nYou declined it, and nothing was created. What you write here is \
-         given to the agent that plans it again.",
+         given to the agent that plans it again. NO goes back to the question whether to take the plan.",
         subject(work)
     );
     draft(QuestionKind::Clarification, &text, &[])
@@ -97,7 +97,10 @@ pub(crate) fn is_mergeable(task: &Task) -> bool {
 }
 
 fn how_it_went(task: &Task) -> String {
-    let mut text = format!("Its agent is through, and the task is in {}.", task.state().queue().as_str());
+    let mut text = match &task.ledger().held_because {
+        Some(why) => format!("Its agent was stopped before it was through ({why})."),
+        None => format!("Its agent is through, and the task is in {}.", task.state().queue().as_str()),
+    };
     if let Some(end) = &task.ledger().last_end {
         let seen = &end.verified;
         let _ = write!(
