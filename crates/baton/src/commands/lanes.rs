@@ -45,6 +45,17 @@ impl LaneEnd {
         matches!(self, Self::Waiting { .. })
     }
 
+    /// The files that kept it from being merged, if that is why it came back.
+    pub(crate) fn conflicts(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::SentBack { reason } => match &**reason {
+                NotLanded::Conflict { files, .. } => Some(files),
+                _ => None,
+            },
+            Self::Landed | Self::Waiting { .. } | Self::Left { .. } => None,
+        }
+    }
+
     /// None for a task that has landed.
     pub(crate) fn sentence(&self) -> Option<String> {
         match self {

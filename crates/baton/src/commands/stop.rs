@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_core::base::id::TaskId;
+use baton_core::base::text::Role;
 use baton_core::task::state::TaskState;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde_json::{Value, json};
@@ -61,6 +62,13 @@ async fn settled(api: &Api, task: TaskId) -> Result<TaskView, CliError> {
 
 /// What can be done with a stopped task depends on whether there is work to look at.
 fn describe(id: TaskId, view: &TaskView) -> String {
+    let [plan, _, review] = Role::loop_phases();
+    if view.role.as_ref().is_some_and(|role| *role == plan || *role == review) {
+        let session = &view.summary.session_id;
+        return format!(
+            "Stopped {id}, and its loop with it. Start the loop again: baton loop --session {session}\n"
+        );
+    }
     match view.state {
         _ if view.summary.held_because.is_some() => {
             format!("Stopped {id}; its work is kept. Go on: baton task release {id}\n")

@@ -138,8 +138,13 @@ fn plan_to_approve(task: &Task) -> Option<Standstill> {
 /// Where tasks are broken down by themselves, that takes a moment, and it is gone from here.
 fn no_progress(task: &Task) -> Option<Standstill> {
     let why = match reason_to_recycle(task)? {
-        RecycleReason::TooLarge => "used up its turns and has nothing to show for them",
-        RecycleReason::CumulativeFailures => "was tried too often without being accepted",
+        RecycleReason::TooLarge => {
+            let used =
+                task.ledger().last_end.as_ref().map(|end| (end.verified.turns, end.verified.turns_max));
+            let (turns, max) = used.unwrap_or_default();
+            format!("used {turns} of {max} turns and has no commit to show for them")
+        }
+        RecycleReason::CumulativeFailures => "was tried too often without being accepted".to_owned(),
     };
     let id = task.id();
     let commands = vec![

@@ -86,6 +86,9 @@ pub struct TaskView {
     #[serde(flatten)]
     pub summary: TaskSummary,
     pub description: String,
+    /// Which agents do it.
+    #[serde(default)]
+    pub role: Option<Role>,
     pub state: TaskState,
     pub output: Option<String>,
     pub depends_on: Vec<TaskId>,
@@ -231,6 +234,7 @@ impl TaskView {
         Ok(Self {
             summary: TaskSummary::of(&stored),
             description: task.spec().description.clone(),
+            role: Some(task.spec().role.clone()),
             state: task.state().clone(),
             output: task.ledger().output.clone(),
             depends_on: dependencies.iter().map(|edge| edge.on).collect(),

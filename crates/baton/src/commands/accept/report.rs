@@ -45,7 +45,9 @@ impl AcceptReport {
             let conflicted: Vec<_> = self
                 .conflicted
                 .iter()
-                .map(|(task, files)| json!({ "task_id": task.task_id, "files": files }))
+                .map(|(task, files)| (task.task_id, files))
+                .chain(self.sent_back().filter_map(|(task, end)| Some((task.task_id, end.conflicts()?))))
+                .map(|(task, files)| json!({ "task_id": task, "files": files }))
                 .collect();
             let landed: Vec<_> = self
                 .accepted

@@ -59,7 +59,7 @@ pub(crate) fn describe_state(run: &RunView) -> String {
         RunStateName::Exited => {
             let category = run.category.map(ExitCategory::as_str).unwrap_or_default();
             let mut text = format!("{category}: {}", run.message.as_deref().unwrap_or_default());
-            if let Some(error) = &run.error {
+            if let Some(error) = run.error.as_ref().and_then(|error| error.as_str().lines().next()) {
                 text = format!("{text} ({error})");
             }
             text

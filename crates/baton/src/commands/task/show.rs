@@ -230,7 +230,7 @@ fn next_step(view: &TaskView) -> Option<String> {
             Some(format!("Accepted; it lands when the checks have passed: baton landing, baton accept {id}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } => {
-            Some(format!("Being broken down into smaller tasks by {plan}: baton task show {plan}"))
+            Some(format!("It is to be replaced by smaller tasks; {plan} plans them: baton task show {plan}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
             let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();

@@ -18,7 +18,7 @@ fn a_mistake_in_the_settings_gets_a_suggestion() {
     insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @r#"
     error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither in [agents] nor a known agent; did you mean "goose"?
 
-    Hint: fix .agent/baton.toml and try again
+    Hint: fix .agent/baton.toml, or learn the agent from a registry: baton agents update FILE
     More: baton explain unknown_agent
     "#);
     insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\nkind = \"acpp\"\ncommand = [\"x\"]\n"), @r#"

@@ -1,5 +1,7 @@
 //! I22: what a person stopped or left open in a loop stays theirs, although agents are free to take work.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::fixture::script;
@@ -120,6 +122,23 @@ fn i22_stopping_a_loop_ends_the_agent_of_its_subtask() {
     assert_eq!(second["held_because"], "stopped by you");
     let_agents_work(&server);
     assert_eq!(server.task(&first)["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn i22_stopping_a_planner_ends_it_and_its_loop_for_good() {
+    let server = busy_server(&[json!({ "when": "# Plan:", "steps": ["hang"] })], "");
+    let _listener = start(&server, "Build it");
+    let claimed = || server.read("/api/tasks?queue=claimed");
+    let is_planned = || claimed()["tasks"].to_string().contains("Plan: Build it");
+    crate::wait::until(Duration::from_mins(2), is_planned, || claimed().to_string());
+    let planner = titled(&server, "Plan: Build it")["task_id"].as_str().unwrap().to_owned();
+    let held = server.post(&format!("/api/tasks/{planner}/hold"), &json!({ "reason": "stopped by you" }));
+    assert_eq!(held.status, 200, "{held:?}");
+    // What it would hand in has nobody to take it.
+    server.wait_for_queue(&planner, "rejected");
+    assert_eq!(server.task(&planner)["role"], "plan");
+    let_agents_work(&server);
+    assert_eq!(server.task(&planner)["attempts"].as_array().unwrap().len(), 1);
 }
 
 #[test]

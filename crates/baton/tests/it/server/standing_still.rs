@@ -139,7 +139,7 @@ fn where_a_person_breaks_tasks_down_one_without_progress_stands_in_the_inbox() {
     let standing = standstill(&server, &task);
     assert_eq!(standing["reason"], "no_progress");
     let shown = baton(&server, &["questions"]);
-    assert!(shown.contains("used up its turns"), "{shown}");
+    assert!(shown.contains("used 45 of 50 turns and has no commit"), "{shown}");
     assert!(shown.contains(&format!("baton recycle {task}")), "{shown}");
     let page = server.get("/").body;
     assert_eq!(page.matches(&format!("/tasks/{task}/do/recycle")).count(), 1, "one row, not two: {page}");

@@ -41,6 +41,7 @@ pub(super) fn shapes() -> Shapes {
     let mut task = summary_fields();
     task.extend([
         ("description", text()),
+        ("role", or_null(&refer("Name"))),
         ("state", open(object(&[("name", text())]))),
         ("output", or_null(&text())),
         ("depends_on", list(&refer("TaskId"))),
