@@ -9,6 +9,7 @@ use crate::attempt::error::AttemptError;
 use crate::attempt::executor::Executed;
 use crate::attempt::runner::{Runner, without_work};
 use crate::base::error::EngineError;
+use crate::git::GitError;
 use crate::projects::error::ProjectError;
 use crate::settings::SettingsError;
 use crate::user_tasks::UserTaskError;
@@ -47,4 +48,6 @@ pub(super) fn is_of_project(error: &EngineError) -> bool {
         || error.is::<UserTaskError>()
         || error.is::<ProjectError>()
         || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
+        // What its settings bring along, and the branch its work is for.
+        || matches!(error.get(), Some(GitError::BadCopy { .. } | GitError::NoBranch { .. }))
 }

@@ -157,7 +157,9 @@ impl Runner {
         }
         let (worktrees, branch) = match self.context.projects.repository_to_work_in(task, attempt).await {
             Ok(found) => found,
-            Err(error) if error.is::<GitError>() => return self.without_code(task, attempt, &error).await,
+            Err(error) if error.is::<GitError>() && !is_of_project(&error) => {
+                return self.without_code(task, attempt, &error).await;
+            }
             Err(error) => return Err(error),
         };
         self.context.projects.check_trusted(task).await?;

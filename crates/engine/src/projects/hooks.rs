@@ -80,6 +80,10 @@ impl Projects {
             (None, Some(empty)) => empty.path().to_owned(),
             (None, None) => self.people_folder(&worktrees),
         };
+        let command = match rights {
+            HookRights::Fence => command.to_vec(),
+            HookRights::Person => of_person(command, &self.people_folder(&worktrees)),
+        };
         let fence = match rights {
             HookRights::Fence => Some(self.with_settings(&settings).check_fence(&worktrees, &folder)?),
             HookRights::Person => None,
@@ -93,7 +97,7 @@ impl Projects {
         let errand = OneShot {
             // Identifies its process tree; no attempt has this id.
             attempt: AttemptId::from_bits(random_bits()),
-            command: command.to_vec(),
+            command,
             environment,
             fence: fence.as_ref().map(|fence| fence.fence.clone()),
             input: input(&call, &folder, &worktrees).to_string(),
@@ -124,6 +128,17 @@ impl Projects {
             (self.announce)(&format!("{task}: {error}"));
         }
     }
+}
+
+/// I21: a program that is named by a relative path is the one in the person's checkout. The worktree's was written by an
+/// agent, and would run with the person's rights.
+fn of_person(command: &[String], checkout: &Path) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+        // An absolute path stays as it is.
+        *program = checkout.join(&*program).to_string_lossy().into_owned();
+    }
+    command
 }
 
 fn input(call: &HookCall<'_>, folder: &Path, worktrees: &Worktrees) -> Value {

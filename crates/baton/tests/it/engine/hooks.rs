@@ -136,6 +136,29 @@ fn i21_hooks_run_in_the_fence_unless_a_person_says_otherwise() {
 }
 
 #[test]
+fn i21_a_hook_with_the_persons_rights_is_the_persons_program() {
+    let repo =
+        with_hooks("turns 1; echo 'echo agent >> \"$(dirname \"$0\")/../ran\"' > hook.sh; work", |_| {
+            "[hooks]\nrun_as = \"person\"\nafter_attempt = [\"./hook.sh\"]\n".to_owned()
+        });
+    let hook = repo.folder.join("hook.sh");
+    let ran = repo.home.join("ran");
+    std::fs::write(&hook, format!("#!/bin/sh\necho person >> {}\n", ran.display())).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&hook, mode).unwrap();
+    repo.git(&["add", "hook.sh"]);
+    repo.git(&["-c", "user.name=mia", "-c", "user.email=mia@example.org", "commit", "-q", "-m", "A hook"]);
+    let task = repo.add("Rewrite the hook", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    repo.until("the hook", || ran.exists());
+    up.end();
+    assert_eq!(read(&ran), "person\n");
+    let changed = repo.git(&["show", &format!("baton/{task}:hook.sh")]);
+    assert!(changed.contains("agent"), "the agent did rewrite it: {changed}");
+}
+
+#[test]
 fn a_hook_that_takes_too_long_has_failed() {
     let repo = with_hooks("turns 1; work", |_| {
         "[hooks]\nrun_as = \"person\"\nseconds = 1\nbefore_attempt = [\"tail\", \"-f\", \"/dev/null\"]\n"

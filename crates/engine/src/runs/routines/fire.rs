@@ -62,8 +62,9 @@ impl Routines {
         let mut decision = self.tasks.decision(id);
         loop {
             let Versioned { version, value: before } = self.read(id).await?;
-            // A person may run one that is paused.
-            if !before.is_active() && call.is_none() {
+            // A person may run one that is paused, but for one that is only ever called, pausing means just that.
+            let is_called_only = matches!(before.trigger, Trigger::Webhook);
+            if !before.is_active() && (call.is_none() || is_called_only) {
                 return Ok(before);
             }
             let zone = zone::zone_of(&before)?;
