@@ -254,7 +254,8 @@ fn built_in_agent() -> AgentName {
 impl Settings {
     /// The roles an agent is configured for, and which agent.
     pub fn served_roles(&self) -> BTreeMap<Role, AgentName> {
-        let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::loop_phases());
+        let own = [Role::implement(), Role::breakdown(), Role::verify()];
+        let own = own.into_iter().chain(Role::loop_phases());
         let roles = self.roles.keys().cloned().chain(own);
         roles
             .filter(|role| self.only_roles.is_empty() || self.only_roles.contains(role))

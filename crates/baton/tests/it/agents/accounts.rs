@@ -149,6 +149,9 @@ fn an_account_in_its_quiet_hours_gets_no_work() {
     let up = repo.up();
     up.wait_for_line("Listening on http://");
     repo.until("it is said why it waits", || repo.show(&task)["not_started"]["code"] == "intake_paused");
+    let reason = repo.show(&task)["not_started"]["message"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("account third has quiet hours until "), "{reason}");
+    assert!(!reason.contains("failures"), "{reason}");
     let accounts = repo.json(&["accounts"]);
     let third = accounts["accounts"].as_array().unwrap().iter().find(|one| one["name"] == "third").unwrap();
     assert_eq!((&third["state"], &third["agents"]), (&json!("quiet"), &json!(["mine"])));
@@ -158,19 +161,22 @@ fn an_account_in_its_quiet_hours_gets_no_work() {
 
 #[test]
 fn the_same_agent_reviews_on_another_account_than_the_authors() {
-    let repo = on_accounts(
-        "home=$(dirname \"$0\")\n\
-         case \"$prompt\" in\n\
-         *\"Another agent has done the task\"*) echo \"$WHICH\" > \"$home/reviewer\"; echo AGREE ;;\n\
-         *) echo \"$WHICH\" > \"$home/author\"; work ;;\n\
-         esac",
-        "",
-        "[checks]\nrules = [\"true\"]\n[roles.verify]\nagent = \"mine\"",
-    );
-    let added = repo.json(&["task", "add", "Work", "--accept-when", "reviewed"]);
-    let task = added["task_id"].as_str().unwrap().to_owned();
-    repo.work_until(&[(&task, "done")]);
-    let (author, reviewer) = (read(repo.home.join("author")), read(repo.home.join("reviewer")));
-    assert_ne!(author, reviewer);
-    assert_eq!(repo.show(&task)["verified"]["accounts"], json!([author.trim()]));
+    // The role needs no agent of its own: the default agent serves it.
+    for role in ["[roles.verify]\nagent = \"mine\"", ""] {
+        let repo = on_accounts(
+            "home=$(dirname \"$0\")\n\
+             case \"$prompt\" in\n\
+             *\"Another agent has done the task\"*) echo \"$WHICH\" > \"$home/reviewer\"; echo AGREE ;;\n\
+             *) echo \"$WHICH\" > \"$home/author\"; work ;;\n\
+             esac",
+            "",
+            &format!("[checks]\nrules = [\"true\"]\n{role}"),
+        );
+        let added = repo.json(&["task", "add", "Work", "--accept-when", "reviewed"]);
+        let task = added["task_id"].as_str().unwrap().to_owned();
+        repo.work_until(&[(&task, "done")]);
+        let (author, reviewer) = (read(repo.home.join("author")), read(repo.home.join("reviewer")));
+        assert_ne!(author, reviewer);
+        assert_eq!(repo.show(&task)["verified"]["accounts"], json!([author.trim()]));
+    }
 }

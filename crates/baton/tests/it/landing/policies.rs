@@ -108,6 +108,11 @@ fn a_change_of_a_protected_file_waits_for_a_person() {
 
 /// Two agents: one that does the work, one that reviews it as its script says.
 fn with_reviewer(review: &str, verify_agent: &str) -> TestRepo {
+    with_agents(review, &format!("default_agent = \"mine\"\n[roles.verify]\nagent = \"{verify_agent}\"\n"))
+}
+
+fn with_agents(review: &str, choice: &str) -> TestRepo {
+    let (first, roles) = choice.split_once('\n').unwrap();
     TestRepo::of(|home: &Path| {
         for (name, program) in [("agent", ADD), ("reviewer", review)] {
             let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
@@ -115,8 +120,7 @@ fn with_reviewer(review: &str, verify_agent: &str) -> TestRepo {
         }
         let home = home.display();
         format!(
-            "default_agent = \"mine\"\naccept_when = \"reviewed\"\nchecks = {{ rules = [\"true\"] }}\n\
-             [roles.verify]\nagent = \"{verify_agent}\"\n\
+            "{first}\naccept_when = \"reviewed\"\nchecks = {{ rules = [\"true\"] }}\n{roles}\
              [agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{home}/agent.sh\"]\n\
              [agents.other]\nkind = \"command\"\ncommand = [\"sh\", \"{home}/reviewer.sh\"]\n"
         )
@@ -141,6 +145,14 @@ if [ -e "$home/reviewed" ]; then echo "It is fine now."; echo AGREE; else touch 
     assert!(seen.contains("It must say something.") && seen.contains("+++ b/a.txt"), "{seen}");
     assert!(!seen.contains("Done."), "nothing of what the author said: {seen}");
     assert_eq!(repo.attempts(&task).len(), 2);
+}
+
+#[test]
+fn the_default_agent_reviews_what_another_did_without_a_role_for_it() {
+    let repo = with_agents("echo AGREE", "default_agent = \"other\"\n");
+    let task = add(&repo, "Add a.txt", &["--agent", "mine"]);
+    repo.work_until(&[(&task, "done")]);
+    assert_eq!(event(&repo, &task, "task_landing")["by"]["name"], "accept_when = reviewed");
 }
 
 #[test]
@@ -211,7 +223,7 @@ fn a_dry_run_merges_for_real_and_changes_nothing() {
     assert_eq!(repo.queue(&one), "provisional");
     repo.stdout(&["accept", &one]);
     let printed = repo.stdout(&["accept", &two, "--dry-run"]);
-    assert!(printed.contains("conflicts with its branch in same.txt"), "{printed}");
+    assert!(printed.contains("conflicts with baton/next in same.txt"), "{printed}");
 }
 
 #[test]
