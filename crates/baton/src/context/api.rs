@@ -48,7 +48,7 @@ impl Api {
         let (place, settings) = context::find(options)?;
         let is_json = options.json;
         if let Some(address) = server_file::running(&place, None).await {
-            let address = address.acting_as(&context::user_name(&settings));
+            let address = address.acting_as(&context::user_name(&settings)?);
             return Ok(Self { client: ApiClient::for_server(address), place, is_json, here: None });
         }
         context::check_is_person(&place)?;

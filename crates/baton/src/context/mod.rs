@@ -104,15 +104,26 @@ pub(crate) fn current_dir() -> Result<PathBuf, CliError> {
     })
 }
 
-/// The user: from `BATON_USER`, the settings, or the login name.
-pub(crate) fn user_name(settings: &Settings) -> String {
+/// Longest name that a person acts under.
+const NAME_CHARS_MAX: usize = 64;
+
+/// The user: from `BATON_USER`, the settings, or the login name. A name that cannot be recorded is refused: what is done must
+/// not be recorded under another one.
+pub(crate) fn user_name(settings: &Settings) -> Result<String, CliError> {
     let variable = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
     let from_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
-    variable("BATON_USER")
+    let name = variable("BATON_USER")
         .or_else(from_settings)
         .or_else(|| variable("USER"))
         .or_else(|| variable("LOGNAME"))
-        .unwrap_or_else(|| "you".to_owned())
+        .unwrap_or_else(|| "you".to_owned());
+    if name.chars().any(char::is_control) || name.chars().count() > NAME_CHARS_MAX {
+        return Err(CliError::usage(
+            format!("invalid name of a person: {name:?}"),
+            format!("set BATON_USER to one line of at most {NAME_CHARS_MAX} characters"),
+        ));
+    }
+    Ok(name)
 }
 
 impl CliContext {
@@ -136,7 +147,7 @@ impl CliContext {
         progress.end();
         let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes).at_root(&place.root);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
-        let person = user_name(&settings);
+        let person = user_name(&settings)?;
         Ok(Self { tasks, place, is_json, progress, person })
     }
 

@@ -101,7 +101,7 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal
         return Ok(Principal::from_token(token));
     }
     app.guard.check_token(headers)?;
-    Ok(owner_named(app, headers))
+    owner_named(app, headers)
 }
 
 /// The same for a token sent otherwise.
@@ -126,14 +126,19 @@ async fn find_holder(app: &App, given: &str) -> Result<Principal> {
     })
 }
 
-fn owner_named(app: &App, headers: &HeaderMap) -> Principal {
-    let given = headers.get(&PERSON).and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
-    let is_name = |name: &&str| {
-        !name.trim().is_empty()
-            && name.chars().count() <= NAME_CHARS_MAX
-            && !name.chars().any(char::is_control)
-    };
-    Principal::owner(given.filter(is_name).unwrap_or(&app.person))
+/// A name that cannot be recorded is refused: what is done must not be recorded under the owner's instead.
+fn owner_named(app: &App, headers: &HeaderMap) -> Result<Principal> {
+    let Some(given) = headers.get(&PERSON) else { return Ok(Principal::owner(app.person.as_str())) };
+    let is_name = |name: &&str| name.chars().count() <= NAME_CHARS_MAX && !name.chars().any(char::is_control);
+    match std::str::from_utf8(given.as_bytes()).ok().filter(is_name) {
+        Some(name) if name.trim().is_empty() => Ok(Principal::owner(app.person.as_str())),
+        Some(name) => Ok(Principal::owner(name)),
+        None => Err(ApiError::new(
+            Code::InvalidInput,
+            "the name in X-Baton-Person cannot be recorded",
+            format!("send one line of UTF-8 with at most {NAME_CHARS_MAX} characters"),
+        )),
+    }
 }
 
 /// The server as one visitor sees it: what is done through it is done in their name.

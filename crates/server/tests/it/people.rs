@@ -39,6 +39,13 @@ async fn actions_are_recorded_under_the_persons_name() {
     assert_eq!(last_actor(&stage).await, Actor::human("zoë"));
     stage.send_with(&format!("{ada}{zoe}"), "post", "/api/tasks", Some(&task)).await;
     assert_eq!(last_actor(&stage).await, Actor::human("ada"));
+    // A name that cannot be recorded is not replaced by the owner's.
+    for name in ["a\u{9}b".to_owned(), "z".repeat(65)] {
+        let header = format!("x-baton-person: {name}\r\n");
+        let (status, body) = stage.send_with(&header, "post", "/api/tasks", Some(&task)).await;
+        assert_eq!(status, 400, "{body}");
+    }
+    assert_eq!(last_actor(&stage).await, Actor::human("ada"), "nothing was recorded");
 }
 
 #[tokio::test]

@@ -25,6 +25,25 @@ fn i18_forced_work_is_one_commit_that_names_who_forced_it() {
 }
 
 #[test]
+fn i18_a_name_that_cannot_be_recorded_forces_nothing() {
+    let repo = adding_agent("true", "exit 1");
+    let task = repo.add("Add a.txt", &[]);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    for name in ["eve\nx", &"e".repeat(65)] {
+        let refused = repo.baton(&["accept", &task, "--force"]).env("BATON_USER", name).output().unwrap();
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(text.contains("invalid name of a person") && text.contains("BATON_USER"), "{text}");
+    }
+    assert_eq!(repo.queue(&task), "provisional");
+    up.end();
+    let refused = repo.baton(&["accept", &task, "--force"]).env("BATON_USER", "eve\nx").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "without a server, too");
+    assert!(own_history(&repo).is_empty());
+}
+
+#[test]
 fn evidence_names_its_commits_and_says_when_the_branch_has_moved_since() {
     let repo = adding_agent("true", "exit 1");
     let (one, other) = (repo.add("Add a.txt", &[]), repo.add("Add b.txt", &[]));
