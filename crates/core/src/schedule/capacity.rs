@@ -157,7 +157,7 @@ pub enum StartRefusal {
     AgentFull { agent: AgentName, max: u32 },
     #[error("{unaccepted} tasks wait to be accepted and the limit is {max}; accept or reject some first")]
     TooManyUnaccepted { unaccepted: u32, max: u32 },
-    #[error("agent {agent} rests until {until} after failures in a row; wait, or resume it by hand")]
+    #[error("agent {agent} gets no work until {until}; wait, or release its hold")]
     IntakePaused { agent: AgentName, until: Timestamp },
 }
 

@@ -42,6 +42,8 @@ pub struct Queueing {
     /// What the machine is short of, if it takes no more work.
     short: Vec<MachineShortage>,
     routes: AgentRoutes,
+    /// Accounts in their quiet hours, with the end of those.
+    quiet: BTreeMap<AgentName, Timestamp>,
     now: Timestamp,
 }
 
@@ -97,7 +99,10 @@ impl Scheduling {
         // Where machines share a store, another one may have room.
         let short = if self.is_shared { Vec::new() } else { self.machine.shortages() };
         let now = store.now().await?;
-        Ok(Queueing { agents, capacity, load, intakes, owned, held, short, routes, now })
+        let quiet = self.settings.accounts.iter();
+        let quiet =
+            quiet.filter_map(|(name, account)| Some((name.clone(), account.quiet_until(now)?))).collect();
+        Ok(Queueing { agents, capacity, load, intakes, owned, held, short, routes, quiet, now })
     }
 }
 
@@ -123,6 +128,9 @@ impl Queueing {
                 Some(wanted) => return Some(NotStarted::without_agent(wanted)),
                 None => return None,
             },
+            Err(RouteRefusal::Closed { place, until }) if self.quiet.get(&place.account) == Some(&until) => {
+                return Some(NotStarted::quiet(&place.account, until));
+            }
             Err(RouteRefusal::Closed { place, until }) => {
                 let paused = StartRefusal::IntakePaused { agent: place.account, until };
                 return Some(NotStarted::from(&paused));
@@ -172,6 +180,13 @@ impl NotStarted {
         };
         let message = format!("{}; {forecast}", describe_busy(short));
         Self { code: "machine_busy".to_owned(), message }
+    }
+
+    /// Nobody has held it: its settings say when it is left alone.
+    fn quiet(account: &AgentName, until: Timestamp) -> Self {
+        let message =
+            format!("account {account} has quiet hours until {until}; wait, or change its quiet_hours");
+        Self { code: "intake_paused".to_owned(), message }
     }
 
     fn without_agent(agent: &AgentName) -> Self {
