@@ -94,14 +94,14 @@ fn key(entry: &LandingEntry) -> (Timestamp, TaskId) {
 
 fn print_start(api: &Api, run: &CheckRunView) -> Result<(), CliError> {
     if api.is_json {
-        let CheckRunView { run, branch, task_ids, commit, base, .. } = run;
-        let start = json!({ "event": "checking", "run": run, "branch": branch, "task_ids": task_ids, "commit": commit, "base": base });
+        let CheckRunView { run, branch, task_ids, commit, base, without_work, .. } = run;
+        let start = json!({ "event": "checking", "run": run, "branch": branch, "task_ids": task_ids, "commit": commit, "base": base, "without_work": without_work });
         output::line(output::json_line(&start)?.trim_end());
     } else {
         let tasks: Vec<String> = run.task_ids.iter().map(ToString::to_string).collect();
         let (tasks, commit) = (tasks.join(", "), short_commit(&run.commit));
-        output::line(&if run.commit == run.base {
-            format!("{}  checking the branch without {tasks} ({commit})", run.branch)
+        output::line(&if let Some(what) = &run.without_work {
+            format!("{}  checking {what} without {tasks} ({commit})", run.branch)
         } else {
             format!("{}  checking {tasks} ({commit} on {})", run.branch, short_commit(&run.base))
         });

@@ -64,9 +64,7 @@ pub fn lane_order(mut members: Vec<LaneMember>) -> LaneOrder {
 /// checks without it.
 pub fn landing_delay(task: &Task) -> Option<&NotLanded> {
     match (task.state(), task.ledger().notes.last()) {
-        (TaskState::Landing(_), Some(TaskNote::NotLanded { reason, .. }))
-            if matches!(**reason, NotLanded::BranchFails { .. } | NotLanded::StartFails { .. }) =>
-        {
+        (TaskState::Landing(_), Some(TaskNote::NotLanded { reason, .. })) if reason.is_delay() => {
             Some(reason)
         }
         _ => None,

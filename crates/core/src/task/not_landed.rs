@@ -84,6 +84,18 @@ impl NotLanded {
         }
     }
 
+    /// Whether the work keeps its place in the lane because of it: the checks fail without the work.
+    pub const fn is_delay(&self) -> bool {
+        match self {
+            Self::BranchFails { .. } | Self::StartFails { .. } => true,
+            Self::ChecksFailed { .. }
+            | Self::Conflict { .. }
+            | Self::Moved { .. }
+            | Self::ProvesNothing { .. }
+            | Self::RestsOnCancelled { .. } => false,
+        }
+    }
+
     pub fn met(&self) -> &[MetTask] {
         match self {
             Self::ChecksFailed { met, .. } | Self::Conflict { met, .. } => met,

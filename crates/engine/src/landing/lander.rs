@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
-use baton_core::landing::lane::{BATCH_MAX, LaneMember, landing_delay};
-use baton_core::landing::verdict::Verdict;
+use baton_core::landing::lane::{BATCH_MAX, LaneMember};
 use baton_core::task::Task;
 use baton_core::task::not_landed::NotLanded;
 
@@ -24,8 +23,8 @@ use crate::landing::board::LandingBoard;
 use crate::landing::check_room::CheckRoom;
 use crate::landing::error::LandingError;
 use crate::landing::foundations;
+use crate::landing::ground::LaneGround;
 use crate::landing::lanes::{self, Lane};
-use crate::landing::met;
 use crate::projects::Projects;
 use crate::projects::landing_rules::LandingRules;
 use crate::projects::trunk::BranchTip;
@@ -59,11 +58,13 @@ pub(crate) struct LaneRound {
     pub delayed: BTreeSet<(TaskId, CommitId)>,
     /// A person asks for another look at a branch that failed.
     pub looks_again: bool,
+    /// Who waited before has been looked at.
+    pub has_begun: bool,
 }
 
 impl LaneRound {
     /// Leaves out who waits for the branch, and what rests on them.
-    fn without_delayed(&self, ground: &CommitId, waiting: Vec<Task>) -> Vec<Task> {
+    pub(crate) fn without_delayed(&self, ground: &CommitId, waiting: Vec<Task>) -> Vec<Task> {
         let at_ground = self.delayed.iter().filter(|(_, at)| at == ground);
         let mut left_out: BTreeSet<TaskId> = at_ground.map(|(task, _)| *task).collect();
         let mut rest = Vec::new();
@@ -175,7 +176,6 @@ impl Lander {
 
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
         let mut round = LaneRound { looks_again: self.board.take_look(&lane.key), ..LaneRound::default() };
-        let mut is_first = true;
         loop {
             let waiting = lanes::waiting(&self.projects, &lane.key).await?;
             if waiting.is_empty() {
@@ -184,26 +184,8 @@ impl Lander {
             let worktrees = self.open(&waiting).await?;
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
             let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
-            let trunk = self.projects.trunk(&worktrees, lane.project.as_ref()).await?;
-            let mut ground = trunk.unwrap_or_else(|| at_tip.clone());
-            let mut lander = self.by_rules_at(&worktrees, &ground).await?;
-            if std::mem::take(&mut is_first) && !round.looks_again {
-                round.delayed = lander.still_delayed(&worktrees, &ground.commit, &waiting).await?;
-            }
-            let mut first = round.without_delayed(&ground.commit, waiting.clone());
-            if first.is_empty() && ground.commit != tip {
-                // The person's own commits fail: what was started before them lands without.
-                let before = self.started_before(&worktrees, &tip, &ground.commit, waiting.clone()).await?;
-                first = round.without_delayed(&tip, before);
-                if !first.is_empty() {
-                    ground = at_tip;
-                    lander = self.by_rules_at(&worktrees, &ground).await?;
-                }
-            }
-            if first.is_empty() {
-                return Err(stands_still(ground, &waiting).into());
-            }
-            let mut waiting = first;
+            let LaneGround { lander, ground, tasks: mut waiting } =
+                self.choose_ground(lane, &worktrees, at_tip, &waiting, &mut round).await?;
             round.together.retain(|id| waiting.iter().any(|task| task.id() == *id));
             let (first, behind): (Vec<Task>, Vec<Task>) = if round.together.is_empty() {
                 let behind = waiting.split_off(waiting.len().min(BATCH_MAX));
@@ -212,7 +194,7 @@ impl Lander {
                 waiting.into_iter().partition(|task| round.together.contains(&task.id()))
             };
             let mut batch = Batch::build(&worktrees, &lane.key.branch, tip, ground, first).await?;
-            if lander.settle_early(lane, &worktrees, &batch).await? {
+            if lander.settle_early(lane, &worktrees, &batch, &mut round).await? {
                 continue;
             }
             if batch.members.is_empty() {
@@ -224,27 +206,6 @@ impl Lander {
                 round.together.clear();
             }
         }
-    }
-
-    /// Who waits for a branch that has not changed since it failed: nothing has to be merged or run to know that.
-    async fn still_delayed(
-        &self,
-        worktrees: &Worktrees,
-        tip: &CommitId,
-        waiting: &[Task],
-    ) -> Result<BTreeSet<(TaskId, CommitId)>, EngineError> {
-        let at_tip = |task: &&Task| matches!(landing_delay(task), Some(NotLanded::BranchFails { base, .. }) if base == tip);
-        let delayed: BTreeSet<(TaskId, CommitId)> =
-            waiting.iter().filter(at_tip).map(|task| (task.id(), tip.clone())).collect();
-        if delayed.is_empty() {
-            return Ok(delayed);
-        }
-        let tree = worktrees.tree_of(tip).await?;
-        let suite = self.suite_on(worktrees, tip, &tree, []).await?;
-        let branch = self.verdict(&suite.key(tree)).await?.map(|stored| stored.value);
-        let still_fails =
-            branch.as_ref().is_some_and(Verdict::fails) && !self.is_old(branch.as_ref()).await?;
-        Ok(if still_fails { delayed } else { BTreeSet::new() })
     }
 
     /// The repository, with what other machines pushed for these tasks.
@@ -260,39 +221,4 @@ impl Lander {
         }
         worktrees.ok_or_else(|| LandingError::EmptyLane.into())
     }
-
-    /// What needs no check. True if anything left the lane.
-    async fn settle_early(
-        &self,
-        lane: &Lane,
-        worktrees: &Worktrees,
-        batch: &Batch,
-    ) -> Result<bool, EngineError> {
-        for task in &batch.merged {
-            let command = self.found_merged(lane, worktrees, batch, task).await?;
-            self.leave(task.id(), command).await?;
-        }
-        for (task, verified, tip) in &batch.moved {
-            let reason = NotLanded::Moved { verified: verified.clone(), tip: tip.clone() };
-            self.send_back(task, reason).await?;
-        }
-        for (candidate, files) in &batch.conflicts {
-            let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
-            let met = met::touching(&self.tasks, worktrees, met, files).await?;
-            let into = batch.ground.branch.clone();
-            let reason = NotLanded::Conflict { into, files: files.clone(), met };
-            self.send_back(&candidate.task, reason).await?;
-        }
-        Ok(!batch.merged.is_empty() || !batch.moved.is_empty() || !batch.conflicts.is_empty())
-    }
-}
-
-/// Why nothing in the lane can land.
-fn stands_still(ground: BranchTip, waiting: &[Task]) -> LandingError {
-    let BranchTip { branch, commit: tip } = ground;
-    let fails_at_start = |task: &Task| matches!(landing_delay(task), Some(NotLanded::StartFails { .. }));
-    if waiting.iter().all(fails_at_start) {
-        return LandingError::StartFails { branch, tasks: waiting.len() };
-    }
-    LandingError::BranchFails { branch, tip, tasks: waiting.len() }
 }

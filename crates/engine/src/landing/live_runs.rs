@@ -18,6 +18,8 @@ pub(crate) struct CheckSubject {
     pub tasks: Vec<TaskId>,
     pub commit: CommitId,
     pub base: CommitId,
+    /// What is checked, in words, where the work of the tasks is not in it.
+    pub without_work: Option<String>,
     pub since: Timestamp,
 }
 
@@ -60,6 +62,7 @@ impl LiveRuns {
                 task_ids: run.subject.tasks.clone(),
                 commit: run.subject.commit.clone(),
                 base: run.subject.base.clone(),
+                without_work: run.subject.without_work.clone(),
                 since: run.subject.since,
                 is_running: is_running(run.number),
                 output: tail.text,
@@ -81,6 +84,8 @@ pub struct CheckRunView {
     pub commit: CommitId,
     /// The tip of the branch it was built on.
     pub base: CommitId,
+    /// What is checked, in words, where the work of the tasks is not in it: whether they are to blame.
+    pub without_work: Option<String>,
     pub since: Timestamp,
     pub is_running: bool,
     /// The end of what the checks have printed so far.

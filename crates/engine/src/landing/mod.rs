@@ -6,7 +6,8 @@
 //! could lose is kept in memory. [`board`] is what people see of it ([`views`]): the lanes, the output of the checks while they run
 //! ([`live_runs`]) and what landed or was sent back lately ([`history`]); [`trial`] is what they would see. [`reviewer`] has
 //! another agent look at work first. `ahead` checks batches before their turn, as far as [`check_room`] allows; `foundations` is work that a
-//! task was started on before it had landed, `start` the person's own commits that it was started from. The states of tasks are not in here.
+//! task was started on before it had landed, `start` the person's own commits that it was started from,
+//! `ground` what everything is merged on. The states of tasks are not in here.
 
 pub mod acceptor;
 mod ahead;
@@ -14,8 +15,10 @@ mod batch;
 pub mod board;
 pub mod check_room;
 mod checking;
+mod early_end;
 pub mod error;
 mod foundations;
+mod ground;
 pub mod history;
 pub mod lander;
 pub mod lanes;

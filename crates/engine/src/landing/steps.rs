@@ -196,6 +196,7 @@ impl Lander {
             tasks: batch.ids(prefix.max(1)),
             commit: batch.commit(worktrees, prefix).await?,
             base: base.clone(),
+            without_work: (prefix == 0).then(|| batch.ground.branch.to_string()),
             since: self.tasks.store.now().await?,
         };
         let last = batch.tasks().take(prefix.max(1)).last();

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
 use crate::landing::batch::Batch;
+use crate::landing::ground::{started_before, waits_for};
 use crate::landing::lanes::{self, LaneKey};
 use crate::projects::Projects;
+use crate::projects::trunk::BranchTip;
 
 /// What merging the work of one task came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +26,13 @@ pub enum TrialMerge {
     },
     Conflict {
         into: BranchName,
+        /// The branch whose files conflict: the one that it is for, or the person's own, which is ahead of that.
+        with: BranchName,
         files: Vec<String>,
         /// Only with the work of a task that would be merged before it.
         is_with_earlier: bool,
+        /// It merges without the person's own commits, and lands without them if those fail the checks.
+        fits_without: bool,
     },
     /// Its branch does not lead to what was verified.
     Moved,
@@ -62,18 +68,44 @@ pub async fn merge(
             continue;
         };
         let batch = Batch::build(&worktrees, &key.branch, tip, ground, tasks).await?;
-        let conflict = |files: Vec<String>, is_with_earlier| TrialMerge::Conflict {
-            into: key.branch.clone(),
-            files,
-            is_with_earlier,
+        let without = fitting_without(&worktrees, &key, &batch).await?;
+        let waiting = lanes::waiting(projects, &key).await?;
+        let is_red = waiting.iter().any(|task| waits_for(task, &batch.ground.commit));
+        let conflict = |task: TaskId, files: Vec<String>, is_with_earlier| match without.contains(&task) {
+            true if is_red => TrialMerge::Fits { into: key.branch.clone() },
+            fits_without => TrialMerge::Conflict {
+                into: key.branch.clone(),
+                with: batch.ground.branch.clone(),
+                files,
+                is_with_earlier,
+                fits_without,
+            },
         };
         merged.extend(batch.merged.iter().map(|task| (task.id(), TrialMerge::Nothing)));
         merged.extend(batch.moved.iter().map(|(task, ..)| (task.id(), TrialMerge::Moved)));
-        merged
-            .extend(batch.conflicts.into_iter().map(|(one, files)| (one.task.id(), conflict(files, false))));
-        merged.extend(batch.later.into_iter().map(|(one, files)| (one.task.id(), conflict(files, true))));
+        for (among, is_with_earlier) in [(&batch.conflicts, false), (&batch.later, true)] {
+            merged.extend(among.iter().map(|(one, files)| {
+                (one.task.id(), conflict(one.task.id(), files.clone(), is_with_earlier))
+            }));
+        }
         let fits = |task: &Task| (task.id(), TrialMerge::Fits { into: key.branch.clone() });
         merged.extend(batch.members.iter().map(|(one, _)| fits(&one.task)));
     }
     Ok(merged)
+}
+
+/// Of those that conflict with the person's own commits, the ones that merge without them.
+async fn fitting_without(
+    worktrees: &Worktrees,
+    key: &LaneKey,
+    batch: &Batch,
+) -> Result<Vec<TaskId>, EngineError> {
+    if !batch.brings_in() {
+        return Ok(Vec::new());
+    }
+    let conflicting = batch.conflicts.iter().map(|(one, _)| one.task.clone()).collect();
+    let before = started_before(worktrees, &batch.tip, &batch.ground.commit, conflicting).await?;
+    let at_tip = BranchTip { branch: key.branch.clone(), commit: batch.tip.clone() };
+    let alone = Batch::build(worktrees, &key.branch, batch.tip.clone(), at_tip, before).await?;
+    Ok(alone.ids(alone.members.len()))
 }

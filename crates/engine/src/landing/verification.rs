@@ -60,8 +60,13 @@ impl Lander {
             }
             let attempt = lane_entry(task).and_then(|entry| entry.work.attempt);
             let since = self.tasks.store.now().await?;
-            let subject =
-                CheckSubject { tasks: vec![task.id()], commit: base.clone(), base: base.clone(), since };
+            let subject = CheckSubject {
+                tasks: vec![task.id()],
+                commit: base.clone(),
+                base: base.clone(),
+                without_work: Some("the commit it started from".to_owned()),
+                since,
+            };
             let order = CheckOrder {
                 into: lane.key.branch.clone(),
                 commit: base.clone(),

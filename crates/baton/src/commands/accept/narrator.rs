@@ -95,8 +95,8 @@ fn checking(run: &CheckRunView) -> String {
     let tasks: Vec<String> = run.task_ids.iter().map(ToString::to_string).collect();
     let (tasks, commit) = (tasks.join(", "), short_commit(&run.commit));
     // What the branch says by itself decides whether the work is to blame.
-    if run.commit == run.base {
-        return format!("checking {} without {tasks} ({commit})", run.branch);
+    if let Some(what) = &run.without_work {
+        return format!("checking {what} without {tasks} ({commit})");
     }
     format!("checking {tasks} on {} ({commit})", run.branch)
 }

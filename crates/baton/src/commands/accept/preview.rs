@@ -57,6 +57,9 @@ pub(super) async fn show(
                 };
                 let mut line =
                     json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts });
+                if let AcceptForecast::Conflict { lands_without: Some(into), .. } = fate {
+                    line["lands_without_your_commits_on"] = json!(into);
+                }
                 if let AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) = fate {
                     line["reason"] = json!(why);
                 }
@@ -78,9 +81,16 @@ pub(super) async fn show(
                 }
                 text.push_str(if is_checked { ", and the checks decide whether it lands\n" } else { "\n" });
             }
-            AcceptForecast::Conflict { files, is_with_earlier } => {
-                let with = if is_with_earlier { "the tasks before it" } else { "its branch" };
-                let _ = writeln!(text, ": it conflicts with {with} in {}", files.join(", "));
+            AcceptForecast::Conflict { files, is_with_earlier, with, lands_without } => {
+                let with = if is_with_earlier { "the tasks before it".to_owned() } else { with.to_string() };
+                let _ = write!(text, ": it conflicts with {with} in {}", files.join(", "));
+                if let Some(into) = lands_without {
+                    let _ = write!(
+                        text,
+                        "; without your own commits it merges into {into}, and lands there if those fail the checks"
+                    );
+                }
+                text.push('\n');
             }
             AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) => {
                 let _ = writeln!(text, ": {why}");
@@ -106,6 +116,10 @@ enum AcceptForecast {
     Conflict {
         files: Vec<String>,
         is_with_earlier: bool,
+        /// The branch whose files conflict.
+        with: BranchName,
+        /// Where it lands if the person's own commits, which it conflicts with, fail the checks.
+        lands_without: Option<BranchName>,
     },
     Recycled,
     BurnedOut,
@@ -130,8 +144,9 @@ impl AcceptForecast {
             (None, Some(TrialMerge::Moved)) => {
                 Self::Refused("its branch has moved since it was verified".to_owned())
             }
-            (None, Some(TrialMerge::Conflict { files, is_with_earlier, .. })) => {
-                Self::Conflict { files, is_with_earlier }
+            (None, Some(TrialMerge::Conflict { into, with, files, is_with_earlier, fits_without })) => {
+                let lands_without = fits_without.then_some(into);
+                Self::Conflict { files, is_with_earlier, with, lands_without }
             }
             (None, Some(TrialMerge::Fits { into })) => {
                 Self::Accepted { starts, into: Some(into), is_checked }

@@ -188,7 +188,12 @@ fn render_note(note: &TaskNote, state: &TaskState) -> String {
             format!("\nSent back because of conflicts:\n{}\n", detail.as_str().trim_end())
         }
         TaskNote::NotLanded { reason, .. } => {
-            let word = if matches!(state, TaskState::Landing(_)) { "Waiting" } else { "Sent back" };
+            let word = match state {
+                TaskState::Landing(_) => "Waiting",
+                _ if reason.is_delay() => "Waited before",
+                _ if !reason.is_fault_of_task() => "Left to you",
+                _ => "Sent back",
+            };
             format!("\n{word}: {}\n", reason.describe().trim_end())
         }
         TaskNote::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {

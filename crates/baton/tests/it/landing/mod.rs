@@ -10,6 +10,7 @@ mod killed;
 mod lanes;
 mod many;
 mod person_branch;
+mod person_commits;
 mod policies;
 mod protected;
 mod red;

@@ -3,10 +3,10 @@
 use super::{adding_agent, assert_green, has_event};
 use crate::engine::test_repo::{TestRepo, read};
 
-const CHECK: &str = "! test -e broken";
+pub(super) const CHECK: &str = "! test -e broken";
 
 /// The person commits a file on their own branch, which is checked out.
-fn commit(repo: &TestRepo, file: &str) -> String {
+pub(super) fn commit(repo: &TestRepo, file: &str) -> String {
     let path = repo.folder.join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, "mine\n").unwrap();
@@ -24,7 +24,7 @@ fn next(repo: &TestRepo) -> String {
     repo.git(&["rev-parse", "baton/next"])
 }
 
-fn files(repo: &TestRepo, branch: &str) -> Vec<String> {
+pub(super) fn files(repo: &TestRepo, branch: &str) -> Vec<String> {
     repo.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
 }
 
@@ -137,6 +137,11 @@ fn i18_work_from_before_a_red_commit_lands_without_it_and_work_from_it_waits() {
     let landed = files(&repo, "baton/next");
     assert!(landed.contains(&"b.txt".to_owned()) && !landed.contains(&"broken".to_owned()), "{landed:?}");
     assert_eq!(repo.attempts(&late).len(), 1, "the agent was not blamed");
+    let shown = repo.stdout(&["task", "show", &late]);
+    assert!(
+        shown.contains("Waited before: The work started from") && !shown.contains("Sent back"),
+        "{shown}"
+    );
     assert_green(&repo, CHECK);
 }
 

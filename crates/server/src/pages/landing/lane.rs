@@ -34,8 +34,8 @@ fn at_work(run: &CheckRunView, lane: &LaneView, now: Timestamp) -> Markup {
     html! {
         div.run #{ "run-" (run.run) } {
             p {
-                @if run.commit == run.base {
-                    span.tone-working { "▶ Checking the branch without " (tasks) }
+                @if let Some(what) = &run.without_work {
+                    span.tone-working { "▶ Checking " (what) " without " (tasks) }
                     " for " (age(run.since, now)) ": " (commit(&run.commit))
                 } @else {
                     span.tone-working { "▶ Checking " (tasks) }

@@ -27,7 +27,10 @@ fn one(verdict: &VerdictView, now: Timestamp) -> Markup {
             @if !verdict.passed { span.tone-failed { "✗ failed" } }
             @else if verdict.flaky.is_empty() { span.tone-done { "✓ passed" } }
             @else { span.tone-asking { "▲ flaky" } }
-            " " (commit(&verdict.commit)) " on " (commit(&verdict.base)) " for " code { (verdict.branch) } ": "
+            " " (commit(&verdict.commit))
+            // A branch by itself is built on nothing.
+            @if verdict.commit != verdict.base { " on " (commit(&verdict.base)) }
+            " for " code { (verdict.branch) } ": "
             @for (number, check) in verdict.checks.iter().enumerate() {
                 @if number > 0 { ", " }
                 (exit(check))

@@ -4,6 +4,7 @@ use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::ledger::TaskNote;
+use baton_core::task::not_landed::NotLanded;
 use baton_core::task::state::{QueueName, ReviewMark, TaskState};
 use baton_engine::StoredEvent;
 use baton_engine::tasks::start_at::waits_until;
@@ -75,7 +76,7 @@ pub(super) fn notes(seen: &TaskPage) -> Markup {
                             @match note {
                                 TaskNote::Rejected { at, reason } => { span.muted { "Rejected " (ago(*at, seen.frame.now)) } div.prose { (markdown(reason.as_str())) } },
                                 TaskNote::Requeued { at, reason } => { span.muted { "Requeued " (ago(*at, seen.frame.now)) } p { (requeued(reason)) } },
-                                TaskNote::NotLanded { at, reason } => { span.muted { (if seen.task.state().queue() == QueueName::Landing { "Waits since " } else { "Sent back " }) (ago(*at, seen.frame.now)) } pre { (reason.describe()) } },
+                                TaskNote::NotLanded { at, reason } => { span.muted { (not_landed(reason, seen.task.state().queue())) (ago(*at, seen.frame.now)) } pre { (reason.describe()) } },
                                 TaskNote::Conflict { at, detail } => { span.muted { "Conflict " (ago(*at, seen.frame.now)) } div.prose { (markdown(detail.as_str())) } },
                             }
                         }
@@ -83,6 +84,19 @@ pub(super) fn notes(seen: &TaskPage) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What became of accepted work for this reason, before the time of it.
+const fn not_landed(reason: &NotLanded, queue: QueueName) -> &'static str {
+    if matches!(queue, QueueName::Landing) {
+        "Waits since "
+    } else if reason.is_delay() {
+        "Waited "
+    } else if reason.is_fault_of_task() {
+        "Sent back "
+    } else {
+        "Left to you "
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn shapes() -> Shapes {
         ("task_ids", list(&refer("TaskId"))),
         ("commit", said()),
         ("base", said()),
+        ("without_work", or_null(&said())),
         ("since", time()),
         ("is_running", flag()),
         ("output", text()),

@@ -1,0 +1,94 @@
+//! What becomes of work that does not go together with commits of the person's own.
+
+use super::person_branch::{CHECK, commit, files};
+use super::{adding_agent, assert_green, has_event};
+use crate::engine::test_repo::{TestRepo, read};
+
+/// The person changes the same file as the task, with or without something that fails the checks.
+fn commit_beside(repo: &TestRepo, file: &str, breaks: bool) -> String {
+    std::fs::write(repo.folder.join(file), "mine\n").unwrap();
+    repo.git(&["add", "--", file]);
+    if breaks {
+        return commit(repo, "broken");
+    }
+    repo.git(&["commit", "-q", "-m", "Change it by hand"]);
+    repo.git(&["rev-parse", "HEAD"])
+}
+
+#[test]
+fn i18_work_that_conflicts_with_a_red_commit_of_the_persons_lands_without_it() {
+    let repo = adding_agent(CHECK, "exit 1");
+    let [one, other] = ["a", "b"].map(|name| repo.add(&format!("Add {name}.txt"), &[]));
+    repo.work_until(&[(&one, "provisional"), (&other, "provisional")]);
+    commit_beside(&repo, "a.txt", true);
+
+    let printed = repo.stdout(&["accept", &one, "--dry-run"]);
+    assert!(
+        printed.contains(
+            "conflicts with main in a.txt; without your own commits it merges into baton/next, and lands there if those fail"
+        ),
+        "{printed}"
+    );
+    let output = repo.output(&["accept", &one]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains(&format!("checking main without {one} (")), "{said}");
+    assert_eq!((repo.queue(&one), repo.attempts(&one).len()), ("done".to_owned(), 1), "nobody is blamed");
+    assert!(!has_event(&repo, &one, "task_sent_back"));
+    let landed = files(&repo, "baton/next");
+    assert!(landed.contains(&"a.txt".to_owned()) && !landed.contains(&"broken".to_owned()), "{landed:?}");
+    assert_ne!(repo.git(&["show", "baton/next:a.txt"]), "mine");
+
+    let printed = repo.stdout(&["accept", &other]);
+    assert!(printed.contains(&format!("{other}  landed")), "{printed}");
+    assert_green(&repo, CHECK);
+}
+
+#[test]
+fn a_dry_run_knows_that_the_persons_commits_fail_once_they_have() {
+    let repo = adding_agent(CHECK, "exit 1");
+    let old = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&old, "provisional")]);
+    commit_beside(&repo, "a.txt", true);
+    let new = repo.add("Add b.txt", &[]);
+    repo.work_until(&[(&new, "provisional")]);
+    let printed = repo.stdout(&["accept", &new]);
+    assert!(printed.contains("waiting: main itself fails its checks"), "{printed}");
+    let preview = repo.json(&["accept", &old, "--dry-run"]);
+    assert_eq!(preview["preview"][0]["would_be"], "accepted", "{preview:#}");
+    repo.stdout(&["accept", &old]);
+    assert_eq!(repo.queue(&old), "done");
+}
+
+#[test]
+fn work_that_conflicts_with_a_green_commit_of_the_persons_goes_back() {
+    let repo = adding_agent(
+        CHECK,
+        "git merge -q main || { git checkout -q --ours a.txt; git add a.txt; git commit -q -m Merged; }",
+    );
+    let task = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    commit_beside(&repo, "a.txt", false);
+    let output = repo.output(&["accept", &task]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("sent back: conflicts with main in a.txt"), "{printed}");
+}
+
+#[test]
+fn i18_work_from_before_settings_that_cannot_be_read_lands_without_them() {
+    let repo = adding_agent(CHECK, "exit 1");
+    let old = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&old, "provisional")]);
+    let file = repo.folder.join(".agent/baton.toml");
+    let settings = read(&file);
+    std::fs::write(&file, format!("no_such_setting = 1\n{settings}")).unwrap();
+    repo.git(&["commit", "-q", "-m", "Break the settings", "--", ".agent"]);
+    // The checkout itself can be read: only the branch cannot.
+    std::fs::write(&file, &settings).unwrap();
+
+    let printed = repo.stdout(&["accept", &old]);
+    assert!(printed.contains(&format!("{old}  landed")), "{printed}");
+    assert_eq!(repo.attempts(&old).len(), 1);
+    assert!(!repo.git(&["show", "baton/next:.agent/baton.toml"]).contains("no_such_setting"));
+}
