@@ -155,17 +155,25 @@ impl Narration {
 
     /// Why accepted work did not land.
     fn not_landed(&self, reason: &NotLanded) -> String {
-        let met: Vec<String> =
-            reason.met().iter().rev().take(MET_MAX).map(|met| self.met_name(met)).collect();
+        let tasks = reason.met().iter().rev().take(MET_MAX).map(|met| self.met_name(met));
+        let met: Vec<String> = tasks.chain(reason.met_commits().iter().map(ToString::to_string)).collect();
         let others = reason.met().len().saturating_sub(MET_MAX);
         let more = if others == 0 { String::new() } else { format!(" and {others} more") };
         match reason {
             _ if !reason.is_fault_of_task() => format!("not landed: {}", reason.headline()),
-            NotLanded::ChecksFailed { .. } if !met.is_empty() => format!(
-                "passed its checks alone and fails them together with {}{more}; sent back",
-                met.join(if others == 0 { " and " } else { ", " })
-            ),
-            NotLanded::ChecksFailed { .. } | NotLanded::Conflict { .. } | NotLanded::Moved { .. } => {
+            NotLanded::ChecksFailed { failed_before, .. } if !met.is_empty() => {
+                let alone = if *failed_before {
+                    "fails the checks"
+                } else {
+                    "passed its checks alone and fails them"
+                };
+                let met = met.join(if others == 0 { " and " } else { ", " });
+                format!("{alone} together with {met}{more}; sent back")
+            }
+            NotLanded::ChecksFailed { .. }
+            | NotLanded::Conflict { .. }
+            | NotLanded::Moved { .. }
+            | NotLanded::StartWithdrawn { .. } => {
                 format!("{}; sent back", reason.headline())
             }
             NotLanded::ProvesNothing { .. }

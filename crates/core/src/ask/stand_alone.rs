@@ -115,6 +115,7 @@ mod tests {
             into,
             files: vec!["src/dates.rs".to_owned()],
             met: Vec::new(),
+            met_commits: Vec::new(),
         }));
         let found =
             DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };

@@ -1,13 +1,12 @@
 //! Why accepted work did not land.
 
-use std::fmt::Write;
-
 use serde::{Deserialize, Serialize};
 
 use crate::base::git_name::{BranchName, CommitId};
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
 use crate::task::attempt::CheckResult;
+use crate::task::met_commits::MetCommits;
 
 /// A task whose work met another's on the way into the branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +27,12 @@ pub enum NotLanded {
         /// Those that failed.
         checks: Vec<CheckResult>,
         met: Vec<MetTask>,
+        /// The person's own commits that it met there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        met_commits: Vec<MetCommits>,
+        /// Its checks failed at the end of its last attempt, too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed_before: bool,
         /// Digest of the checks.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suite: Option<String>,
@@ -39,12 +44,11 @@ pub enum NotLanded {
         into: BranchName,
         files: Vec<String>,
         met: Vec<MetTask>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        met_commits: Vec<MetCommits>,
     },
     /// The task's branch does not lead to the commit that was verified.
-    Moved {
-        verified: CommitId,
-        tip: CommitId,
-    },
+    Moved { verified: CommitId, tip: CommitId },
     /// The commands that verify the task pass without it too, and no person has accepted it.
     ProvesNothing {
         /// What the task started from.
@@ -52,21 +56,27 @@ pub enum NotLanded {
         commands: Vec<NonBlank>,
     },
     /// It was started on the work of a task that has been cancelled since, and contains it.
-    RestsOnCancelled {
-        task_id: TaskId,
-    },
+    RestsOnCancelled { task_id: TaskId },
     /// The checks fail on the branch even without this work.
-    BranchFails {
-        into: BranchName,
-        base: CommitId,
-        checks: Vec<CheckResult>,
-    },
+    BranchFails { into: BranchName, base: CommitId, checks: Vec<CheckResult> },
     /// The checks fail on the branch together with the person's own commits that the work started from, even without it.
     StartFails {
         into: BranchName,
         /// The person's commit.
         base: CommitId,
         checks: Vec<CheckResult>,
+        /// The files in which that commit conflicts with the branch; then nothing was checked.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<String>,
+    },
+    /// It started from commits of the person's own that no branch has any more.
+    StartWithdrawn {
+        /// The branch that the work is to be put on instead.
+        onto: BranchName,
+        /// The person's commit that it started from.
+        base: CommitId,
+        /// Each commit that was withdrawn, with its subject, newest first.
+        commits: Vec<String>,
     },
 }
 
@@ -76,7 +86,7 @@ impl NotLanded {
         match self {
             // Whether the files that judge it may change is a person's decision.
             Self::ChecksFailed { protected, .. } => protected.is_empty(),
-            Self::Conflict { .. } | Self::Moved { .. } => true,
+            Self::Conflict { .. } | Self::Moved { .. } | Self::StartWithdrawn { .. } => true,
             Self::BranchFails { .. }
             | Self::StartFails { .. }
             | Self::ProvesNothing { .. }
@@ -92,7 +102,8 @@ impl NotLanded {
             | Self::Conflict { .. }
             | Self::Moved { .. }
             | Self::ProvesNothing { .. }
-            | Self::RestsOnCancelled { .. } => false,
+            | Self::RestsOnCancelled { .. }
+            | Self::StartWithdrawn { .. } => false,
         }
     }
 
@@ -102,6 +113,19 @@ impl NotLanded {
             Self::Moved { .. }
             | Self::BranchFails { .. }
             | Self::StartFails { .. }
+            | Self::StartWithdrawn { .. }
+            | Self::ProvesNothing { .. }
+            | Self::RestsOnCancelled { .. } => &[],
+        }
+    }
+
+    pub fn met_commits(&self) -> &[MetCommits] {
+        match self {
+            Self::ChecksFailed { met_commits, .. } | Self::Conflict { met_commits, .. } => met_commits,
+            Self::Moved { .. }
+            | Self::BranchFails { .. }
+            | Self::StartFails { .. }
+            | Self::StartWithdrawn { .. }
             | Self::ProvesNothing { .. }
             | Self::RestsOnCancelled { .. } => &[],
         }
@@ -116,144 +140,5 @@ impl NotLanded {
             }
             (one, other) => one == other,
         }
-    }
-
-    /// In one line, for lists.
-    pub fn headline(&self) -> String {
-        match self {
-            Self::ChecksFailed { into, checks, met, .. } => {
-                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
-                let verb = if names.len() == 1 { "check fails" } else { "checks fail" };
-                format!("{verb} on {into}{}: {}", together_with(met), names.join(", "))
-            }
-            Self::Conflict { into, files, met } => {
-                format!("conflicts with {into}{} in {}", together_with(met), files.join(", "))
-            }
-            Self::Moved { .. } => "its branch has moved since it was verified".to_owned(),
-            Self::ProvesNothing { commands, .. } => {
-                format!(
-                    "what verifies it passes without the work too, so a person decides: {}",
-                    list(commands)
-                )
-            }
-            Self::RestsOnCancelled { task_id } => {
-                format!("it contains the work of {task_id}, which was cancelled")
-            }
-            Self::BranchFails { into, checks, .. } => {
-                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
-                format!("{into} itself fails its checks ({}), without this task", names.join(", "))
-            }
-            Self::StartFails { into, base, checks } => {
-                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
-                format!(
-                    "your commit {}, which it started from, fails the checks of {into} ({}), without this task",
-                    base.short(),
-                    names.join(", ")
-                )
-            }
-        }
-    }
-
-    /// Everything that is known, for an agent or a person who has to deal with it.
-    pub fn describe(&self) -> String {
-        let mut text = String::new();
-        match self {
-            Self::ChecksFailed { into, base, checks, met, protected, .. } => {
-                let _ = writeln!(
-                    text,
-                    "The checks pass on the branch {into} (at {base}) and fail on it together with this work."
-                );
-                if !protected.is_empty() {
-                    let _ = writeln!(
-                        text,
-                        "The work changes protected files, which the checks take from the branch: {}. A person decides: forced once \
-                         more it is merged past the checks.",
-                        protected.join(", ")
-                    );
-                }
-                list_met(&mut text, met);
-                print_checks(&mut text, checks);
-            }
-            Self::Conflict { into, files, met } => {
-                let _ = writeln!(
-                    text,
-                    "These files conflict with the branch {into}, which it is to be merged into:"
-                );
-                for file in files {
-                    let _ = writeln!(text, "- {file}");
-                }
-                list_met(&mut text, met);
-            }
-            Self::Moved { verified, tip } => {
-                let _ = writeln!(
-                    text,
-                    "The branch of the task has moved since it was verified: it was at {verified} and is at {tip}."
-                );
-            }
-            Self::ProvesNothing { base, commands } => {
-                let _ = writeln!(
-                    text,
-                    "The commands that are to verify this task pass on {base}, where it started, so they do not show that it is \
-                     done: {}. Look at the work, and accept or reject it.",
-                    list(commands)
-                );
-            }
-            Self::RestsOnCancelled { task_id } => {
-                let _ = writeln!(
-                    text,
-                    "It was started on the work of {task_id} and contains it, and {task_id} was cancelled before it landed. Bring \
-                     that one back (baton task retry {task_id}), or cancel this one and add it anew."
-                );
-            }
-            Self::BranchFails { into, base, checks } => {
-                let _ = writeln!(
-                    text,
-                    "The checks fail on the branch {into} (at {base}) even without this work. It waits and lands when the branch \
-                     passes again."
-                );
-                print_checks(&mut text, checks);
-            }
-            Self::StartFails { into, base, checks } => {
-                let _ = writeln!(
-                    text,
-                    "The work started from the commit {base} of your own branch, and the checks fail on the branch {into} together \
-                     with that commit, even without this work. Repair your branch and merge {into} into it; the work then lands by itself."
-                );
-                print_checks(&mut text, checks);
-            }
-        }
-        text
-    }
-}
-
-fn list(commands: &[NonBlank]) -> String {
-    commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn together_with(met: &[MetTask]) -> String {
-    match met {
-        [] => String::new(),
-        [only] => format!(" together with {}", only.task_id),
-        [.., last] => format!(" together with {} and {} more", last.task_id, met.len() - 1),
-    }
-}
-
-fn list_met(text: &mut String, met: &[MetTask]) {
-    if met.is_empty() {
-        return;
-    }
-    text.push_str("\nWork of other tasks that it met there, newest last:\n");
-    for MetTask { task_id, title } in met {
-        let _ = writeln!(text, "- {task_id}: {title}");
-    }
-}
-
-fn print_checks(text: &mut String, checks: &[CheckResult]) {
-    for CheckResult { name, exit_code, output_tail, .. } in checks {
-        let _ = write!(
-            text,
-            "\nThe check \"{name}\" ended with exit code {exit_code}:\n{}\n",
-            output_tail.trim_end()
-        );
     }
 }

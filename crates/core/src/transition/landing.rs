@@ -119,7 +119,8 @@ pub(crate) fn cannot_land(reason: &NotLanded) -> QuestionDraft {
         | NotLanded::ProvesNothing { .. }
         | NotLanded::RestsOnCancelled { .. }
         | NotLanded::BranchFails { .. }
-        | NotLanded::StartFails { .. } => "The work was accepted and could not be merged",
+        | NotLanded::StartFails { .. }
+        | NotLanded::StartWithdrawn { .. } => "The work was accepted and could not be merged",
     };
     let rest = format!(
         ", again after its agent tried to fix that. How should the agent fix it? What you write is given to it, and it \

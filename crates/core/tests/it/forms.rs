@@ -380,7 +380,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_revised","revision":{"title":"Fix the log-in"},"task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_sent_back","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"commit":"0123456789abcdef0123456789abcdef01234567","into":"baton/next","met":[{"task_id":"TASK-0000000e","title":"Rename the login"}],"protected":["tests/login.rs"],"suite":"0123abcd","why":"checks_failed"},"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"task_sent_back","reason":{"base":"0123456789abcdef0123456789abcdef01234567","checks":[{"exit_code":1,"name":"test","output_tail":"1 failed"}],"commit":"0123456789abcdef0123456789abcdef01234567","failed_before":true,"into":"baton/next","met":[{"task_id":"TASK-0000000e","title":"Rename the login"}],"met_commits":[{"branch":"main","from":"0123456789abcdef0123456789abcdef01234567","subjects":["0123456 Rename the login page"],"to":"0123456789abcdef0123456789abcdef01234567"}],"protected":["tests/login.rs"],"suite":"0123abcd","why":"checks_failed"},"task":"TASK-0000000a"}
     "#);
 }
 

@@ -15,6 +15,7 @@ use baton_core::task::attempt::{
     AgentSession, AttemptEnd, AttemptReport, AttemptResult, BlockReason, CheckResult, ErrorCause, Evidence,
     ResultKind, SessionUse,
 };
+use baton_core::task::met_commits::MetCommits;
 use baton_core::task::not_landed::{MetTask, NotLanded};
 use baton_core::task::revision::Revision;
 use baton_core::task::state::StateName;
@@ -207,6 +208,12 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
     let check = CheckResult::new(text("test"), 1, "1 failed");
     let met = vec![MetTask { task_id: TaskId::from_bits(0xE), title: text("Rename the login") }];
     let (into, checks) = (BranchName::integration(), vec![check]);
+    let met_commits = vec![MetCommits {
+        branch: "main".parse().unwrap(),
+        from: commit(),
+        to: commit(),
+        subjects: vec!["0123456 Rename the login page".to_owned()],
+    }];
     vec![
         NotLanded::ChecksFailed {
             into: into.clone(),
@@ -214,15 +221,22 @@ pub(crate) fn not_landed() -> Vec<NotLanded> {
             base: commit(),
             checks: checks.clone(),
             met: met.clone(),
+            met_commits: met_commits.clone(),
+            failed_before: true,
             suite: Some("0123abcd".to_owned()),
             protected: vec!["tests/login.rs".to_owned()],
         },
-        NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met },
+        NotLanded::Conflict { into: into.clone(), files: vec!["src/login.rs".to_owned()], met, met_commits },
         NotLanded::Moved { verified: commit(), tip: commit() },
         NotLanded::ProvesNothing { base: commit(), commands: vec![NonBlank::new("cargo test").unwrap()] },
         NotLanded::RestsOnCancelled { task_id: TaskId::from_bits(0xE) },
         NotLanded::BranchFails { into: into.clone(), base: commit(), checks: checks.clone() },
-        NotLanded::StartFails { into, base: commit(), checks },
+        NotLanded::StartFails { into, base: commit(), checks, conflicts: vec!["src/login.rs".to_owned()] },
+        NotLanded::StartWithdrawn {
+            onto: "main".parse().unwrap(),
+            base: commit(),
+            commits: vec!["0123456 Rename the login page".to_owned()],
+        },
     ]
 }
 
@@ -453,10 +467,7 @@ pub(crate) fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![Command::ForceLand { commit: Some(commit()) }, Command::ForceLand { commit: None }]
         }
         CommandName::DelayLanding => {
-            let is_branch = |reason: &NotLanded| {
-                matches!(reason, NotLanded::BranchFails { .. } | NotLanded::StartFails { .. })
-            };
-            let reasons = not_landed().into_iter().filter(is_branch);
+            let reasons = not_landed().into_iter().filter(NotLanded::is_delay);
             reasons.map(|reason| Command::DelayLanding { reason: Box::new(reason) }).collect()
         }
         CommandName::SendBack => {

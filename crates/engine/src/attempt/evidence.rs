@@ -106,7 +106,7 @@ pub async fn measure(
         cost_micro_usd: spent.cost_micro_usd,
         duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         checks: Vec::new(),
-        base: Some(checkout.base.clone()),
+        base: Some(measured.base.clone()),
         head,
         findings,
     };

@@ -1,7 +1,7 @@
 //! The one instruction for work that came back: what is to be done about it, instead of the whole task again.
 
 use baton_core::ask::question_record::QuestionState;
-use baton_core::base::git_name::CommitId;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::task_type::Deliverable;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::RecipeStep;
@@ -28,6 +28,7 @@ impl StepPrompt<'_> {
                 NotLanded::Moved { .. } => Some(
                     "Look at what is on your branch now, make it do what the task asks, and commit what is missing.".to_owned(),
                 ),
+                NotLanded::StartWithdrawn { onto, base, .. } => Some(move_work(onto, base)),
                 // Nothing the agent could do about.
                 NotLanded::BranchFails { .. }
                 | NotLanded::StartFails { .. }
@@ -131,6 +132,16 @@ const ALONE: &str = "Your work on the task is done, and the checks fail on a fre
      Nothing else has landed since you began, so there is nothing to merge. Look for what your folder has and your commits do \
      not: files that are ignored or were never added, what a set-up or an earlier run left. Make the checks pass on a fresh clone, and \
      commit the result. Baton lands your branch when you are done.";
+
+/// What to do about work that stands on commits which nobody wants any more.
+fn move_work(onto: &BranchName, base: &CommitId) -> String {
+    format!(
+        "Your work on the task is done, and it started from commits that were withdrawn or replaced since (see \"What was wrong \
+         before\"). Run `git rebase --onto {onto} {base}` here, in this clone, so that your branch has your own commits on {onto} \
+         and none of those. Make the work fit what is there now so that the checks pass, and commit the result. Baton lands your \
+         branch when you are done."
+    )
+}
 
 /// What to do about work that does not go together with its branch. It is the one exception to "do not merge".
 fn resolve(merge: &str) -> String {

@@ -268,6 +268,9 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
         NotLanded::Moved { .. } => {
             "The work was accepted and sent back, because its branch has moved since it was checked"
         }
+        NotLanded::StartWithdrawn { .. } => {
+            "The work was accepted and sent back, because of the commits it started from"
+        }
         // Nothing the agent could do about.
         NotLanded::BranchFails { .. }
         | NotLanded::StartFails { .. }

@@ -33,6 +33,7 @@ pub use command::program::Git;
 pub use command::progress::{FilesWritten, Watcher};
 pub use command::version::GitVersion;
 pub use error::GitError;
+pub(crate) use repository::brought::brings_in_line;
 pub(crate) use repository::definitions::CommitFiles;
 pub use repository::merge::{MergeSpec, Merged};
 pub use repository::protected::ProtectedCommit;

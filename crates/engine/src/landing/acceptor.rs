@@ -28,6 +28,7 @@ use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
+use crate::landing::withdrawn::withdrawn_start;
 use crate::projects::Projects;
 use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
@@ -104,6 +105,8 @@ impl Acceptor {
             (false, force) => Command::Accept { force },
             (true, false) => Command::EnterLane { force },
             // That a person has looked at it closely says nothing about the checks: those are forced by a second decision.
+            // In the lane it would be sent back for what the person takes with it.
+            (true, true) if self.is_on_withdrawn(&task).await? => Command::ForceLand { commit: None },
             (true, true) if (needs_force(&task) || refused.is_some()) && !has_failed_by_force(&task) => {
                 Command::EnterLane { force }
             }
@@ -140,8 +143,9 @@ impl Acceptor {
                 for file in &files {
                     let _ = writeln!(text, "- {file}");
                 }
+                let (met, met_commits) = (Vec::new(), Vec::new());
                 let reason =
-                    NotLanded::Conflict { into: landing.branch, files: files.clone(), met: Vec::new() };
+                    NotLanded::Conflict { into: landing.branch, files: files.clone(), met, met_commits };
                 self.send_back(&task, &text, reason).await?;
                 return Ok(Accepted::Conflicted { files });
             }
@@ -177,6 +181,13 @@ impl Acceptor {
     async fn has_branch(&self, task: &Task) -> Result<bool, EngineError> {
         let (worktrees, _) = self.projects.repository_as_shared(task).await?;
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
+    }
+
+    /// Whether it contains commits that the person has withdrawn.
+    async fn is_on_withdrawn(&self, task: &Task) -> Result<bool, EngineError> {
+        let (worktrees, into) = self.projects.repository(task).await?;
+        let tip = worktrees.repository().tip_of_existing(&into).await?;
+        Ok(withdrawn_start(&worktrees, &tip, task).await?.is_some())
     }
 
     /// What would keep this task from being accepted, apart from its state: its branch cannot be moved, its work has not

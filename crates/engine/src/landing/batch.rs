@@ -9,7 +9,7 @@ use baton_core::task::Task;
 use baton_core::task::state::TaskState;
 
 use crate::base::error::EngineError;
-use crate::git::{MergeSpec, Stacked, Worktrees};
+use crate::git::{MergeSpec, Stacked, Worktrees, brings_in_line};
 use crate::landing::acceptor::verified_head;
 use crate::projects::trunk::BranchTip;
 
@@ -157,7 +157,7 @@ impl Batch {
         let mut text = message(&specs);
         let mut parents = vec![&self.tip];
         if self.brings_in() {
-            let _ = write!(text, "\n\nBrings in {} at {}.", self.ground.branch, self.ground.commit);
+            let _ = write!(text, "\n\n{}", brings_in_line(&self.ground.branch, &self.ground.commit));
             parents.push(&self.ground.commit);
         }
         parents.extend(specs.iter().filter_map(|spec| spec.head.as_ref()));

@@ -1,17 +1,48 @@
-//! What leaves a lane, or waits in it, before anything of it is checked: work that is in the branch already, that has moved, or that
-//! cannot be merged.
+//! What leaves a lane, or waits in it, before anything of it is checked: work that is in the branch already, that has moved, that
+//! stands on withdrawn commits, or that cannot be merged.
 
+use baton_core::base::git_name::CommitId;
+use baton_core::base::text::NonBlank;
+use baton_core::task::Task;
+use baton_core::task::attempt::CheckResult;
 use baton_core::task::not_landed::NotLanded;
 
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
-use crate::landing::batch::Batch;
+use crate::landing::batch::{Batch, LandingCandidate};
 use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
 use crate::landing::met;
-use crate::landing::start::StartState;
+use crate::landing::start::{StartState, unlanded_start};
+use crate::landing::withdrawn::{WithdrawnStart, withdrawn_start};
+use crate::projects::landing_rules::LandingRules;
+use crate::projects::trunk::BranchTip;
+use crate::settings::SettingsError;
 
 impl Lander {
+    /// Sends back what stands on commits that the person has withdrawn: they would land with it. True if anything was.
+    pub(crate) async fn send_back_withdrawn(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        at_tip: &BranchTip,
+        waiting: &[Task],
+    ) -> Result<bool, EngineError> {
+        let mut has_left = false;
+        for task in waiting {
+            let Some(WithdrawnStart { base, commits }) =
+                withdrawn_start(worktrees, &at_tip.commit, task).await?
+            else {
+                continue;
+            };
+            let trunk = self.projects.trunk(worktrees, lane.project.as_ref()).await?;
+            let onto = trunk.unwrap_or_else(|| at_tip.clone()).branch;
+            self.send_back(task, NotLanded::StartWithdrawn { onto, base, commits }).await?;
+            has_left = true;
+        }
+        Ok(has_left)
+    }
+
     /// What needs no check. True if the lane has to be looked at again.
     pub(crate) async fn settle_early(
         &self,
@@ -41,12 +72,76 @@ impl Lander {
                     }
                 }
             }
+            if let Some(reason) = self.start_conflicts(lane, worktrees, batch, candidate).await? {
+                self.delay(&candidate.task, reason).await?;
+                round.delayed.insert((candidate.task.id(), batch.ground.commit.clone()));
+                continue;
+            }
             let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
             let met = met::touching(&self.tasks, worktrees, met, files).await?;
+            let met_commits = met::find_commits(worktrees, candidate, batch).await?;
+            let met_commits = met::commits_touching(worktrees, met_commits, files).await?;
             let into = batch.ground.branch.clone();
-            let reason = NotLanded::Conflict { into, files: files.clone(), met };
+            let reason = NotLanded::Conflict { into, files: files.clone(), met, met_commits };
             self.send_back(&candidate.task, reason).await?;
         }
+        for (candidate, tree) in &batch.members {
+            if let Some(reason) = self.start_is_unreadable(lane, worktrees, batch, candidate, tree).await? {
+                self.delay(&candidate.task, reason).await?;
+                round.delayed.insert((candidate.task.id(), batch.ground.commit.clone()));
+                return Ok(true);
+            }
+        }
         Ok(!batch.merged.is_empty() || !batch.moved.is_empty() || !batch.conflicts.is_empty())
+    }
+
+    /// Whether the person's commit that the work started from conflicts with the branch by itself.
+    async fn start_conflicts(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        candidate: &LandingCandidate,
+    ) -> Result<Option<NotLanded>, EngineError> {
+        let Some(start) = unlanded_start(worktrees, batch, candidate).await? else { return Ok(None) };
+        let merged = worktrees.merge_trees(&candidate.spec, &batch.ground.commit, &start).await?;
+        Ok(merged.err().map(|files| NotLanded::StartFails {
+            into: lane.key.branch.clone(),
+            base: start,
+            checks: Vec::new(),
+            conflicts: files.iter().map(|file| file.display().to_string()).collect(),
+        }))
+    }
+
+    /// Whether the branch would get settings that cannot be read from the person's commit that the work started from.
+    async fn start_is_unreadable(
+        &self,
+        lane: &Lane,
+        worktrees: &Worktrees,
+        batch: &Batch,
+        candidate: &LandingCandidate,
+        tree: &CommitId,
+    ) -> Result<Option<NotLanded>, EngineError> {
+        let Some(start) = unlanded_start(worktrees, batch, candidate).await? else { return Ok(None) };
+        let rules = |commit: CommitId| async move {
+            self.projects.rules_at(&self.settings, worktrees, &batch.ground.branch, &commit).await
+        };
+        if unreadable(rules(tree.clone()).await)?.is_none() {
+            return Ok(None);
+        }
+        let Some(error) = unreadable(rules(start.clone()).await)? else { return Ok(None) };
+        let name = NonBlank::or(".agent/baton.toml", candidate.task.spec().title.clone());
+        let checks = vec![CheckResult::new(name, 1, error.to_string())];
+        let into = lane.key.branch.clone();
+        Ok(Some(NotLanded::StartFails { into, base: start, checks, conflicts: Vec::new() }))
+    }
+}
+
+/// Why rules cannot be read, if that is so.
+fn unreadable(rules: Result<LandingRules, EngineError>) -> Result<Option<EngineError>, EngineError> {
+    match rules {
+        Ok(_) => Ok(None),
+        Err(error) if error.is::<SettingsError>() => Ok(Some(error)),
+        Err(error) => Err(error),
     }
 }

@@ -23,7 +23,7 @@ pub enum LandingError {
     BranchFails { branch: BranchName, tip: CommitId, tasks: usize },
     /// Nobody's work is at fault here either.
     #[error(
-        "accepted work for {branch} started from commits of your own branch that fail its checks; tasks that wait: {tasks}"
+        "accepted work for {branch} started from commits of your own branch that fail its checks or do not fit it; tasks that wait: {tasks}"
     )]
     StartFails { branch: BranchName, tasks: usize },
     #[error("the lane is empty")]
@@ -69,7 +69,7 @@ failure! {
             Self::RestsOnCancelled { .. } => "bring that one back: baton task retry; or cancel this one and add it anew",
             Self::OnRefused { .. } => "look at all that it would merge: baton task diff TASK; then merge it with --force, or reject it and say what to leave out",
             Self::BranchFails { .. } => "repair the branch, and what waits lands; or take a task past the checks: baton accept TASK --force",
-            Self::StartFails { .. } => "repair your branch and merge the other into it: git merge baton/next; what waits then lands",
+            Self::StartFails { .. } => "repair your branch by another commit and merge the other into it: git merge baton/next; what waits then lands. A commit that you replace (git commit --amend) sends the work back to its agent, which puts it on your branch",
             Self::EmptyLane => "nothing waits to land there any more",
             Self::NoReviewer { .. } => "name another agent under [roles.verify], or accept the task yourself",
             Self::TooLongToReview { .. } => "look at the work and accept or reject it yourself",
@@ -119,9 +119,9 @@ explained! { LandingError {
     },
     Self::StartFails { .. } => Explanation {
         code: "start_fails",
-        means: "The accepted work started from commits of your own branch that have not landed, and the checks fail with those commits even without the work. Nothing is sent back; what was accepted waits.",
-        cause: "Agents start from your newest commits. Those fail the checks, or fail them together with what has landed since.",
-        next: "Repair your branch and run `git merge baton/next` on it: what waits then lands together with your repair. `baton accept TASK --force` takes a task past the checks.",
+        means: "The accepted work started from commits of your own branch that have not landed, and the checks fail with those commits even without the work, or the commits conflict with the branch. Nothing is sent back; what was accepted waits.",
+        cause: "Agents start from your newest commits. Those fail the checks, or fail them or conflict together with what has landed since; or their settings cannot be read.",
+        next: "Repair your branch by another commit and run `git merge baton/next` on it: what waits then lands together with your repair. If you replace the commit (`git commit --amend`, `git rebase`) or take it back, the task goes back to its agent, which puts the work on your branch. `baton accept TASK --force` takes a task past the checks.",
     },
     Self::EmptyLane => Explanation {
         code: "empty_lane",

@@ -1,12 +1,14 @@
-//! Which tasks a candidate met on its way: those that are in the branch and not in its own history, and those before it.
+//! Which tasks and which of the person's commits a candidate met on its way: those that are in the branch and not in its own history, and those before it.
 
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;
+use baton_core::task::met_commits::MetCommits;
 use baton_core::task::not_landed::MetTask;
 
 use crate::base::error::EngineError;
 use crate::git::Worktrees;
-use crate::landing::batch::LandingCandidate;
+use crate::landing::batch::{Batch, LandingCandidate};
+use crate::projects::trunk::BranchTip;
 use crate::tasks::service::TaskService;
 
 /// More would not fit into a prompt. The newest are kept.
@@ -47,6 +49,36 @@ pub(crate) async fn touching(
     }
     let named: Vec<MetTask> = met.iter().filter(|met| touching.contains(&met.task_id)).cloned().collect();
     Ok(if named.is_empty() { met } else { named })
+}
+
+/// The person's own commits that it met: those that came into the branch with other work, and those that are to come in with it.
+pub(crate) async fn find_commits(
+    worktrees: &Worktrees,
+    candidate: &LandingCandidate,
+    batch: &Batch,
+) -> Result<Vec<MetCommits>, EngineError> {
+    let Some(head) = &candidate.spec.head else { return Ok(Vec::new()) };
+    let mut met = worktrees.brought_in_since(head, &batch.tip).await?;
+    if batch.brings_in() {
+        let BranchTip { branch, commit } = batch.ground.clone();
+        met.extend(worktrees.commits_met(head, branch, batch.tip.clone(), commit).await?);
+    }
+    Ok(met.split_off(met.len().saturating_sub(MET_MAX)))
+}
+
+/// Of these, the ones that changed one of the files.
+pub(crate) async fn commits_touching(
+    worktrees: &Worktrees,
+    met: Vec<MetCommits>,
+    files: &[String],
+) -> Result<Vec<MetCommits>, EngineError> {
+    let mut touching = Vec::new();
+    for one in &met {
+        if worktrees.repository().changes_any(&one.from, &one.to, files).await? {
+            touching.push(one.clone());
+        }
+    }
+    Ok(touching)
 }
 
 /// The tasks that merge commits name, in order, each once.

@@ -10,14 +10,22 @@ use baton_core::task::state::{Provisional, ReviewMark, TaskState};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::landing::withdrawn::withdrawn_start;
 use crate::projects::Projects;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkStanding {
     /// The branch that the work is for.
     pub into: BranchName,
-    /// The commits of that branch since the one that the work was measured from.
+    /// The person's own branch, where that is ahead and the work is merged on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<BranchName>,
+    /// The commits of the branch that it is merged on since the one that the work was measured from.
     pub moved_by: u32,
+    /// The person's commits that it started from and that no branch has any more, each with its subject. Accepted, the work goes
+    /// back to its agent to leave them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<String>,
     /// Why the policy does not accept it by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_because: Option<String>,
@@ -29,36 +37,56 @@ impl WorkStanding {
         let (TaskState::Provisional(_) | TaskState::Landing(_)) = task.state() else { return Ok(None) };
         let project = projects.project(task).await?;
         let into = project.as_ref().map_or_else(BranchName::integration, Project::branch);
-        let moved_by = moved_by(projects, project.as_ref(), &into, task).await?;
-        let waits_because = waits_because(projects, task).await;
-        Ok(Some(Self { into, moved_by, waits_because }))
+        let mut standing =
+            Self { into, ahead: None, moved_by: 0, withdrawn: Vec::new(), waits_because: None };
+        standing.look_at_branches(projects, project.as_ref(), task).await?;
+        standing.waits_because = waits_because(projects, task).await;
+        Ok(Some(standing))
+    }
+
+    /// As far as they are known on this machine.
+    async fn look_at_branches(
+        &mut self,
+        projects: &Projects,
+        project: Option<&Project>,
+        task: &Task,
+    ) -> Result<(), EngineError> {
+        let end = task.ledger().last_end.as_ref();
+        let Some(base) = end.and_then(|end| end.verified.base.as_ref()) else { return Ok(()) };
+        let source = projects.source(project);
+        if !projects.folder_of(&source).is_dir() {
+            return Ok(());
+        }
+        let worktrees = projects.open_source(&source).await?;
+        let repository = worktrees.repository();
+        let Some(tip) = repository.tip(&self.into).await? else { return Ok(()) };
+        let withdrawn = withdrawn_start(&worktrees, &tip, task).await?;
+        self.withdrawn = withdrawn.map(|start| start.commits).unwrap_or_default();
+        let trunk = projects.trunk(&worktrees, project).await?.filter(|trunk| trunk.commit != tip);
+        let ground = trunk.as_ref().map_or(&tip, |trunk| &trunk.commit);
+        if let Some(base) = repository.commit_at(base.as_str()).await? {
+            self.moved_by = repository.steps_between(&base, ground).await?;
+        }
+        self.ahead = trunk.map(|trunk| trunk.branch);
+        Ok(())
     }
 
     /// In one line, if it has moved.
     pub fn moved(&self) -> Option<String> {
         let commits = pluralize(u64::from(self.moved_by), "commit");
-        (self.moved_by > 0).then(|| format!("{} has moved since: {commits}", self.into))
+        let branch = self.ahead.as_ref().unwrap_or(&self.into);
+        (self.moved_by > 0).then(|| format!("{branch} has moved since: {commits}"))
     }
-}
 
-/// As far as it is known on this machine.
-async fn moved_by(
-    projects: &Projects,
-    project: Option<&Project>,
-    into: &BranchName,
-    task: &Task,
-) -> Result<u32, EngineError> {
-    let end = task.ledger().last_end.as_ref();
-    let Some(base) = end.and_then(|end| end.verified.base.as_ref()) else { return Ok(0) };
-    let source = projects.source(project);
-    if !projects.folder_of(&source).is_dir() {
-        return Ok(0);
-    }
-    let worktrees = projects.open_source(&source).await?;
-    let repository = worktrees.repository();
-    match (repository.tip(into).await?, repository.commit_at(base.as_str()).await?) {
-        (Some(tip), Some(base)) => Ok(repository.steps_between(&base, &tip).await?),
-        _ => Ok(0),
+    /// In one sentence, if it stands on commits that were withdrawn.
+    pub fn on_withdrawn(&self) -> Option<String> {
+        (!self.withdrawn.is_empty()).then(|| {
+            format!(
+                "It started from commits that are on no branch of yours any more: {}. Accepted, it goes back to its agent, which \
+                 leaves them out; forced, it lands with them.",
+                self.withdrawn.join("; ")
+            )
+        })
     }
 }
 

@@ -55,6 +55,7 @@ impl Lander {
                 into: lane.key.branch.clone(),
                 base: start,
                 checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
+                conflicts: Vec::new(),
             })),
             TreeState::Unknown | TreeState::Suspect => {
                 let subject = VerdictSubject::Before;
@@ -149,7 +150,7 @@ fn accepted_at(candidate: &LandingCandidate) -> Timestamp {
 }
 
 /// The person's commit that the work started from, if the branch does not have it.
-async fn unlanded_start(
+pub(crate) async fn unlanded_start(
     worktrees: &Worktrees,
     batch: &Batch,
     candidate: &LandingCandidate,

@@ -84,6 +84,8 @@ impl Lander {
                     base: batch.ground.commit.clone(),
                     checks: verdict.map(|verdict| verdict.failed()).unwrap_or_default(),
                     met: met::find(&self.tasks, worktrees, first, &batch.tip).await?,
+                    met_commits: met::find_commits(worktrees, first, batch).await?,
+                    failed_before: has_failed(&first.task),
                     suite: Some(suites[1].digest.clone()),
                     protected: suites[1]
                         .judged
@@ -224,6 +226,12 @@ impl Lander {
         }
         Ok(suites)
     }
+}
+
+/// Whether its checks failed at the end of its last attempt.
+fn has_failed(task: &Task) -> bool {
+    let end = task.ledger().last_end.as_ref();
+    end.is_some_and(|end| end.verified.checks.iter().any(|check| check.exit_code != 0))
 }
 
 /// When the last of these was accepted. For the tip alone: when the first was, for whose sake it is looked at.

@@ -173,7 +173,8 @@ impl TaskLanding {
             | NotLanded::ProvesNothing { .. }
             | NotLanded::RestsOnCancelled { .. }
             | NotLanded::BranchFails { .. }
-            | NotLanded::StartFails { .. } => Self::SentBack {
+            | NotLanded::StartFails { .. }
+            | NotLanded::StartWithdrawn { .. } => Self::SentBack {
                 at,
                 reason: headline,
                 commit: None,
@@ -228,7 +229,7 @@ impl TaskLanding {
                 let verified: Vec<String> = verified.iter().map(|one| format!("; {one}")).collect();
                 format!("landed with {commit}: {}{}", evidence.sentence(), verified.concat())
             }
-            Self::Landed { commit, .. } => format!("landed with {commit}"),
+            Self::Landed { commit, .. } => format!("landed with {commit}, without a run of the checks"),
             Self::Forced { by, .. } => format!("landed by force of {by}, without its checks"),
         }
     }

@@ -12,6 +12,7 @@ use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::ground::{started_before, waits_for};
 use crate::landing::lanes::{self, LaneKey};
+use crate::landing::withdrawn::{WithdrawnStart, withdrawn_start};
 use crate::projects::Projects;
 use crate::projects::trunk::BranchTip;
 
@@ -36,12 +37,18 @@ pub enum TrialMerge {
     },
     /// Its branch does not lead to what was verified.
     Moved,
+    /// It started from commits of the person's that no branch has any more, each with its subject.
+    OnWithdrawn {
+        commits: Vec<String>,
+    },
 }
 
-/// Merges these tasks in this order, each on the branch of its lane and those before it there.
+/// Merges these tasks in this order, each on the branch of its lane and those before it there. What is forced is merged with
+/// everything it contains.
 pub async fn merge(
     projects: &Projects,
     tasks: Vec<Task>,
+    is_forced: bool,
 ) -> Result<BTreeMap<TaskId, TrialMerge>, EngineError> {
     let mut lanes: BTreeMap<LaneKey, Vec<Task>> = BTreeMap::new();
     for task in tasks {
@@ -67,7 +74,16 @@ pub async fn merge(
                 .extend(tasks.iter().map(|task| (task.id(), TrialMerge::Fits { into: key.branch.clone() })));
             continue;
         };
-        let batch = Batch::build(&worktrees, &key.branch, tip, ground, tasks).await?;
+        let mut fresh = Vec::new();
+        for task in tasks {
+            match withdrawn_start(&worktrees, &tip, &task).await?.filter(|_| !is_forced) {
+                Some(WithdrawnStart { commits, .. }) => {
+                    merged.insert(task.id(), TrialMerge::OnWithdrawn { commits });
+                }
+                None => fresh.push(task),
+            }
+        }
+        let batch = Batch::build(&worktrees, &key.branch, tip, ground, fresh).await?;
         let without = fitting_without(&worktrees, &key, &batch).await?;
         let waiting = lanes::waiting(projects, &key).await?;
         let is_red = waiting.iter().any(|task| waits_for(task, &batch.ground.commit));

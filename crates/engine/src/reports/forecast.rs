@@ -59,7 +59,7 @@ pub async fn preview(
             accepted.push(task);
         }
     }
-    let mut merges = trial::merge(projects, accepted).await?;
+    let mut merges = trial::merge(projects, accepted, force).await?;
     let does_merge =
         |merge: Option<&TrialMerge>| matches!(merge, Some(TrialMerge::Nothing | TrialMerge::Fits { .. }));
     let fitting: Vec<TaskId> = ids.iter().copied().filter(|id| does_merge(merges.get(id))).collect();

@@ -50,7 +50,8 @@ pub(super) async fn show(
                 let (starts, conflicts) = match fate {
                     AcceptForecast::Accepted { starts, .. } => (&starts[..], &[][..]),
                     AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
-                    AcceptForecast::Recycled
+                    AcceptForecast::OnWithdrawn(_)
+                    | AcceptForecast::Recycled
                     | AcceptForecast::BurnedOut
                     | AcceptForecast::LeftOut(_)
                     | AcceptForecast::Refused(_) => (&[][..], &[][..]),
@@ -59,6 +60,9 @@ pub(super) async fn show(
                     json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts });
                 if let AcceptForecast::Conflict { lands_without: Some(into), .. } = fate {
                     line["lands_without_your_commits_on"] = json!(into);
+                }
+                if let AcceptForecast::OnWithdrawn(commits) = fate {
+                    line["withdrawn"] = json!(commits);
                 }
                 if let AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) = fate {
                     line["reason"] = json!(why);
@@ -92,6 +96,13 @@ pub(super) async fn show(
                 }
                 text.push('\n');
             }
+            AcceptForecast::OnWithdrawn(commits) => {
+                let commits = commits.join("; ");
+                let _ = writeln!(
+                    text,
+                    ": it started from commits that are on no branch of yours any more: {commits}"
+                );
+            }
             AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) => {
                 let _ = writeln!(text, ": {why}");
             }
@@ -121,6 +132,8 @@ enum AcceptForecast {
         /// Where it lands if the person's own commits, which it conflicts with, fail the checks.
         lands_without: Option<BranchName>,
     },
+    /// Its agent puts it on the person's branch without these commits first.
+    OnWithdrawn(Vec<String>),
     Recycled,
     BurnedOut,
     /// Not taken with all others: a person has to look at it.
@@ -144,6 +157,7 @@ impl AcceptForecast {
             (None, Some(TrialMerge::Moved)) => {
                 Self::Refused("its branch has moved since it was verified".to_owned())
             }
+            (None, Some(TrialMerge::OnWithdrawn { commits })) => Self::OnWithdrawn(commits),
             (None, Some(TrialMerge::Conflict { into, with, files, is_with_earlier, fits_without })) => {
                 let lands_without = fits_without.then_some(into);
                 Self::Conflict { files, is_with_earlier, with, lands_without }
@@ -160,7 +174,7 @@ impl AcceptForecast {
     const fn word(&self) -> &'static str {
         match self {
             Self::Accepted { .. } => "accepted",
-            Self::Conflict { .. } => "sent back",
+            Self::Conflict { .. } | Self::OnWithdrawn(_) => "sent back",
             Self::Recycled => "recycled",
             Self::BurnedOut => "reported as burned out",
             Self::LeftOut(_) => "left out",

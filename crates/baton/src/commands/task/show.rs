@@ -95,7 +95,7 @@ pub(crate) fn render(view: &TaskView) -> String {
         }
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
-        let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());
+        let _ = writeln!(text, "\nReported: {}", reported.result.kind().as_str().replace('_', " "));
         // The only place that shows why an agent did not start.
         if let AttemptResult::Error { message, .. } = &reported.result {
             let _ = writeln!(text, "{}", message.trim_end());
@@ -106,14 +106,24 @@ pub(crate) fn render(view: &TaskView) -> String {
         text.push_str(&render_note(note, &view.state));
     }
     text.push_str(&render_reasons_to_look(summary));
-    if let Some(reason) = view.standing.as_ref().and_then(|standing| standing.waits_because.as_ref()) {
-        let _ = writeln!(text, "\nWaits for you: {reason}");
-    }
+    text.push_str(&view.standing.as_ref().map(render_standing).unwrap_or_default());
     if let Some(next) = next_step(view) {
         let _ = writeln!(text, "\n{next}");
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}
+
+/// What has happened around finished work, and what keeps a policy from it.
+fn render_standing(standing: &WorkStanding) -> String {
+    let mut text = String::new();
+    if let Some(withdrawn) = standing.on_withdrawn() {
+        let _ = writeln!(text, "\n{withdrawn}");
+    }
+    if let Some(reason) = &standing.waits_because {
+        let _ = writeln!(text, "\nWaits for you: {reason}");
     }
     text
 }

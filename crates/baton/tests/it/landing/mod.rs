@@ -16,6 +16,7 @@ mod protected;
 mod red;
 mod said;
 mod watching;
+mod withdrawn;
 
 use serde_json::Value;
 

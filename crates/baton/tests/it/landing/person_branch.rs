@@ -15,12 +15,12 @@ pub(super) fn commit(repo: &TestRepo, file: &str) -> String {
     repo.git(&["rev-parse", "HEAD"])
 }
 
-fn repair(repo: &TestRepo) {
+pub(super) fn repair(repo: &TestRepo) {
     repo.git(&["rm", "-q", "broken"]);
     repo.git(&["commit", "-q", "-m", "Repair it"]);
 }
 
-fn next(repo: &TestRepo) -> String {
+pub(super) fn next(repo: &TestRepo) -> String {
     repo.git(&["rev-parse", "baton/next"])
 }
 
@@ -28,7 +28,7 @@ pub(super) fn files(repo: &TestRepo, branch: &str) -> Vec<String> {
     repo.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
 }
 
-fn land_one(repo: &TestRepo, title: &str) {
+pub(super) fn land_one(repo: &TestRepo, title: &str) {
     let task = repo.add(title, &[]);
     repo.work_until(&[(&task, "provisional")]);
     repo.stdout(&["accept", &task]);

@@ -1,7 +1,7 @@
 //! What becomes of work that does not go together with commits of the person's own.
 
-use super::person_branch::{CHECK, commit, files};
-use super::{adding_agent, assert_green, has_event};
+use super::person_branch::{CHECK, commit, files, next, repair};
+use super::{NOT_BOTH, adding_agent, assert_green, has_event};
 use crate::engine::test_repo::{TestRepo, read};
 
 /// The person changes the same file as the task, with or without something that fails the checks.
@@ -58,6 +58,7 @@ fn a_dry_run_knows_that_the_persons_commits_fail_once_they_have() {
     assert_eq!(preview["preview"][0]["would_be"], "accepted", "{preview:#}");
     repo.stdout(&["accept", &old]);
     assert_eq!(repo.queue(&old), "done");
+    assert_eq!(repo.queue(&new), "landing");
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn work_that_conflicts_with_a_green_commit_of_the_persons_goes_back() {
 }
 
 #[test]
-fn i18_work_from_before_settings_that_cannot_be_read_lands_without_them() {
+fn i18_settings_of_the_persons_that_cannot_be_read_keep_only_what_was_started_on_them() {
     let repo = adding_agent(CHECK, "exit 1");
     let old = repo.add("Add a.txt", &[]);
     repo.work_until(&[(&old, "provisional")]);
@@ -86,9 +87,67 @@ fn i18_work_from_before_settings_that_cannot_be_read_lands_without_them() {
     repo.git(&["commit", "-q", "-m", "Break the settings", "--", ".agent"]);
     // The checkout itself can be read: only the branch cannot.
     std::fs::write(&file, &settings).unwrap();
+    let new = repo.add("Add b.txt", &[]);
+    repo.work_until(&[(&new, "provisional")]);
 
     let printed = repo.stdout(&["accept", &old]);
     assert!(printed.contains(&format!("{old}  landed")), "{printed}");
     assert_eq!(repo.attempts(&old).len(), 1);
     assert!(!repo.git(&["show", "baton/next:.agent/baton.toml"]).contains("no_such_setting"));
+    let before = next(&repo);
+    let printed = repo.stdout(&["accept", &new]);
+    assert!(printed.contains(&format!("{new}  waiting")), "{printed}");
+    assert_eq!((repo.queue(&new), next(&repo)), ("landing".to_owned(), before));
+}
+
+#[test]
+fn commits_of_the_persons_that_came_in_with_other_work_are_named_where_they_break_a_task() {
+    let repo = adding_agent(
+        NOT_BOTH,
+        "git merge -q main || { git checkout -q --ours z.txt; git add z.txt; git commit -q -m Merged; }",
+    );
+    let [other, late] = ["z", "a"].map(|name| repo.add(&format!("Add {name}.txt"), &[]));
+    repo.work_until(&[(&other, "provisional"), (&late, "provisional")]);
+    // The other task has to merge them, and they land with it.
+    commit_beside(&repo, "z.txt", false);
+    let mine = commit(&repo, "b.txt");
+    assert_eq!(repo.output(&["accept", &other]).status.code(), Some(1));
+    repo.work_until(&[(&other, "provisional")]);
+    repo.stdout(&["accept", &other]);
+    assert!(files(&repo, "baton/next").contains(&"b.txt".to_owned()));
+
+    let up = repo.up();
+    let output = repo.output(&["accept", &late]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let named = format!("together with {other} and your own commits on main (up to {}", &mine[..7]);
+    assert!(printed.contains(&named), "{printed}");
+    let line = up.wait_for_line("passed its checks alone and fails them");
+    assert!(line.contains("your own commits on main"), "{line}");
+    let prompt_of = |task: &str| read(repo.home.join(format!("prompt-{task}")));
+    repo.until("its agent is told", || prompt_of(&late).contains("that are no task's"));
+    up.end();
+    let prompt = prompt_of(&late);
+    let (of_task, of_person) = prompt.split_once("Commits on main that are no task's (").unwrap();
+    assert!(of_person.contains("Add b.txt by hand") && of_person.contains("+++ b/b.txt"), "{prompt}");
+    let of_task = of_task.split_once("(\"Add z.txt\") changed").unwrap().1;
+    assert!(of_task.contains("z.txt") && !of_task.contains("b/b.txt"), "only its own changes: {of_task}");
+}
+
+#[test]
+fn work_that_failed_before_is_not_said_to_have_passed_alone() {
+    let repo = adding_agent("! test -e broken && ! test -e evil", "exit 1");
+    let early = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&early, "provisional")]);
+    commit(&repo, "broken");
+    let evil = repo.add("Add evil", &[]);
+    repo.work_until(&[(&evil, "provisional")]);
+    repo.stdout(&["accept", &early]);
+    repair(&repo);
+    repo.git(&["merge", "-q", "--no-edit", "baton/next"]);
+    let up = repo.up();
+    up.wait_for_line("Listening on http://");
+    assert_eq!(repo.output(&["accept", &evil]).status.code(), Some(1));
+    let line = up.wait_for_line("fails the checks together with");
+    assert!(!line.contains("alone"), "{line}");
+    up.end();
 }

@@ -53,7 +53,7 @@ fn i22_other_with_commits_ends_once_and_tells_the_agents_words() {
     assert_eq!(view["needs_review"], json!(["stopped, not finished", "do not merge"]));
     assert_eq!(view["attempts"].as_array().unwrap().len(), 1);
     let shown = String::from_utf8(fixture.run(&["task", "show", &task]).stdout).unwrap();
-    assert!(shown.contains("do not merge") && !shown.contains("Reported: Complete"), "{shown}");
+    assert!(shown.contains("do not merge") && !shown.contains("Reported: complete"), "{shown}");
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn a_run_that_found_no_task_is_not_shown_as_complete_work() {
     assert_eq!(view["reported"]["result"], "NO_CHANGES", "{view:#}");
     assert_eq!(view["reported"]["reason"], "I looked; nothing there.", "its own words: {view:#}");
     let shown = printed(&server, &["task", "show", &task]);
-    assert!(shown.contains("Reported: NoChanges") && !shown.contains("Reported: Complete"), "{shown}");
+    assert!(shown.contains("Reported: no changes") && !shown.contains("Reported: complete"), "{shown}");
     let page = server.get(&format!("/tasks/{task}")).body;
     assert!(page.contains("I looked; nothing there."), "{page}");
     let board = server.get("/board").body;

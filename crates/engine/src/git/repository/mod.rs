@@ -1,6 +1,7 @@
 //! A person's repository: what is in it, and the few changes Baton makes there (its own refs, and merges).
 
 mod branch_files;
+pub(crate) mod brought;
 pub(crate) mod definitions;
 mod demo;
 pub(crate) mod ground;

@@ -59,7 +59,8 @@ impl Worktrees {
             return Ok(Vec::new());
         }
         let mut findings = Vec::new();
-        if !self.repository.is_ancestor(&checkout.base, head).await? {
+        let base = self.measured_base(checkout, head).await?;
+        if !self.repository.is_ancestor(&base, head).await? {
             findings.push(WorkFinding::BaseRewritten);
         }
         let base = self.own_base(checkout, head).await?;

@@ -78,7 +78,7 @@ impl Worktrees {
         let own_base = self.own_base(checkout, &head).await?;
         let extent = self.repository.extent(&own_base, &head).await?;
         Ok(Measured {
-            base: checkout.base.clone(),
+            base: self.measured_base(checkout, &head).await?,
             head,
             commits,
             files_changed: extent.files,
@@ -132,10 +132,40 @@ impl Worktrees {
         line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
     }
 
+    /// The commit that the work up to `head` is measured from: the attempt's base. Where the person has withdrawn that and the
+    /// agent has put its work on another, as it was told to, it is where the work left the branch it is for or the person's.
+    pub(crate) async fn measured_base(
+        &self,
+        checkout: &Checkout,
+        head: &CommitId,
+    ) -> Result<CommitId, GitError> {
+        let base = &checkout.base;
+        let Place::Task { branch, from, ahead } = &checkout.place else { return Ok(base.clone()) };
+        if self.start_of(branch).await?.as_ref() != Some(base)
+            || self.repository.is_ancestor(base, head).await?
+            || self.repository.withdrawn(base).await?.is_empty()
+        {
+            return Ok(base.clone());
+        }
+        let mut newest: Option<CommitId> = None;
+        for trunk in [from].into_iter().chain(ahead) {
+            let Some(tip) = self.repository.tip(trunk).await? else { continue };
+            let Some(left) = self.repository.merge_base(head, &tip).await? else { continue };
+            let is_newer = match &newest {
+                Some(known) => self.repository.is_ancestor(known, &left).await?,
+                None => true,
+            };
+            if is_newer {
+                newest = Some(left);
+            }
+        }
+        Ok(newest.unwrap_or_else(|| base.clone()))
+    }
+
     /// What the files of `head` are compared with: the attempt's base or, where it took in the branch it is for or the
     /// person's since, the newest commit of that. What others changed there is not its work.
     pub(crate) async fn own_base(&self, checkout: &Checkout, head: &CommitId) -> Result<CommitId, GitError> {
-        let mut own = checkout.base.clone();
+        let mut own = self.measured_base(checkout, head).await?;
         let Place::Task { from, ahead, .. } = &checkout.place else { return Ok(own) };
         for trunk in [from].into_iter().chain(ahead) {
             let Some(tip) = self.repository.tip(trunk).await?.filter(|tip| *tip != own) else { continue };

@@ -58,6 +58,7 @@ pub(crate) async fn show(
 fn render_standing(standing: &WorkStanding) -> Markup {
     html! {
         @if let Some(moved) = standing.moved() { section #moved { h2 { "Branch" } p { (moved) } } }
+        @if let Some(text) = standing.on_withdrawn() { section #withdrawn { h2 { "Withdrawn commits" } p { (text) } } }
         @if let Some(reason) = &standing.waits_because { section #waits { h2 { "Waits for you" } p { (reason) } } }
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn shapes() -> Shapes {
         ("run", or_null(&refer("Run"))),
         ("environment?", environment()),
         ("landing?", refer("TaskLanding")),
-        ("standing?", object(&[("into", text()), ("moved_by", count()), ("waits_because?", said())])),
+        ("standing?", standing()),
         ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
@@ -106,17 +106,7 @@ pub(super) fn shapes() -> Shapes {
                 list(&object(&[
                     ("task_id", refer("TaskId")),
                     ("refused", or_null(&text())),
-                    (
-                        "merge",
-                        or_null(&object(&[
-                            ("merge", one_of(&["nothing", "fits", "conflict", "moved"])),
-                            ("into?", text()),
-                            ("files?", list(&text())),
-                            ("with?", said()),
-                            ("is_with_earlier?", flag()),
-                            ("fits_without?", flag()),
-                        ])),
-                    ),
+                    ("merge", or_null(&trial_merge())),
                     ("is_checked", flag()),
                     ("would_start", list(&refer("TaskId"))),
                 ])),
@@ -196,4 +186,28 @@ fn evidence() -> Value {
         ("findings?", list(&object(&[("finding", text())]))),
     ]);
     object(&fields)
+}
+
+/// What else is known about finished work: where its branch stands, and what keeps a policy from it.
+fn standing() -> Value {
+    object(&[
+        ("into", text()),
+        ("ahead?", said()),
+        ("moved_by", count()),
+        ("withdrawn?", list(&said())),
+        ("waits_because?", said()),
+    ])
+}
+
+/// How the work of a task merges. What else it says depends on that.
+fn trial_merge() -> Value {
+    object(&[
+        ("merge", one_of(&["nothing", "fits", "conflict", "moved", "on_withdrawn"])),
+        ("into?", text()),
+        ("with?", said()),
+        ("files?", list(&text())),
+        ("is_with_earlier?", flag()),
+        ("fits_without?", flag()),
+        ("commits?", list(&said())),
+    ])
 }
