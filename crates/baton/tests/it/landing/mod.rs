@@ -9,6 +9,7 @@ mod green;
 mod killed;
 mod lanes;
 mod many;
+mod marks;
 mod person_branch;
 mod person_commits;
 mod policies;
