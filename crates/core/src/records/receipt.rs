@@ -111,6 +111,20 @@ pub struct KeptAnswer {
     pub status: Option<u16>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
+    /// What the call created: should Baton end before it has answered, a repeat is answered with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<CreatedRecord>,
+}
+
+/// A row that a call created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CreatedRecord {
+    Task(TaskId),
+    Project(ProjectId),
+    Routine(RoutineId),
+    Run(RunId),
+    Message { session_id: SessionId, number: u32 },
 }
 
 /// The run, or the agent of a task, that a message went to.

@@ -5,6 +5,7 @@
 
 pub(crate) mod exposition;
 pub(crate) mod openapi;
+pub(crate) mod recall;
 pub(crate) mod route;
 pub(crate) mod routes;
 pub(crate) mod views;

@@ -32,8 +32,26 @@ pub(crate) struct RouteDoc {
     pub may_be_missing: bool,
     /// Whether it may answer 409.
     pub may_conflict: bool,
-    /// Whether a repeat with the same `Idempotency-Key` returns the first answer.
-    pub answers_once: bool,
+    /// What a repeat with the same `Idempotency-Key` is answered, should the first answer not be known.
+    pub recall: Option<Recall>,
+}
+
+/// Where the answer to a call is found that was carried out, but not answered because Baton ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recall {
+    Task,
+    Project,
+    Routine,
+    RoutineCall,
+    Breakdown,
+    /// The tasks of an approved plan.
+    Approval,
+    Run,
+    SessionMessage,
+    QueuedAnswers,
+    TaskMessage,
+    Recycling,
+    Review,
 }
 
 /// The schema of a body: derived from a type, or one of `openapi::shapes`.
@@ -114,7 +132,7 @@ impl Route {
             response: ResponseBody::Text,
             may_be_missing: false,
             may_conflict: false,
-            answers_once: false,
+            recall: None,
         };
         if let Some((name, shape)) = path_parameter(path) {
             doc.parameters.push(RouteParameter { name, place: "path", shape, description: "The id or name" });
@@ -194,8 +212,8 @@ impl Route {
     }
 
     /// A repeat with the same `Idempotency-Key` changes nothing and returns the first answer.
-    pub(crate) fn once(mut self) -> Self {
-        self.doc.answers_once = true;
+    pub(crate) fn once(mut self, recall: Recall) -> Self {
+        self.doc.recall = Some(recall);
         self.header(
             "Idempotency-Key",
             "IdempotencyKey",

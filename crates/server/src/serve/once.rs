@@ -1,64 +1,163 @@
 //! `Idempotency-Key`: a creating call that is repeated with its key changes nothing and returns the first answer.
 
+use std::time::Duration;
+
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_core::base::id::SessionId;
 use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::receipt::{KeptAnswer, Receipt, ReceiptKey, RequestedWork};
 use baton_engine::base::once::with_receipt;
 use sha2::{Digest, Sha256};
+use tokio::time::{Instant, sleep};
 
+use crate::api::recall::DoneCall;
+use crate::api::route::Recall;
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::idempotency::read_key;
 use crate::http::input::too_large;
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::state::App;
-use crate::state::principal::Principal;
+use crate::state::principal::{AuthedApp, Principal};
 
 /// How long a key is known.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Answers beyond it are not kept; a repeat is refused instead.
+/// Answers beyond it are not kept; a repeat is answered with what was created, as it is then.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
+/// How long a call waits for the answer that another machine gives to the same call.
+const PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How a route answers a call that it carried out before.
+#[derive(Clone)]
+pub(crate) struct OnceRoute {
+    pub app: App,
+    pub recall: Recall,
+    pub status: u16,
+}
+
 /// Middleware of the creating calls.
-pub(crate) async fn answer_once(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn answer_once(
+    State(route): State<OnceRoute>,
+    parameters: RawPathParams,
+    request: Request,
+    next: Next,
+) -> Response {
     let outcome = match read_key(request.headers()) {
         Ok(None) => return next.run(request).await,
-        Ok(Some(key)) => answer_with_key(&app, &key, request, next).await,
+        Ok(Some(key)) => {
+            let path_id = parameters.iter().next().map(|(_, id)| id.to_owned()).unwrap_or_default();
+            answer_with_key(&route, key, path_id, request, next).await
+        }
         Err(refusal) => Err(refusal),
     };
     outcome.unwrap_or_else(IntoResponse::into_response)
 }
 
-async fn answer_with_key(app: &App, key: &str, request: Request, next: Next) -> Result<Response> {
+async fn answer_with_key(
+    route: &OnceRoute,
+    key: String,
+    path_id: String,
+    request: Request,
+    next: Next,
+) -> Result<Response> {
     let (head, body) = request.into_parts();
-    let person =
-        head.extensions.get::<Principal>().map(|principal| principal.name.clone()).unwrap_or_default();
-    let bytes = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| too_large(BODY_BYTES_MAX))?;
-    let digest = digest(&bytes);
-    let now = app.tasks().store.now().await?;
+    let principal = head.extensions.get::<Principal>().cloned();
+    let principal = principal.unwrap_or_else(|| Principal::owner(route.app.person.clone()));
+    let person = principal.name.clone();
+    let actor = AuthedApp::new(route.app.clone(), principal).actor();
+    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| too_large(BODY_BYTES_MAX))?;
     let scope = format!("{} {}", head.method, head.uri.path());
+    // The same call at the same time waits for the answer to the first.
+    let _turn = route.app.calls.turn(format!("{person} {scope} {key}")).await;
+    let now = route.app.tasks().store.now().await?;
     // Keys are kept by the day, so that one can be used again later.
-    let day = now.ms() / KEPT_MS;
-    for day in [day, day - 1] {
-        let known = app.tasks().store.receipt(&ReceiptKey::for_call(&person, &scope, day, key)).await?;
+    let today = now.ms() / KEPT_MS;
+    let key_on = |day| ReceiptKey::for_call(&person, &scope, day, &key);
+    let call = KeyedCall { route, digest: digest(&body), key: &key, path_id: &path_id, body: &body, actor };
+    for day in [today, today - 1] {
+        let known = route.app.tasks().store.receipt(&key_on(day)).await?;
         if let Some(receipt) = known.filter(|receipt| now.ms_since(receipt.at) < KEPT_MS) {
-            return repeat(receipt, &digest);
+            return call.repeat(receipt).await;
         }
     }
-    let receipt = new_receipt(ReceiptKey::for_call(&person, &scope, day, key), &digest, now)?;
-    let request = Request::from_parts(head, Body::from(bytes));
+    let receipt = new_receipt(key_on(today), &call.digest, now)?;
+    let request = Request::from_parts(head, Body::from(body.clone()));
     let (response, has_changed) = with_receipt(receipt.clone(), next.run(request)).await;
-    if !has_changed {
-        // Refused, or nothing to do: a repeat may try again.
-        return Ok(response);
+    if has_changed {
+        return keep(&route.app, receipt, response).await;
     }
-    keep(app, receipt, response).await
+    // Refused, or nothing to do: a repeat may try again. Unless another machine did it at the same time.
+    match route.app.tasks().store.receipt(&receipt.key).await? {
+        Some(theirs) => call.repeat(theirs).await,
+        None => Ok(response),
+    }
+}
+
+/// A call with its key.
+struct KeyedCall<'a> {
+    route: &'a OnceRoute,
+    digest: String,
+    key: &'a str,
+    path_id: &'a str,
+    body: &'a [u8],
+    actor: Actor,
+}
+
+impl KeyedCall<'_> {
+    /// The answer of the first time.
+    async fn repeat(&self, mut receipt: Receipt) -> Result<Response> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let Some(answer) = receipt.answer.as_ref().filter(|answer| answer.request_digest == self.digest)
+            else {
+                return Err(ApiError::new(
+                    Code::Conflict,
+                    "this Idempotency-Key was used for another request",
+                    "use a new key for a new request",
+                ));
+            };
+            if let Some(status) = answer.status.and_then(|status| StatusCode::from_u16(status).ok()) {
+                return Ok(json_response(status, answer.body.clone()));
+            }
+            if Instant::now() >= deadline {
+                return self.recall(receipt).await;
+            }
+            // Another machine may be about to answer it.
+            sleep(LOOK_EVERY).await;
+            if let Some(again) = self.route.app.tasks().store.receipt(&receipt.key).await? {
+                receipt = again;
+            }
+        }
+    }
+
+    /// The first answer was lost with the machine that should have given it.
+    async fn recall(&self, receipt: Receipt) -> Result<Response> {
+        let created = receipt.answer.as_ref().map(|answer| answer.created.clone()).unwrap_or_default();
+        let call = DoneCall {
+            key: self.key,
+            path_id: self.path_id,
+            body: self.body,
+            created: &created,
+            actor: self.actor.clone(),
+        };
+        let view = call.answer(&self.route.app, self.route.recall).await?;
+        let status = StatusCode::from_u16(self.route.status).unwrap_or(StatusCode::OK);
+        keep(&self.route.app, receipt, json_response(status, view.to_string())).await
+    }
+}
+
+fn json_response(status: StatusCode, body: String) -> Response {
+    let mut response = (status, body).into_response();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 fn new_receipt(key: ReceiptKey, digest: &str, at: Timestamp) -> Result<Receipt> {
@@ -72,7 +171,12 @@ fn new_receipt(key: ReceiptKey, digest: &str, at: Timestamp) -> Result<Receipt> 
         task_id: None,
         wanted: RequestedWork::default(),
         delivered: None,
-        answer: Some(KeptAnswer { request_digest: digest.to_owned(), status: None, body: String::new() }),
+        answer: Some(KeptAnswer {
+            request_digest: digest.to_owned(),
+            status: None,
+            body: String::new(),
+            created: Vec::new(),
+        }),
         at,
     })
 }
@@ -86,34 +190,13 @@ async fn keep(app: &App, mut receipt: Receipt, response: Response) -> Result<Res
     if let (Some(answer), true) = (&mut receipt.answer, bytes.len() <= ANSWER_BYTES_MAX) {
         answer.status = Some(head.status.as_u16());
         answer.body = String::from_utf8_lossy(&bytes).into_owned();
-        // The call itself is done; without its answer, a repeat is refused.
+        // The call itself is done; without its answer, a repeat is answered with what it created.
         let change = Change::new().put(Record::Receipt(receipt), WriteGuard::Version(1));
         if let Err(error) = app.tasks().write(change).await {
             tracing::warn!(%error, "the answer to a call with an Idempotency-Key was not kept");
         }
     }
     Ok(Response::from_parts(head, Body::from(bytes)))
-}
-
-/// The answer of the first time, or why there is none.
-fn repeat(receipt: Receipt, digest: &str) -> Result<Response> {
-    let conflict = |message: &str, hint: &'static str| ApiError::new(Code::Conflict, message, hint);
-    let Some(answer) = receipt.answer.filter(|answer| answer.request_digest == digest) else {
-        return Err(conflict(
-            "this Idempotency-Key was used for another request",
-            "use a new key for a new request",
-        ));
-    };
-    let status = answer.status.and_then(|status| StatusCode::from_u16(status).ok());
-    let Some(status) = status else {
-        return Err(conflict(
-            "this request was carried out before, and its answer is not known",
-            "look up what it created; use a new key for a new request",
-        ));
-    };
-    let mut response = (status, answer.body).into_response();
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
 }
 
 fn digest(bytes: &[u8]) -> String {

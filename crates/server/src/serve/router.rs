@@ -27,7 +27,7 @@ use crate::http::{paths, roles};
 use crate::mcp::mount;
 use crate::observe::metrics::RequestLabel;
 use crate::serve::agents;
-use crate::serve::once::answer_once;
+use crate::serve::once::{OnceRoute, answer_once};
 use crate::state::App;
 use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
@@ -56,10 +56,12 @@ pub(crate) fn owner_router(app: App) -> Router {
 
 fn api_router(app: &App) -> Router<App> {
     routes::all().into_iter().fold(Router::new(), |router, route| {
-        let handler = if route.doc.answers_once {
-            route.handler.layer(from_fn_with_state(app.clone(), answer_once))
-        } else {
-            route.handler
+        let handler = match route.doc.recall {
+            Some(recall) => {
+                let once = OnceRoute { app: app.clone(), recall, status: route.doc.status };
+                route.handler.layer(from_fn_with_state(once, answer_once))
+            }
+            None => route.handler,
         };
         router.route(route.path, handler)
     })

@@ -1,5 +1,6 @@
 //! What all handlers share, and who makes a request.
 
+pub(crate) mod call_turns;
 mod event_cache;
 pub mod guide;
 pub(crate) mod principal;
@@ -18,6 +19,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::guard::HttpGuard;
 use crate::http::limits::{RateLimit, STREAMS_MAX};
 use crate::observe::metrics::Metrics;
+use crate::state::call_turns::CallTurns;
 use crate::state::event_cache::EventCache;
 use crate::state::guide::GuideFn;
 use crate::state::waiting_count::CountedWaiting;
@@ -32,6 +34,8 @@ pub struct AppState {
     pub guard: HttpGuard,
     pub rate_limit: RateLimit,
     pub guess_limit: RateLimit,
+    /// Calls with a key that are being carried out.
+    pub(crate) calls: CallTurns,
     /// What was refused to agents and recorded already.
     pub refused: Mutex<BTreeSet<(AttemptId, String)>>,
     pub metrics: Metrics,
@@ -65,6 +69,7 @@ impl App {
             guard,
             rate_limit,
             guess_limit: RateLimit::of_guesses(),
+            calls: CallTurns::default(),
             refused: Mutex::default(),
             metrics,
             events: EventCache::default(),

@@ -47,15 +47,26 @@ impl Routines {
     pub async fn call(&self, id: RoutineId, key: Option<&str>, content: &str) -> Result<(Routine, Called)> {
         let key = key.map_or_else(|| format!("{:016x}", random_bits()), str::to_owned);
         let cause = Cause::Call { key, content: content.to_owned() };
-        let receipt = ReceiptKey::for_routine(id, &cause);
         let routine = self.decide(id, Some(&cause)).await?;
-        let started = self.tasks.store.receipt(&receipt).await?.and_then(|receipt| receipt.task_id);
-        let called = match started {
-            Some(task) => Called::Started(task),
-            None if routine.waiting.contains(&cause) => Called::Waits,
-            None => Called::Skipped,
-        };
+        let called = self.outcome(&routine, &cause).await?;
         Ok((routine, called))
+    }
+
+    /// What came of a call that was made before.
+    pub async fn called(&self, id: RoutineId, key: &str, content: &str) -> Result<(Routine, Called)> {
+        let routine = self.read(id).await?.value;
+        let cause = Cause::Call { key: key.to_owned(), content: content.to_owned() };
+        let called = self.outcome(&routine, &cause).await?;
+        Ok((routine, called))
+    }
+
+    async fn outcome(&self, routine: &Routine, cause: &Cause) -> Result<Called> {
+        let receipt = self.tasks.store.receipt(&ReceiptKey::for_routine(routine.id, cause)).await?;
+        Ok(match receipt.and_then(|receipt| receipt.task_id) {
+            Some(task) => Called::Started(task),
+            None if routine.waiting.contains(cause) => Called::Waits,
+            None => Called::Skipped,
+        })
     }
 
     async fn decide(&self, id: RoutineId, call: Option<&Cause>) -> Result<Routine> {

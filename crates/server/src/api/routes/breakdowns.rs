@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::Role;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::plan::PlanDraft;
 use baton_core::recycle::plan_record::PlanRecord;
 use baton_core::task::state::StateName;
@@ -17,9 +18,9 @@ use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::routes::tasks::session_for;
 use crate::api::routes::tasks::verdicts::{RejectBody, apply, send_back};
@@ -38,7 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .paged("TaskCursor")
             .returns_named("Breakdowns, oldest first", "BreakdownPage"),
         Route::post("/api/breakdowns", "create_breakdown", create)
-            .once()
+            .once(Recall::Breakdown)
             .takes::<NewBreakdown>()
             .created()
             .returns::<BreakdownView>("Creates a breakdown of a goal; with `run` an agent plans it at once")
@@ -55,7 +56,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<TransitionView>("Releases the breakdown to an agent for planning")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
-            .once()
+            .once(Recall::Approval)
             .takes::<EmptyBody>()
             .returns::<ApprovalView>("Approves the plan: its subtasks replace the task")
             .may_conflict(),
@@ -139,6 +140,21 @@ async fn show(
     _: NoQuery,
 ) -> Result<Json<BreakdownView>> {
     load(&app, id).await
+}
+
+/// A breakdown that a call created. Should Baton have ended before it was released as asked for, that is done now.
+pub(crate) async fn recall(app: &App, id: TaskId, body: &[u8], actor: Actor) -> Result<Value> {
+    let is_wanted = serde_json::from_slice::<NewBreakdown>(body).is_ok_and(|new| new.run);
+    if is_wanted && app.tasks().task(id).await?.version == 1 {
+        app.tasks().apply(id, Command::Release, actor).await?;
+    }
+    let Json(view) = load(app, id).await?;
+    Ok(json!(view))
+}
+
+/// The answer to an approval.
+pub(crate) fn approval(breakdown_id: TaskId, subtasks: Vec<TaskId>) -> Value {
+    json!(ApprovalView { breakdown_id, subtasks })
 }
 
 async fn load(app: &App, id: TaskId) -> Result<Json<BreakdownView>> {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::views::page::page_view;
 use crate::api::views::project::ProjectView;
 use crate::api::views::report::ReportView;
@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns_named("Projects, oldest first", "ProjectPage")
             .paged("ProjectCursor"),
         Route::post("/api/projects", "create_project", create)
-            .once()
+            .once(Recall::Project)
             .takes::<NewProjectBody>()
             .created()
             .returns::<ProjectView>("Creates a project for a git repository")

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::find_project;
 use crate::api::views::page::list_view;
 use crate::api::views::recipe::RecipeView;
@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns_named("The session's open run, or else the one that ended last", "Run")
             .may_be_missing(),
         Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
-            .once()
+            .once(Recall::Run)
             .takes::<StartRecipeBody>()
             .created()
             .returns_named("Starts a recipe on a session; a session runs one recipe at a time", "Run")

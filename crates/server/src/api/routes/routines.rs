@@ -8,13 +8,13 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::routine::schedule::Schedule;
-use baton_core::routine::{CatchUp, Overlap, RoutineTask, Trigger};
+use baton_core::routine::{CatchUp, Overlap, Routine, RoutineTask, Trigger};
 use baton_engine::runs::routines::{Called, NewRoutine, Routines, local_zone_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::routine::RoutineView;
 use crate::http::error::{ApiError, Result};
@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/api/routines", "list_routines", list)
             .returns_named("Routines, oldest first", "RoutineList"),
         Route::post("/api/routines", "create_routine", create)
-            .once()
+            .once(Recall::Routine)
             .takes::<NewRoutineBody>()
             .created()
             .returns::<RoutineView>("Creates a routine; give one of every, cron and on")
@@ -47,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<RoutineView>("Lets a routine run again from now on"),
         Route::post("/api/routines/{id}/run", "run_routine", run)
             .takes::<RoutineCall>()
-            .once()
+            .once(Recall::RoutineCall)
             .created()
             .returns::<RoutineCallView>("Runs a routine now, as a person or a webhook"),
     ]
@@ -103,6 +103,17 @@ struct RoutineCallView {
     #[schemars(with = "Option<words::TaskId>")]
     task_id: Option<TaskId>,
     routine: RoutineView,
+}
+
+impl RoutineCallView {
+    fn new(routine: &Routine, called: Called) -> Self {
+        let (status, task_id) = match called {
+            Called::Started(task) => ("started", Some(task)),
+            Called::Waits => ("waiting", None),
+            Called::Skipped => ("skipped", None),
+        };
+        Self { status, task_id, routine: RoutineView::from(routine) }
+    }
 }
 
 async fn list(State(app): State<App>, _: NoQuery) -> Result<Json<Value>> {
@@ -204,13 +215,14 @@ async fn run(
     }
     let key = read_key(&headers)?;
     let (routine, called) = routines(&app).call(id, key.as_deref(), &call.content).await?;
-    let (status, task_id) = match called {
-        Called::Started(task) => ("started", Some(task)),
-        Called::Waits => ("waiting", None),
-        Called::Skipped => ("skipped", None),
-    };
-    let view = RoutineCallView { status, task_id, routine: RoutineView::from(&routine) };
-    Ok((StatusCode::CREATED, Json(view)))
+    Ok((StatusCode::CREATED, Json(RoutineCallView::new(&routine, called))))
+}
+
+/// What came of a call that was made with this key.
+pub(crate) async fn recall(app: &App, id: RoutineId, key: &str, body: &[u8]) -> Result<Value> {
+    let call: RoutineCall = serde_json::from_slice(body).unwrap_or_default();
+    let (routine, called) = routines(app).called(id, key, &call.content).await?;
+    Ok(json!(RoutineCallView::new(&routine, called)))
 }
 
 pub(crate) fn routines(app: &App) -> Routines {

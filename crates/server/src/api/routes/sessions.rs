@@ -10,22 +10,23 @@ use baton_engine::runs::SessionRuns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, NoQuery, PathParam, non_blank};
 use crate::schema::words;
+use crate::state::App;
 use crate::state::principal::AuthedApp;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/sessions/{id}/messages", "say", say)
-            .once()
+            .once(Recall::SessionMessage)
             .takes::<SessionMessageBody>()
             .created()
             .returns_named("Sends a message to the session's running recipe", "Message")
             .may_conflict(),
         Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
-            .once()
+            .once(Recall::QueuedAnswers)
             .takes::<NewQueuedAnswer>()
             .created()
             .returns::<QueuedAnswers>("Queues an answer for a future question")
@@ -52,7 +53,7 @@ struct NewQueuedAnswer {
 
 /// The answers still queued. Empty if the new one was used at once.
 #[derive(Serialize, JsonSchema)]
-struct QueuedAnswers {
+pub(crate) struct QueuedAnswers {
     #[schemars(with = "words::SessionId")]
     session_id: SessionId,
     #[schemars(with = "Vec<words::QueuedAnswer>")]
@@ -83,6 +84,11 @@ async fn queue(
     let responder = AutoResponder::by_settings(&app.workspace.projects, &app.workspace.settings);
     let answer = QueuedAnswer { text, task: new.task_id };
     responder.queue(&session, answer, app.actor()).await?;
-    let queued = app.tasks().queued_answers(&session).await?;
-    Ok((StatusCode::CREATED, Json(QueuedAnswers { session_id: session, queued })))
+    Ok((StatusCode::CREATED, Json(queued_answers(&app, session).await?)))
+}
+
+/// The answers that are queued now.
+pub(crate) async fn queued_answers(app: &App, session_id: SessionId) -> Result<QueuedAnswers> {
+    let queued = app.tasks().queued_answers(&session_id).await?;
+    Ok(QueuedAnswers { session_id, queued })
 }

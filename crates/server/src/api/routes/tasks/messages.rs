@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::views::message::TaskMessageView;
 use crate::api::views::page::list_view;
 use crate::http::error::Result;
@@ -22,7 +22,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::post("/api/tasks/{id}/messages", "say_to_task", say)
             .takes::<TaskMessageBody>()
             .accepted()
-            .once()
+            .once(Recall::TaskMessage)
             .returns::<TaskMessageView>(
                 "Says something to the task's agent, which reads it at its next pause, or when the task is next attempted",
             ),

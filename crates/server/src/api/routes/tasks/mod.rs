@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::views::page::{list_view, page_view};
 use crate::http::error::Code;
@@ -54,7 +54,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .paged("TaskCursor")
             .returns_named("Tasks, oldest first", "TaskPage"),
         Route::post("/api/tasks", "create_task", create)
-            .once()
+            .once(Recall::Task)
             .takes::<NewTask>()
             .created()
             .returns_named("Creates a task", "Task")

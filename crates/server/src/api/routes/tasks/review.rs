@@ -7,10 +7,11 @@ use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
+use baton_engine::base::once::without_receipt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::tasks::verdicts::{self, AcceptBody};
 use crate::api::views::transition::{AcceptedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
@@ -25,7 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/review", "review_task", review)
             .takes::<ReviewBody>()
-            .once()
+            .once(Recall::Review)
             .returns::<AcceptedView>(
                 "Reviews finished work: accepts it, sends it back with the remarks, or only comments on it; remarks reach the \
                  session of its author",
@@ -101,9 +102,9 @@ async fn review(
     let old = task.state().status();
     match given.verdict {
         ReviewVerdict::Accept => {
-            // Kept with the task, and told to its author if it is sent back after all.
+            // Kept with the task, and told to its author if it is sent back after all. The acceptance is what the call is for.
             if let Some(remarks) = &remarks {
-                app.tasks().say(id, remarks, &app.actor()).await?;
+                without_receipt(app.tasks().say(id, remarks, &app.actor())).await?;
             }
             let force = JsonBody(AcceptBody { force: given.force });
             verdicts::accept(app, PathParam(id), query, force).await

@@ -13,7 +13,7 @@ use baton_engine::tasks::error::TaskError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::parse_title;
 use crate::api::routes::questions::answer_question;
 use crate::api::routes::tasks::DEPENDENCIES_MAX;
@@ -47,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .returns::<TransitionView>("Rejects the task's work with a reason")
             .may_conflict(),
         Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
-            .once()
+            .once(Recall::Recycling)
             .takes::<RecycleBody>()
             .returns::<TransitionView>("Replaces a task that is too large by a breakdown")
             .may_conflict(),
