@@ -13,7 +13,8 @@ use crate::routine::{CatchUp, Overlap, Routine, Trigger};
 const ON_TIME_MS: i64 = 5 * 60 * 1_000;
 /// Moments decided in one firing. If more are due, the next firing goes on.
 const DECIDED_MAX: usize = 500;
-/// Causes that may wait for the run before them. Beyond it they are skipped.
+/// Causes that may wait for the run before them. Beyond it events are skipped, and moments that are all to take place are
+/// left for later.
 const WAITING_MAX: usize = 500;
 
 /// What to do now.
@@ -71,12 +72,21 @@ impl Routine {
         Firing { routine, run, skipped, replaces }
     }
 
+    /// Whether as many causes wait as can: what is due by time is decided when there is room again.
+    pub fn is_full(&self) -> bool {
+        self.waiting.len() >= WAITING_MAX
+    }
+
     /// The moments of its schedule up to now that are to take place. The others are skipped.
     fn take_due(&mut self, now: Timestamp, zone: &TimeZone, skipped: &mut Vec<Cause>) -> Vec<Cause> {
         let Trigger::Time { schedule, catch_up, .. } = &self.trigger else { return Vec::new() };
+        let decided_max = match (self.overlap, catch_up) {
+            (Overlap::Queue, CatchUp::All) => WAITING_MAX.saturating_sub(self.waiting.len()),
+            _ => DECIDED_MAX,
+        };
         let mut moments = Vec::new();
         let mut next = self.next_at;
-        while let Some(at) = next.filter(|at| *at <= now && moments.len() < DECIDED_MAX) {
+        while let Some(at) = next.filter(|at| *at <= now && moments.len() < decided_max) {
             moments.push(at);
             next = schedule.next_after(at, zone);
         }

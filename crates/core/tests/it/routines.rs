@@ -254,3 +254,27 @@ fn a_run_that_is_not_over_is_skipped_waited_for_or_replaced() {
     let free = waiting.fire(Vec::new(), false, waiting.created_at, &berlin());
     assert_eq!(free.run, Some(Cause::Instant { at: queued.next_at.unwrap() }));
 }
+
+#[test]
+fn nothing_that_was_missed_is_dropped_where_all_of_it_is_to_take_place() {
+    let minute_ms = 60 * 1_000;
+    let moments = 1_800;
+    let mut routine = routine("1 minute", Overlap::Queue, CatchUp::All);
+    let now = routine.next_at.unwrap().plus_ms((moments - 1) * minute_ms);
+    let mut ran = Vec::new();
+    loop {
+        let firing = routine.fire(Vec::new(), false, now, &berlin());
+        assert!(firing.skipped.is_empty());
+        routine = firing.routine;
+        match firing.run {
+            Some(Cause::Instant { at }) => ran.push(at),
+            Some(_) | None => break,
+        }
+        // While a task runs nothing changes, however often it is looked at.
+        let busy = routine.fire(Vec::new(), true, now, &berlin());
+        routine = busy.routine;
+        assert!(routine.is_full() || routine.next_at.unwrap() > now);
+    }
+    assert_eq!(ran.len(), usize::try_from(moments).unwrap());
+    assert!(ran.is_sorted() && ran.iter().collect::<std::collections::BTreeSet<_>>().len() == ran.len());
+}

@@ -38,7 +38,9 @@ impl Service for RoutineService {
             self.items.attempt(&item, self.routines.fire(id)).await?;
         }
         let now = self.workspace.tasks.store.now().await?;
-        let next = self.routines.list().await?.into_iter().filter_map(|routine| routine.next_at).min();
+        // One that is full goes on after the end of a task, which is a change.
+        let open = self.routines.list().await?.into_iter().filter(|routine| !routine.is_full());
+        let next = open.filter_map(|routine| routine.next_at).min();
         let wait = next.map(|next| {
             let ms = u64::try_from(next.ms_since(now)).unwrap_or(0);
             Duration::from_millis(ms).min(LONGEST_WAIT)

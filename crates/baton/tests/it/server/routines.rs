@@ -100,3 +100,17 @@ fn a_routine_that_makes_no_sense_is_refused() {
     assert_eq!(server.post("/api/routines", &missing).status, 404);
     assert_eq!(server.read("/api/routines")["routines"], json!([]));
 }
+
+#[test]
+fn a_paused_routine_is_not_started_by_its_webhook() {
+    let server = TestServer::without_agents().start();
+    let made = server.post("/api/routines", &json!({ "title": "Look at the alert", "on": "webhook" })).json();
+    let path = format!("/api/routines/{}", made["routine_id"].as_str().unwrap());
+    assert_eq!(server.post(&format!("{path}/pause"), &json!({})).status, 200);
+    let called = server.post(&format!("{path}/run"), &json!({ "content": "The disk is full" }));
+    assert_eq!(called.json()["status"], "skipped", "{called:?}");
+    assert_eq!(server.read("/api/tasks")["tasks"], json!([]));
+    assert_eq!(server.post(&format!("{path}/resume"), &json!({})).status, 200);
+    let called = server.post(&format!("{path}/run"), &json!({ "content": "The disk is full" }));
+    assert_eq!(called.json()["status"], "started", "{called:?}");
+}
