@@ -10,6 +10,7 @@ use baton_core::base::id::AttemptId;
 
 use crate::driver::{Launch, RunLimits, SessionSetup};
 use crate::output::excerpt::excerpt;
+use crate::output::log::PrintedBytes;
 use crate::presets::kind::AgentKind;
 use crate::presets::preset::Preset;
 use crate::process::environment::AgentEnvironment;
@@ -69,6 +70,7 @@ pub async fn probe(
         limits: RunLimits::default(),
         session: SessionSetup::default(),
         log_path: std::path::PathBuf::new(),
+        printed: PrintedBytes::default(),
     };
     if let Some((first, rest)) = preset.version.split_first() {
         // Ask the program that the settings name, if it is the same one.

@@ -7,7 +7,7 @@ use baton_core::base::id::AttemptId;
 
 use crate::driver::tool_server::ToolServer;
 use crate::fence::Fence;
-use crate::output::log::LOG_BYTES_MAX;
+use crate::output::log::{LOG_BYTES_MAX, PrintedBytes};
 use crate::process::cgroup::GroupLimits;
 use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::spawn::ProcessSpec;
@@ -28,6 +28,8 @@ pub struct Launch {
     pub session: SessionSetup,
     /// Path of the attempt log; [`crate::output::log`] says what happens when it exists.
     pub log_path: PathBuf,
+    /// Counts what the agent prints.
+    pub printed: PrintedBytes,
 }
 
 /// Session settings beside the prompt. Command agents ignore them.

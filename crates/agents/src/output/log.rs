@@ -8,6 +8,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton_core::base::redact::Redactor;
 use baton_core::base::time::Timestamp;
@@ -48,6 +50,20 @@ impl LineSource {
     }
 }
 
+/// How much a run has printed so far, whatever of it is kept. Clones share the count.
+#[derive(Debug, Clone, Default)]
+pub struct PrintedBytes(Arc<AtomicU64>);
+
+impl PrintedBytes {
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
 pub struct AttemptLogWriter {
     path: PathBuf,
     file: BufWriter<File>,
@@ -61,6 +77,7 @@ pub struct AttemptLogWriter {
     error: Option<io::Error>,
     /// Removes secrets that the agent prints.
     redactor: Redactor,
+    printed: PrintedBytes,
 }
 
 impl AttemptLogWriter {
@@ -78,7 +95,14 @@ impl AttemptLogWriter {
             stamp: (Timestamp::from_ms(0), Timestamp::from_ms(0).to_string()),
             error: None,
             redactor: Redactor::default(),
+            printed: PrintedBytes::default(),
         })
+    }
+
+    /// Counts what is printed in `printed`.
+    #[must_use]
+    pub fn counted_in(self, printed: PrintedBytes) -> Self {
+        Self { printed, ..self }
     }
 
     /// The path that was really used.
@@ -92,6 +116,7 @@ impl AttemptLogWriter {
         }
         let text = self.redactor.line(text);
         let line = format!("{} {} {text}\n", self.stamp.1, voice.mark());
+        self.printed.add(line.len());
         let fits = self.bytes_written + line.len() as u64 <= self.head_max;
         if fits && self.lines_after_head == 0 {
             self.bytes_written += line.len() as u64;

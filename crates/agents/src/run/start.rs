@@ -26,7 +26,7 @@ pub(crate) async fn start(
     cancel: &watch::Receiver<bool>,
 ) -> Result<StartedAgent, Box<RunResult>> {
     let log = match AttemptLogWriter::create(&launch.log_path, launch.limits.log_bytes_max) {
-        Ok(log) => log,
+        Ok(log) => log.counted_in(launch.printed.clone()),
         Err(error) => {
             let path = launch.log_path.display();
             return Err(Box::new(RunResult::failed_to_start(format!(

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use baton_agents::driver::run_result::RunResult;
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, RunClock, RunLimits, SessionSetup};
+use baton_agents::output::log::PrintedBytes;
 use baton_agents::process::environment::AgentEnvironment;
 use baton_agents::process::tree::ProcessTree;
 use baton_agents::protocols::command::CommandAgent;
@@ -61,6 +62,7 @@ impl Bench {
             limits: RunLimits { grace: Duration::from_millis(200), ..RunLimits::default() },
             session: SessionSetup::default(),
             log_path: self.path("attempt.log"),
+            printed: PrintedBytes::default(),
         }
     }
 

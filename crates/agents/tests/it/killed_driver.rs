@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use baton_agents::driver::{AgentEvent, Driver, Launch, RunLimits, SessionSetup};
+use baton_agents::output::log::PrintedBytes;
 use baton_agents::process::environment::AgentEnvironment;
 use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::process::one_shot::{self, OneShot};
@@ -60,6 +61,7 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
         limits: RunLimits::default(),
         session: SessionSetup::default(),
         log_path: folder.join("attempt.log"),
+        printed: PrintedBytes::default(),
     };
     let (sender, mut receiver) = mpsc::channel(16);
     let (_cancel, cancelled) = watch::channel(false);

@@ -103,6 +103,7 @@ mod tests {
                 BudgetMeasure::Time,
                 BudgetMeasure::Progress,
                 BudgetMeasure::Disk,
+                BudgetMeasure::Log,
                 BudgetMeasure::Memory,
             ] {
                 all.push(BudgetReached { scope, measure, used: 9, allowed: 9 }.question());

@@ -48,6 +48,8 @@ pub enum BudgetMeasure {
     Progress,
     /// Megabytes of the worktree.
     Disk,
+    /// Megabytes that the agent printed.
+    Log,
     /// Megabytes of all processes of an attempt.
     Memory,
 }
@@ -167,6 +169,7 @@ impl fmt::Display for BudgetReached {
             BudgetMeasure::Disk => {
                 write!(f, "its worktree has grown to {used} MB; {allowed} MB are allowed")
             }
+            BudgetMeasure::Log => write!(f, "its agent has printed {used} MB; {allowed} MB are allowed"),
             BudgetMeasure::Memory => {
                 write!(
                     f,

@@ -9,6 +9,7 @@ use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::setup::AgentSetup;
 use baton_agents::driver::{Driver, Launch, MessageFeed};
 use baton_agents::failure::FailureKind;
+use baton_agents::output::log::PrintedBytes;
 use baton_agents::protocols;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::QuestionDraft;
@@ -105,6 +106,7 @@ impl AgentRun<'_> {
             limits: self.limits(agent, turns_max, &room, memory_max),
             session,
             log_path: folder.join(LOG_FILE),
+            printed: PrintedBytes::default(),
         };
         self.context.agents.mailbox.open(self.attempt, bench);
         self.context.running.begin_shift(self.attempt, self.task.id(), self.turns.attempt_max);

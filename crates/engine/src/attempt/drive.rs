@@ -18,10 +18,10 @@ use tracing::Instrument;
 use crate::attempt::agent_run::{AgentRun, PROCESS_FILE};
 use crate::attempt::agent_trace::AgentTrace;
 use crate::attempt::assignment::Assignment;
-use crate::attempt::disk_quota::DiskQuota;
 use crate::attempt::memory_quota::MemoryQuota;
 use crate::attempt::progress::Progress;
 use crate::attempt::run_usage::RunUsage;
+use crate::attempt::size_quota::SizeQuota;
 use crate::attempt::steering::Steering;
 use crate::base::error::EngineError;
 use crate::limits::budgets::day_is_over;
@@ -51,7 +51,9 @@ impl AgentRun<'_> {
         let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
         let mut usage = RunUsage::new(self.session_use(who, &launch).await?);
         let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
-        let quota = DiskQuota::new(self.checkout.folder.clone(), self.context.settings.worktree.max_mb);
+        let allowed = &self.context.settings.worktree;
+        let disk = SizeQuota::of_worktree(self.checkout.folder.clone(), allowed.max_mb);
+        let log = SizeQuota::of_log(launch.printed.clone(), allowed.max_log_mb);
         let memory = MemoryQuota::new(self.context, self.attempt, launch.limits.memory_bytes_max);
         let (mut noted, mut reached) = (None, None);
         let span = trace.span().clone();
@@ -104,7 +106,8 @@ impl AgentRun<'_> {
                 never = stopping => match never {},
                 never = steering.feed() => match never {},
                 never = ending => match never {},
-                never = quota.watch(&self.context.tasks, self.task.id(), &quit) => match never {},
+                never = disk.watch(&self.context.tasks, self.task.id(), &quit) => match never {},
+                never = log.watch(&self.context.tasks, self.task.id(), &quit) => match never {},
                 never = memory.watch(&quit) => match never {},
             }
         };
@@ -117,7 +120,7 @@ impl AgentRun<'_> {
         let _ = fs::remove_file(&process_file);
         heard?;
         let starving = memory.found();
-        reached = reached.or(quota.found()?);
+        reached = reached.or(disk.found()?).or(log.found()?);
         let in_all = usage.finish(&mut ended);
         let account = who.account.as_ref().unwrap_or(who.name);
         self.context.limits.charge_account(account, usage.amount()).await?;
@@ -201,6 +204,7 @@ fn is_over_now(reached: &BudgetReached) -> bool {
             | BudgetMeasure::Time
             | BudgetMeasure::Progress
             | BudgetMeasure::Disk
+            | BudgetMeasure::Log
             | BudgetMeasure::Memory,
             _,
         ) => true,

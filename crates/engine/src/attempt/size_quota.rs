@@ -1,10 +1,11 @@
-//! How large a worktree may become before its agent is stopped and a person is asked.
+//! How large a worktree may become, and how much an agent may print, before the agent is stopped and a person is asked.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use baton_agents::output::log::PrintedBytes;
 use baton_core::base::id::TaskId;
 use baton_core::limits::budget::{BudgetGrant, BudgetMeasure, BudgetReached, BudgetScope};
 use tokio::sync::watch;
@@ -20,21 +21,49 @@ const PERIOD: Duration = Duration::from_secs(5);
 const PART_MAX: u32 = 20;
 const MIB: u64 = 1 << 20;
 
-/// Watches the size of one worktree.
-pub(super) struct DiskQuota {
-    folder: PathBuf,
+/// Watches the size of one thing.
+pub(super) struct SizeQuota {
+    watched: WatchedSize,
     /// None where nothing is limited.
     bytes_max: Option<u64>,
     found: Mutex<Result<Option<BudgetReached>>>,
 }
 
-impl DiskQuota {
-    pub(super) fn new(folder: PathBuf, max_mb: u64) -> Self {
-        let bytes_max = (max_mb > 0).then(|| max_mb.saturating_mul(MIB));
-        Self { folder, bytes_max, found: Mutex::new(Ok(None)) }
+enum WatchedSize {
+    Worktree(PathBuf),
+    Printed(PrintedBytes),
+}
+
+impl SizeQuota {
+    pub(super) fn of_worktree(folder: PathBuf, max_mb: u64) -> Self {
+        Self::new(WatchedSize::Worktree(folder), max_mb)
     }
 
-    /// Stops the run when the worktree is too large. Never comes back; what it found is kept for [`DiskQuota::found`].
+    pub(super) fn of_log(printed: PrintedBytes, max_mb: u64) -> Self {
+        Self::new(WatchedSize::Printed(printed), max_mb)
+    }
+
+    fn new(watched: WatchedSize, max_mb: u64) -> Self {
+        let bytes_max = (max_mb > 0).then(|| max_mb.saturating_mul(MIB));
+        Self { watched, bytes_max, found: Mutex::new(Ok(None)) }
+    }
+
+    /// Its size by now; counted no further than `enough`.
+    async fn bytes(&self, enough: u64) -> u64 {
+        match &self.watched {
+            WatchedSize::Worktree(folder) => folder_bytes(folder, enough).await,
+            WatchedSize::Printed(printed) => printed.get(),
+        }
+    }
+
+    const fn measure(&self) -> BudgetMeasure {
+        match &self.watched {
+            WatchedSize::Worktree(_) => BudgetMeasure::Disk,
+            WatchedSize::Printed(_) => BudgetMeasure::Log,
+        }
+    }
+
+    /// Stops the run when there is too much of it. Never comes back; what it found is kept for [`SizeQuota::found`].
     pub(super) async fn watch(
         &self,
         tasks: &TaskService,
@@ -62,13 +91,13 @@ impl DiskQuota {
     ) -> Result<BudgetReached, EngineError> {
         loop {
             let started = Instant::now();
-            if folder_bytes(&self.folder, bytes_max).await > bytes_max {
+            if self.bytes(bytes_max).await > bytes_max {
                 // What a person has granted counts.
                 let times = BudgetGrant::new(&tasks.questions_of(task).await?).times;
                 let bytes_max = bytes_max.saturating_mul(times.saturating_add(1));
-                let bytes = folder_bytes(&self.folder, bytes_max.saturating_mul(2)).await;
+                let bytes = self.bytes(bytes_max.saturating_mul(2)).await;
                 if bytes > bytes_max {
-                    let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Disk);
+                    let (scope, measure) = (BudgetScope::Task, self.measure());
                     let (used, allowed) = (bytes.div_ceil(MIB), bytes_max / MIB);
                     return Ok(BudgetReached { scope, measure, used, allowed });
                 }

@@ -79,6 +79,9 @@ pub struct WorktreeSettings {
     pub submodules: bool,
     /// How many MiB a worktree may take before its agent is stopped and you are asked whether it may go on; 0 never asks.
     pub max_mb: u64,
+    /// How many MiB an agent may print in one run before it is stopped and you are asked whether it may go on; 0 never asks.
+    /// How much of that is kept is said by `[retention] log_mb`.
+    pub max_log_mb: u64,
     /// How many worktrees of each repository to prepare in advance, so that agents start at once. Each takes as much
     /// space as a checkout.
     pub spares: u32,
@@ -96,6 +99,7 @@ impl Default for WorktreeSettings {
             values: BTreeMap::new(),
             submodules: false,
             max_mb: 20_480,
+            max_log_mb: 1_024,
             spares: 1,
         }
     }

@@ -111,6 +111,21 @@ fn a_worktree_that_grows_too_large_is_a_question() {
     up.end();
 }
 
+#[test]
+fn an_agent_that_prints_too_much_is_a_question() {
+    let agent = "if [ -z \"${BATON_RESUME:-}\" ]; then turns 1; yes 'the same again and again' | head -c 3000000; hang; fi\nturns 1; work";
+    let repo = TestRepo::with_agent(agent, "[worktree]\nmax_log_mb = 1");
+    let task = repo.add("Print for ever", &[]);
+    let up = repo.up();
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("its agent has printed") && asked.contains("1 MB are allowed"), "{asked}");
+    assert_eq!(processes(&repo.last_attempt(&task)), Vec::<String>::new(), "its agent was stopped");
+    repo.stdout(&["task", "reply", &task, "YES"]);
+    repo.until_queue(&task, "provisional");
+    up.end();
+}
+
 /// Holds 600 MB until it is ended: `tail` keeps the one long line in memory.
 const HUNGRY: &str = "(head -c 600000000 /dev/zero; hang) | tail -n 1 > /dev/null";
 
