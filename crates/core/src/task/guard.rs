@@ -82,7 +82,7 @@ impl fmt::Display for RequeueReason {
             Self::NoPlan { fault: Some(fault) } => write!(f, "its plan could not be used: {fault}"),
             Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
             Self::Systemic { message } => write!(f, "not its fault: {message}"),
-            Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
+            Self::LeaseExpired => f.write_str("not its fault: the attempt ended early"),
         }
     }
 }

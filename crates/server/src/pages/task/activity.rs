@@ -163,7 +163,7 @@ fn divider(task: TaskId, record: &AttemptRecord, is_open: bool, now: Timestamp) 
             let (result, took) = (result_text(end.reported.result.kind()), at.ms_since(attempt.started_at));
             format!("{result} after {}", duration(took))
         }
-        Some(AttemptClosing::Lost { .. }) => "the agent was lost".to_owned(),
+        Some(AttemptClosing::Lost { .. }) => "the attempt ended early".to_owned(),
         Some(AttemptClosing::Stopped { .. }) => "stopped".to_owned(),
         None => "at work".to_owned(),
     };

@@ -24,7 +24,7 @@ fn render_attempt(record: &AttemptRecord, now: Timestamp) -> Markup {
             h3 { "Attempt " (attempt.number) " " span.muted { "by " (attempt.agent) ", started " (ago(attempt.started_at, now)) } }
             @match &record.closing {
                 Some(AttemptClosing::Ended { end, .. }) => (pair(&end.reported, &end.verified)),
-                Some(AttemptClosing::Lost { at }) => p { "The agent was lost after " (duration(at.ms_since(attempt.started_at))) " without a report. It does not count against the task." },
+                Some(AttemptClosing::Lost { at }) => p { "It ended early, after " (duration(at.ms_since(attempt.started_at))) ", without a report. That does not count against the task." },
                 Some(AttemptClosing::Stopped { at }) => p { "Stopped after " (duration(at.ms_since(attempt.started_at))) " without a report." },
                 None => p { span.tone-working { "▶ Running." } " Results appear when the attempt ends." },
             }

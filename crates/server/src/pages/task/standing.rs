@@ -108,6 +108,6 @@ pub(crate) fn requeued(reason: &baton_core::task::guard::RequeueReason) -> Strin
         Why::NoPlan { fault: Some(fault) } => format!("its plan could not be used: {fault}"),
         Why::CheckFailed { .. } => reason.to_string(),
         Why::Systemic { message } => format!("systemic failure: {message}"),
-        Why::LeaseExpired => "systemic failure: the agent was lost".to_owned(),
+        Why::LeaseExpired => "not its fault: the attempt ended early".to_owned(),
     }
 }
