@@ -242,7 +242,7 @@ pub(crate) enum CliCommand {
     /// Check git, settings, store and agents, and say how to fix what is broken
     #[command(after_help = "Examples:\n  baton doctor\n  baton doctor --json")]
     Doctor,
-    /// Let the settings that came with this clone start programs
+    /// Let the settings that came with this clone start programs and open the fence
     #[command(
         after_help = "Settings that stand as they were committed in a repository with a remote start nothing until you say so, \
                       once for each version. On a build machine: BATON_TRUST=always.\n\nExamples:\n  baton trust"

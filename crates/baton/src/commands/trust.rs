@@ -1,4 +1,4 @@
-//! `baton trust`: lets the settings that came with a clone start programs.
+//! `baton trust`: allows what the settings that came with a clone start and open.
 
 use baton_engine::people::folder_trust::untrusted;
 use serde_json::json;
@@ -16,12 +16,12 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     if let Some(folder) = &found {
         folder.allow()?;
     }
-    let programs = found.map(|folder| folder.programs).unwrap_or_default();
+    let grants = found.map(|folder| folder.grants).unwrap_or_default();
     if options.json {
-        return output::json(&json!({ "allowed": programs }));
+        return output::json(&json!({ "allowed": grants }));
     }
-    if programs.is_empty() {
+    if grants.is_empty() {
         return Ok("Nothing has to be allowed here.\n".to_owned());
     }
-    Ok(format!("Allowed, until {} changes:\n{}", place.settings_path().display(), list(&programs)))
+    Ok(format!("Allowed, until {} changes:\n{}", place.settings_path().display(), list(&grants)))
 }

@@ -1,4 +1,4 @@
-//! Whether the folder's settings may start programs.
+//! Whether the folder's settings may start programs and open the fence.
 
 use baton_engine::people::folder_trust::{UntrustedFolder, untrusted};
 use baton_engine::settings::location::StateLocation;
@@ -10,7 +10,7 @@ use crate::output;
 pub(crate) async fn check(place: &StateLocation) -> Result<(), CliError> {
     let Some(folder) = untrusted(place).await? else { return Ok(()) };
     let found = describe(place, &folder);
-    if output::confirm(&format!("{found}\nThey run with your permissions. Allow them?")) {
+    if output::confirm(&format!("{found}\nAllow this?")) {
         folder.allow()?;
         return Ok(());
     }
@@ -20,18 +20,18 @@ pub(crate) async fn check(place: &StateLocation) -> Result<(), CliError> {
 fn describe(place: &StateLocation, folder: &UntrustedFolder) -> String {
     let path = place.settings_path();
     format!(
-        "{} came with this clone and starts programs:\n{}",
+        "{} came with this clone and starts programs or opens the fence:\n{}",
         path.display(),
-        list(&folder.programs).trim_end()
+        list(&folder.grants).trim_end()
     )
 }
 
-/// One program on each line.
-pub(crate) fn list(programs: &[String]) -> String {
+/// One on each line.
+pub(crate) fn list(grants: &[String]) -> String {
     let mut text = String::new();
-    for program in programs {
+    for grant in grants {
         text.push_str("  ");
-        text.push_str(program);
+        text.push_str(grant);
         text.push('\n');
     }
     text

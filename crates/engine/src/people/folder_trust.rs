@@ -1,4 +1,4 @@
-//! Trust in a folder: settings that came with a clone start programs only after a person has allowed them.
+//! Trust in a folder: settings that came with a clone start programs and open the fence only after a person has allowed them.
 //!
 //! What a person wrote, or changed, in their own checkout is theirs. What stands as it was committed in a repository that has a
 //! remote may be anybody's, and is allowed once for each version, in a file of the person's own.
@@ -13,10 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::base::error::{FolderError, Result};
 use crate::git::{At, Git, GitError, Repository};
-use crate::settings::hooks::HookName;
+use crate::people::settings_grants::grants;
+use crate::settings::Settings;
 use crate::settings::location::{StateLocation, settings_path};
-use crate::settings::{AgentSettings, Settings};
-use crate::user_tasks::checks::Deed;
 
 /// In a folder that Baton filled from a remote.
 pub const REMOTE_MARK: &str = ".baton-remote";
@@ -28,11 +27,11 @@ const VARIABLE: &str = "BATON_TRUST";
 pub struct UntrustedFolder {
     root: PathBuf,
     digest: String,
-    /// What they would start, as in the settings.
-    pub programs: Vec<String>,
+    /// What they would start and open, as in the settings.
+    pub grants: Vec<String>,
 }
 
-/// What the folder's settings would start, if nobody has allowed that yet.
+/// What the folder's settings would start and open, if nobody has allowed that yet.
 pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>> {
     untrusted_in(&place.root).await
 }
@@ -44,10 +43,10 @@ pub async fn untrusted_in(root: &Path) -> Result<Option<UntrustedFolder>> {
     }
     let path = settings_path(root);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
-    // Settings that cannot be read start nothing, and others say so.
+    // Settings that cannot be read allow nothing, and others say so.
     let Ok(settings) = Settings::parse(&text, &path) else { return Ok(None) };
-    let programs = programs(&settings);
-    if programs.is_empty() || !came_with_clone(root, &path).await? {
+    let grants = grants(&settings);
+    if grants.is_empty() || !came_with_clone(root, &path).await? {
         return Ok(None);
     }
     let mut digest = String::new();
@@ -55,12 +54,12 @@ pub async fn untrusted_in(root: &Path) -> Result<Option<UntrustedFolder>> {
         // Writing to a string cannot fail.
         let _ = fmt::Write::write_fmt(&mut digest, format_args!("{byte:02x}"));
     }
-    let folder = UntrustedFolder { root: root.to_owned(), digest, programs };
+    let folder = UntrustedFolder { root: root.to_owned(), digest, grants };
     Ok((!folder.is_allowed()).then_some(folder))
 }
 
 impl UntrustedFolder {
-    /// A person has read the settings as they are now, and lets them start programs.
+    /// A person has read the settings as they are now, and allows what they do.
     pub fn allow(&self) -> Result<()> {
         let no_home = || FolderError { path: "~/.config/baton".into(), detail: "HOME is not set".to_owned() };
         let path = trusted_file().ok_or_else(no_home)?;
@@ -90,25 +89,6 @@ fn trusted_file() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("baton").join("trusted"))
-}
-
-/// Commands of the settings' own. A known agent by its name alone is the person's program.
-fn programs(settings: &Settings) -> Vec<String> {
-    let own = |name: &str, agent: &AgentSettings| {
-        AgentSettings::known(name).is_none_or(|known| known.command != agent.command)
-    };
-    let agents = settings.agents.iter().filter(|(name, agent)| own(name.as_str(), agent));
-    let agents = agents.map(|(name, agent)| format!("agents.{name}: {}", agent.command.join(" ")));
-    let notify = Some(&settings.notify.command).filter(|command| !command.is_empty());
-    let notify = notify.map(|command| format!("notify: {}", command.join(" ")));
-    let checks = settings.checks.iter().filter_map(|check| match &check.deed {
-        Deed::Command(command) => Some(format!("checks.{}: {}", check.name, command.join(" "))),
-        Deed::UserTask(_) => None,
-    });
-    let hooks = HookName::ALL.into_iter().filter_map(|name| {
-        settings.hooks.command(name).map(|command| format!("hooks.{name}: {}", command.join(" ")))
-    });
-    agents.chain(notify).chain(checks).chain(hooks).collect()
 }
 
 /// Whether the file stands as it was committed in a repository that has a remote.

@@ -1,8 +1,9 @@
 //! What belongs to one person: their access tokens, of which the secret is shown once and only digests are stored, and which
-//! folders they trust to start programs.
+//! folders they trust to start programs and to open the fence.
 
 pub mod folder_trust;
 mod secret;
+mod settings_grants;
 
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;

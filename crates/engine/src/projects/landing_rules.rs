@@ -178,7 +178,7 @@ impl Projects {
             let folder = worktrees.repository().folder().with_extension(format!("{name}.rules"));
             write(&folder, &text).map_err(|error| FolderError::new(&folder, &error))?;
             if let Some(untrusted) = folder_trust::untrusted_in(&folder).await? {
-                return Err(ProjectError::Untrusted { path: folder, programs: untrusted.programs }.into());
+                return Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into());
             }
         }
         Ok(Some(rules))

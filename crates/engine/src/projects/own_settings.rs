@@ -48,7 +48,7 @@ impl Projects {
         Ok(Arc::new(self.serving.with_project(Settings::load(&settings_path(folder))?)))
     }
 
-    /// Refuses settings that came with a clone and start programs, until a person has allowed them. Those of the folder that
+    /// Refuses settings that came with a clone and start programs or open the fence, until a person has allowed them. Those of the folder that
     /// Baton serves were asked about when it started.
     pub(crate) async fn check_trusted(&self, task: &Task) -> Result<(), EngineError> {
         let project = self.project(task).await?;
@@ -63,9 +63,7 @@ impl Projects {
         }
         match folder_trust::untrusted_in(&folder).await? {
             None => Ok(()),
-            Some(untrusted) => {
-                Err(ProjectError::Untrusted { path: folder, programs: untrusted.programs }.into())
-            }
+            Some(untrusted) => Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into()),
         }
     }
 

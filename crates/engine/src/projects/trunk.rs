@@ -29,8 +29,9 @@ impl Projects {
         let repository = worktrees.repository();
         let integration = BranchName::integration();
         let (base, tips) = person_tips(repository, project).await?;
-        // Already merged, and neither branch changed since.
-        if tips.0 == tips.1 && tips.0.is_some() || self.repositories.is_gathered(&tips) {
+        // Already merged, and neither branch changed since. Another clone may have the same commits without the branch.
+        if tips.0.is_some() && tips.1.is_some() && (tips.0 == tips.1 || self.repositories.is_gathered(&tips))
+        {
             return Ok(());
         }
         repository.ensure_branch(&integration, &base).await?;

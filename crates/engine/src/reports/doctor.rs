@@ -163,8 +163,11 @@ async fn check_trust(place: &StateLocation) -> Option<Finding> {
         Ok(None) => None,
         Ok(Some(folder)) => {
             let path = place.settings_path();
-            let programs = folder.programs.join("; ");
-            let detail = format!("{} came with this clone and starts programs: {programs}", path.display());
+            let grants = folder.grants.join("; ");
+            let detail = format!(
+                "{} came with this clone and starts programs or opens the fence: {grants}",
+                path.display()
+            );
             Some(Finding::note("trust", detail, "read the file, then allow it as it is now: baton trust"))
         }
         Err(error) => Some(Finding::broken("trust", &error)),

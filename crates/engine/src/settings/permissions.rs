@@ -48,6 +48,13 @@ impl PermissionSettings {
         if self.0.is_some() { self } else { other }
     }
 
+    /// Whether nothing is done without asking a person.
+    pub fn ask_always(&self) -> bool {
+        let Some(rules) = &self.0 else { return true };
+        let allows = |decision: &PermissionDecision| matches!(decision, PermissionDecision::Allow);
+        !allows(&rules.otherwise) && !rules.rules.iter().any(|rule| allows(&rule.decision))
+    }
+
     pub fn policy(&self) -> AgentPolicy {
         let ask = || PermissionRules { rules: Vec::new(), otherwise: PermissionDecision::AskHuman };
         AgentPolicy(self.0.clone().unwrap_or_else(ask))

@@ -115,6 +115,71 @@ fn a_project_with_a_remote_goes_by_the_settings_of_the_remote_once_they_are_allo
     up.end();
 }
 
+/// A repository that somebody else committed these settings to, cloned, as a project of this Baton.
+fn cloned_project(repo: &TestRepo, name: &str, settings: &str) -> String {
+    let (source, clone) = (repo.home.join(format!("{name}-source")), repo.home.join(name));
+    std::fs::create_dir_all(source.join(".agent")).unwrap();
+    std::fs::write(source.join(".agent/baton.toml"), settings).unwrap();
+    let (source, clone) = (source.display().to_string(), clone.display().to_string());
+    repo.git(&["init", "-q", "-b", "main", &source]);
+    repo.git(&["-C", &source, "add", "-A"]);
+    repo.git(&["-C", &source, "commit", "-q", "-m", "Begin"]);
+    repo.git(&["clone", "-q", &source, &clone]);
+    let made = repo.json(&["project", "create", name, "--path", &clone]);
+    made["project_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
+    let mut repo = TestRepo::with_working_agent("");
+    repo.variables.push(("XDG_CONFIG_HOME".to_owned(), repo.home.join("config").display().to_string()));
+    let cases = [
+        ("everything", "fence = \"off\"\n", "fence: off"),
+        ("of-checks", "[roles.check]\nfence = \"off\"\n", "roles.check.fence: off"),
+        (
+            "a-folder",
+            "[roles.implement]\nfence_write = [\"~/.ssh\"]\n",
+            "roles.implement.fence_write: ~/.ssh",
+        ),
+        ("no-question", "[roles.implement]\npermissions = \"allow\"\n", "roles.implement.permissions"),
+    ];
+    let tasks = cases.map(|(name, settings, grant)| {
+        let project = cloned_project(&repo, name, settings);
+        (name, grant, add(&repo, name, &project))
+    });
+    let stricter = cloned_project(&repo, "stricter", "fence = \"auto\"\nmax_agents = 2\n");
+    let free = add(&repo, "Nothing is opened", &stricter);
+    let up = repo.up();
+    for (name, grant, task) in &tasks {
+        repo.until("the question", || repo.status(task) == "AWAITING_RESPONSE");
+        let asked = repo.show(task)["question"]["text"].as_str().unwrap().to_owned();
+        assert!(asked.contains(grant) && asked.contains("trust"), "{name}: {asked}");
+    }
+    repo.until_queue(&free, "provisional");
+    let folder = repo.home.join("everything").display().to_string();
+    assert!(repo.stdout(&["--root", &folder, "trust"]).contains("fence: off"));
+    repo.stdout(&["task", "reply", &tasks[0].2, "It may."]);
+    repo.until_queue(&tasks[0].2, "provisional");
+    up.end();
+}
+
+#[test]
+fn two_clones_of_one_repository_are_two_projects_that_both_work() {
+    let repo = TestRepo::with_working_agent("");
+    let (folder, first) = project(&repo, "first", "");
+    let twin = repo.home.join("twin");
+    let (from, to) = (folder.display().to_string(), twin.display().to_string());
+    repo.git(&["clone", "-q", &from, &to]);
+    let up = repo.up();
+    let before = add(&repo, "In the first", &first);
+    repo.until_queue(&before, "provisional");
+    let made = repo.json(&["project", "create", "Twin", "--path", &to]);
+    let task = add(&repo, "In the twin", made["project_id"].as_str().unwrap());
+    repo.until_queue(&task, "provisional");
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    up.end();
+}
+
 #[test]
 fn what_becomes_of_questions_is_said_by_the_project_that_asks() {
     let asks = r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#;
@@ -230,5 +295,48 @@ fn a_project_whose_repository_is_gone_holds_itself_only() {
         repo.until_queue(task, "provisional");
     }
     assert_eq!(questions(&repo), Vec::<Value>::new());
+    up.end();
+}
+
+#[test]
+fn a_faulty_worktree_setting_holds_its_project_and_never_the_agent() {
+    let repo = TestRepo::with_working_agent("");
+    let wrong = [
+        ("copies-from-outside", "[worktree]\ncopy = [\"../secret/.env\"]\n", "../secret/.env"),
+        ("reuses-git", "[worktree]\nreuse = [\".git\"]\n", ".git"),
+    ];
+    let broken = wrong.map(|(name, settings, named)| {
+        let (_, id) = project(&repo, name, settings);
+        (add(&repo, name, &id), named)
+    });
+    let home = repo.add("At home", &[]);
+    let up = repo.up();
+    repo.until_queue(&home, "provisional");
+    for (task, named) in &broken {
+        repo.until("the question", || repo.status(task) == "AWAITING_RESPONSE");
+        let asked = repo.show(task)["question"]["text"].as_str().unwrap().to_owned();
+        assert!(asked.contains(named), "{asked}");
+    }
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    up.end();
+}
+
+#[test]
+fn a_project_whose_branch_was_deleted_holds_itself_only() {
+    let repo = TestRepo::with_working_agent("");
+    let (folder, id) = project(&repo, "app", "");
+    let up = repo.up();
+    let first = add(&repo, "First", &id);
+    repo.until_queue(&first, "provisional");
+    repo.stdout(&["accept", &first]);
+    repo.git(&["-C", &folder.display().to_string(), "branch", "-q", "-D", "baton/next"]);
+    // Nobody knows why it is gone, and what had landed on it.
+    let second = add(&repo, "Second", &id);
+    let home = repo.add("At home", &[]);
+    repo.until_queue(&home, "provisional");
+    repo.until("it goes on, or asks", || {
+        repo.status(&second) == "AWAITING_RESPONSE" || repo.show(&second)["queue"] == "provisional"
+    });
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
     up.end();
 }
