@@ -7,6 +7,7 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_core::base::time::Timestamp;
+use baton_core::landing::lane::waits_for_person;
 use baton_core::recipe::run::Run;
 use baton_core::records::change::Versioned;
 use baton_core::records::event::EventBody;
@@ -66,6 +67,9 @@ pub struct TaskSummary {
     /// What the agent of finished work still asks, for whoever accepts or rejects it.
     #[serde(default)]
     pub open_question: Option<NonBlank>,
+    /// Why accepted work came back to a person, who decides about it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_to_person: Option<String>,
     /// Why no agent starts it until a person releases it, if so.
     #[serde(default)]
     pub held_because: Option<NonBlank>,
@@ -184,6 +188,7 @@ impl TaskSummary {
             too_large: reason_to_recycle(task),
             needs_review: reasons_to_review(task),
             open_question: open_question(task),
+            left_to_person: left_to_person(task),
             held_because: reason_held(task),
             start_at: task.spec().start_at,
             waits_until: waits_until(task),
@@ -200,6 +205,13 @@ fn reasons_to_review(task: &Task) -> Vec<String> {
             reasons.clone()
         }
         _ => Vec::new(),
+    }
+}
+
+fn left_to_person(task: &Task) -> Option<String> {
+    match task.ledger().notes.last() {
+        Some(TaskNote::NotLanded { reason, .. }) if waits_for_person(task) => Some(reason.headline()),
+        _ => None,
     }
 }
 

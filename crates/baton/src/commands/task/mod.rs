@@ -290,6 +290,7 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
         task if task.waits_until.is_some() => "later",
         task if task.held_because.is_some() => "held",
         task if !task.needs_review.is_empty() || task.too_large.is_some() => "review",
+        task if task.left_to_person.is_some() => "review",
         task if task.open_question.is_some() => "asks",
         _ => "",
     };

@@ -39,6 +39,7 @@ fn task(bits: u32, title: &str) -> TaskSummary {
         too_large: None,
         needs_review: Vec::new(),
         open_question: None,
+        left_to_person: None,
         held_because: None,
         start_at: None,
         waits_until: None,

@@ -52,8 +52,14 @@ fn a_command_that_passes_without_the_work_proves_nothing_and_a_person_decides() 
     let reason = event(&repo, &task, "task_sent_back")["reason"].take();
     assert_eq!(reason["why"], "proves_nothing", "{reason:#}");
     assert!(own_history(&repo).is_empty());
+    let listed = repo.stdout(&["task", "list"]);
+    let row = listed.lines().find(|line| line.contains(&task)).unwrap();
+    assert!(row.contains("review"), "a person has to decide: {listed}");
+    let left = repo.show(&task)["left_to_person"].clone();
+    assert!(left.as_str().unwrap().contains("passes without the work too"), "{left}");
     repo.stdout(&["accept", &task]);
     assert_eq!(repo.queue(&task), "done");
+    assert!(repo.show(&task).get("left_to_person").is_none());
     up.end();
     assert_eq!(own_history(&repo).len(), 1);
 }

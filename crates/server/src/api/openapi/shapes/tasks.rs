@@ -26,6 +26,7 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("too_large", or_null(&one_of(&["too_large", "cumulative_failures"]))),
         ("needs_review", list(&text())),
         ("open_question", or_null(&said())),
+        ("left_to_person?", said()),
         ("held_because", or_null(&said())),
         ("start_at", or_null(&time())),
         ("waits_until", or_null(&time())),
