@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::choice::{self, UnreadableAnswer};
 use crate::ask::fallback::{ENOUGH, is_enough};
 use crate::ask::question::{Question, QuestionKind};
-use crate::ask::stop_words::stops;
+use crate::ask::stop_words::{puts_off_choice, stops};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 
@@ -186,6 +186,11 @@ pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonB
         // I22: whatever was offered, a person may stop.
         QuestionKind::Confirmation | QuestionKind::Permission | QuestionKind::Danger
             if stops(answer.as_str()) && match_option(question, answer).is_err() =>
+        {
+            Ok(answer.clone())
+        }
+        QuestionKind::Escalation
+            if puts_off_choice(answer.as_str()) && match_option(question, answer).is_err() =>
         {
             Ok(answer.clone())
         }

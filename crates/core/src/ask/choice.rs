@@ -230,7 +230,7 @@ choice!(
 );
 choice!(
     /// What to do with a task that was already broken down once and still fails.
-    SplitRetryCancel { Split = "SPLIT", Retry = "RETRY", Cancel = "CANCEL" }
+    SplitRetryCancel { Split = "SPLIT", Retry = "RETRY", Cancel = "CANCEL" | "CANCEL IT" | "CANCEL THE TASK" }
 );
 
 #[cfg(test)]

@@ -85,6 +85,11 @@ pub fn stops(answer: &str) -> bool {
     })
 }
 
+/// Whether an answer chooses nothing, and says so: "later", "NO", "no thanks".
+pub fn puts_off_choice(answer: &str) -> bool {
+    stops(answer) || declines(answer) || YesNo::read(split_remark(answer).0) == Ok(YesNo::No)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +137,18 @@ mod tests {
             ["No, use Postgres instead", "no new files", "None", "nonsense", "yes", "noch eine Datei"]
         {
             assert!(!declines(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_put_off_by_a_stop_or_a_no() {
+        for off in
+            ["not now", "stop", "later", "NO", "no thanks", "Nein, noch nicht", "später", "NO: not today"]
+        {
+            assert!(puts_off_choice(off), "{off}");
+        }
+        for other in ["SPLIT", "retry", "maybe", "no new files", "split it in two"] {
+            assert!(!puts_off_choice(other), "{other}");
         }
     }
 

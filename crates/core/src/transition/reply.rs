@@ -5,7 +5,7 @@ use crate::ask::choice::{SplitRetryCancel, YesNo, split_remark};
 use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
-use crate::ask::stop_words::{declines, refuses, stops};
+use crate::ask::stop_words::{declines, puts_off_choice, refuses, stops};
 use crate::base::id::{AttemptId, QuestionId};
 use crate::base::text::NonBlank;
 use crate::records::effect::{Effect, Notification};
@@ -30,6 +30,8 @@ impl TransitionBuilder<'_> {
         self.is_pending(pending, question)?;
         let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
+            // I22: whatever was offered, a person may put the decision off.
+            QuestionKind::Escalation if puts_off(&answer) => Some(Decided::Stopped),
             QuestionKind::Escalation => Some(read_choice(question, &answer)?),
             // I22: an operation that a person refused does not run again before they say so. Another task may go on without
             // what it asked for.
@@ -131,8 +133,11 @@ impl TransitionBuilder<'_> {
                 self.task.ledger.resumes = after;
                 self.hold_for(reason);
             }
-            // A breakdown starts by a person's word anyway.
-            Purpose::Breakdown { .. } => self.task.state = TaskState::Breakdown { released: false },
+            // A breakdown starts by a person's word anyway, also one whose plan was rejected.
+            Purpose::Breakdown { .. } => {
+                self.task.ledger.is_ahead = false;
+                self.task.state = TaskState::Breakdown { released: false };
+            }
         }
     }
 
@@ -185,6 +190,11 @@ pub(super) fn stops_work(pending: &Question, answer: &NonBlank) -> bool {
         YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No) || declines(answer.as_str());
     let is_no = pending.draft.no_holds && (is_plain_no || (!options.is_empty() && refuses(answer.as_str())));
     !decides_itself && (is_no || (!options.contains(answer) && stops(answer.as_str())))
+}
+
+/// Neither of an escalation's choices, but no, or not now.
+fn puts_off(answer: &NonBlank) -> bool {
+    SplitRetryCancel::read(answer.as_str()).is_err() && puts_off_choice(answer.as_str())
 }
 
 fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<Decided, CommandRefusal> {
