@@ -10,6 +10,7 @@
 mod error;
 pub mod explained;
 mod node;
+mod parts;
 mod search;
 mod standing;
 mod verdict;

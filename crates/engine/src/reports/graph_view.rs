@@ -1,18 +1,17 @@
-//! Loads the part of the dependency graph around some tasks, for questions that core's graph answers.
+//! Questions about dependencies that core's graph answers.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use baton_core::base::id::TaskId;
-use baton_core::graph::{DependencyStatus, Standing, TaskGraph};
+use baton_core::graph::DependencyStatus;
 use baton_core::task::state::QueueName;
 use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::tasks::graph::{TASKS_MAX, load_graph};
 use crate::tasks::service::TaskService;
 
-/// Tasks loaded for one answer. Those beyond are assumed to be open.
-const TASKS_MAX: usize = 5_000;
 /// Waiting tasks read at once.
 const PAGE: u32 = 500;
 
@@ -66,38 +65,4 @@ async fn find_waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineErr
         }
     }
     Ok(waiting)
-}
-
-/// The graph of these tasks and all their dependencies.
-async fn load_graph(
-    tasks: &TaskService,
-    roots: impl IntoIterator<Item = TaskId>,
-) -> Result<TaskGraph, EngineError> {
-    let mut queue: VecDeque<TaskId> = roots.into_iter().collect();
-    let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
-    let mut edges = Vec::new();
-    while let Some(task) = queue.pop_front() {
-        if standings.contains_key(&task) {
-            continue;
-        }
-        if standings.len() >= TASKS_MAX {
-            standings.insert(task, Standing::Open);
-            continue;
-        }
-        let standing = tasks.task(task).await?.value.standing();
-        match &standing {
-            Standing::Recycled { planning } => queue.push_back(*planning),
-            Standing::Replaced { by } => queue.extend(by),
-            Standing::Open | Standing::Done | Standing::Cancelled | Standing::Failed => {}
-        }
-        // The dependencies of finished tasks do not matter.
-        if !matches!(standing, Standing::Done | Standing::Cancelled) {
-            for edge in tasks.store.dependencies(task).await? {
-                edges.push((task, edge.on));
-                queue.push_back(edge.on);
-            }
-        }
-        standings.insert(task, standing);
-    }
-    Ok(TaskGraph::load(standings, edges)?)
 }

@@ -8,6 +8,7 @@ pub mod chat;
 pub mod conversation;
 pub(crate) mod decision;
 pub mod error;
+pub(crate) mod graph;
 mod home;
 mod messages;
 pub mod service;

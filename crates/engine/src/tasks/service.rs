@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::decision::Decision;
 use crate::tasks::error::TaskError;
+use crate::tasks::graph;
 use crate::tasks::start_at::start_later;
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::ask::queued_answer::QueuedAnswer;
@@ -47,6 +48,14 @@ const TASKS_PAGE: u32 = 500;
 const QUESTIONS_OF_TASK_MAX: u32 = 50;
 /// Events read at once.
 const EVENTS_PAGE: u32 = 500;
+
+/// A task that was changed, and what the change did to others.
+#[derive(Debug, Clone)]
+pub struct RevisedTask {
+    pub task: Task,
+    /// Dependencies that others got, each as (dependent, dependency).
+    pub now_waiting: Vec<(TaskId, TaskId)>,
+}
 
 #[derive(Clone)]
 pub struct TaskService {
@@ -134,17 +143,34 @@ impl TaskService {
         revision: Revision,
         seen: &Revision,
         actor: Actor,
-    ) -> Result<Task> {
-        self.apply_with(id, actor, |task| {
+    ) -> Result<RevisedTask> {
+        let kept = self.edges_kept(id, &revision).await?;
+        let now = self.store.now().await?;
+        let decided = self.apply_with(id, actor.clone(), |task| {
             if !seen.describes(task.spec()) {
                 return Err(TaskError::EditedMeanwhile { task: id }.into());
             }
+            // Added before any is removed, so that nothing is ready in between.
             let added = revision.after.iter().map(|on| EdgeChange::Add { task: id, on: *on });
+            let also = kept.iter().map(|(task, on)| EdgeChange::Add { task: *task, on: *on });
             let removed = revision.not_after.iter().map(|on| EdgeChange::Remove { task: id, on: *on });
-            let edges = added.chain(removed).collect();
-            Ok((Command::Revise { revision: revision.clone() }, Change { edges, ..Change::new() }))
-        })
-        .await
+            let edges = added.chain(also).chain(removed).collect();
+            let events = kept.iter().map(|(task, on)| {
+                let revision = Revision { after: vec![*on], ..Revision::default() };
+                Event { at: now, by: actor.clone(), body: EventBody::TaskRevised { task: *task, revision } }
+            });
+            let beside = Change { edges, events: events.collect(), ..Change::new() };
+            Ok((Command::Revise { revision: revision.clone() }, beside))
+        });
+        Ok(RevisedTask { task: decided.await?, now_waiting: kept })
+    }
+
+    /// What others have to wait on instead. A task that starts on accepted work lands after it, which is as good as waiting.
+    async fn edges_kept(&self, id: TaskId, revision: &Revision) -> Result<Vec<(TaskId, TaskId)>> {
+        if revision.not_after.is_empty() || !revision.starts_on.is_empty() {
+            return Ok(Vec::new());
+        }
+        graph::edges_kept(self, id, &revision.not_after).await
     }
 
     /// A task and what it waits on. An id that happens to be taken is drawn again.

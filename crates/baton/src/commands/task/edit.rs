@@ -1,7 +1,11 @@
 //! `baton task edit`: changes a task by flags or in an editor. The text stays in a file until the store has it.
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
 use baton_core::base::id::TaskId;
 use baton_engine::reports::view::TaskView;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::cli::edit::EditArgs;
@@ -144,11 +148,36 @@ async fn send(
     mut changed: Map<String, Value>,
     seen: Option<Map<String, Value>>,
 ) -> Result<String, CliError> {
-    let word = |key: &str| if key == "after" { "dependency" } else { key }.to_owned();
-    let names: Vec<String> = changed.keys().map(|key| word(key)).collect();
+    let names: BTreeSet<&str> = changed.keys().map(|key| name_of(key)).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(" and ");
     if let Some(seen) = seen {
         changed.insert("seen".to_owned(), Value::Object(seen));
     }
-    let _: Value = api.patch(&format!("/api/tasks/{id}"), &changed).await?;
-    api.confirm(id, &format!("Changed {} of {id}.\n", names.join(" and "))).await
+    let edited: Edited = api.patch(&format!("/api/tasks/{id}"), &changed).await?;
+    let mut sentence = format!("Changed {names} of {id}.\n");
+    for NewDependency { task_id, on } in edited.now_waiting {
+        let _ =
+            writeln!(sentence, "{task_id} now waits on {on}: it waits for every part of a broken-down task.");
+    }
+    api.confirm(id, &sentence).await
+}
+
+/// What a person calls a field.
+fn name_of(key: &str) -> &str {
+    match key {
+        "after" | "not_after" => "dependencies",
+        field => field,
+    }
+}
+
+/// The server's answer to an edit.
+#[derive(Deserialize)]
+struct Edited {
+    now_waiting: Vec<NewDependency>,
+}
+
+#[derive(Deserialize)]
+struct NewDependency {
+    task_id: TaskId,
+    on: TaskId,
 }

@@ -144,6 +144,30 @@ fn dependents_are_rewired_to_every_leaf_of_a_plan() {
 }
 
 #[test]
+fn i13_a_dependent_waits_for_every_part_after_a_dependency_between_them_is_removed() {
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
+    let big = repo.add("Too large", &[]);
+    let after = repo.add("After it", &[&big]);
+    repo.work_until(&[(&big, "recycled")]);
+    let items = json!([{ "title": "Ground" }, { "title": "Left" }, { "title": "Right", "depends_on": [1] }]);
+    let parts = plan(&repo, &breakdown_of(&repo, &big), &items);
+    let said = repo.stdout(&["task", "edit", &parts[2], "--not-after", &parts[0]]);
+    assert!(said.contains(&format!("{after} now waits on {}", parts[0])), "{said}");
+    let mut all = parts.clone();
+    all.sort();
+    assert_eq!(depends_on(&repo, &after), all);
+    assert_eq!(depends_on(&repo, &parts[2]), Vec::<String>::new());
+    let up = repo.up();
+    for part in [&parts[1], &parts[2], &parts[0]] {
+        repo.until_queue(part, "provisional");
+        assert_eq!((repo.queue(&after), repo.attempts(&after).len()), ("incoming".to_owned(), 0), "I13");
+        repo.stdout(&["accept", part]);
+    }
+    repo.until_queue(&after, "provisional");
+    up.end();
+}
+
+#[test]
 fn a_part_that_burns_out_is_escalated_and_never_accepted() {
     let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
     let big = repo.add("Too large", &[]);
@@ -158,6 +182,29 @@ fn a_part_that_burns_out_is_escalated_and_never_accepted() {
     }
     repo.stdout(&["accept", "--all", "--force"]);
     assert_eq!(repo.queue(&parts[0]), "escalated");
+}
+
+#[test]
+fn i22_an_escalation_that_is_put_off_holds_the_task() {
+    let repo = TestRepo::with_agent(AGENT, PLAN_BY_PERSON);
+    let big = repo.add("Too large", &[]);
+    repo.work_until(&[(&big, "recycled")]);
+    let items = json!([{ "title": "Still too large" }, { "title": "Still too large too" }]);
+    let parts = plan(&repo, &breakdown_of(&repo, &big), &items);
+    repo.work_until(&[(&parts[0], "escalated"), (&parts[1], "escalated")]);
+    for (part, answer) in [(&parts[0], "not now"), (&parts[1], "NO")] {
+        let attempts = repo.attempts(part).len();
+        repo.stdout(&["task", "reply", part, answer]);
+        let held = repo.show(part);
+        assert_eq!((&held["held_because"], repo.attempts(part).len()), (&json!("stopped by you"), attempts));
+        let listed = repo.stdout(&["questions"]);
+        assert!(listed.contains(&format!("baton task release {part}")), "{listed}");
+    }
+    // "Cancel" is one of the choices.
+    repo.stdout(&["task", "release", &parts[1]]);
+    repo.work_until(&[(&parts[1], "escalated")]);
+    repo.stdout(&["task", "reply", &parts[1], "cancel it"]);
+    assert_eq!(repo.queue(&parts[1]), "rejected");
 }
 
 #[test]

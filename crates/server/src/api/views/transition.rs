@@ -6,6 +6,7 @@ use baton_core::base::remote_url::RemoteUrl;
 use baton_core::task::Task;
 use baton_core::task::state::{QueueName, TaskStatus};
 use baton_engine::landing::acceptor::Landing;
+use baton_engine::tasks::service::RevisedTask;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +29,35 @@ impl TransitionView {
     pub(crate) fn new(old_status: TaskStatus, task: &Task) -> Self {
         let state = task.state();
         Self { task_id: task.id(), old_status, new_status: state.status(), queue: state.queue() }
+    }
+}
+
+/// The same for an edited task, with what the edit did to others.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "RevisedTask")]
+pub(crate) struct RevisedView {
+    #[serde(flatten)]
+    transition: TransitionView,
+    /// Other tasks that wait on a task from now on, because they wait for every part of a broken-down task and did so through
+    /// a dependency that was removed.
+    now_waiting: Vec<NowWaiting>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct NowWaiting {
+    #[schemars(with = "words::TaskId")]
+    task_id: TaskId,
+    #[schemars(with = "words::TaskId")]
+    on: TaskId,
+}
+
+impl RevisedView {
+    pub(crate) fn new(old_status: TaskStatus, revised: RevisedTask) -> Self {
+        let now_waiting = revised.now_waiting.into_iter().map(|(task_id, on)| NowWaiting { task_id, on });
+        Self {
+            transition: TransitionView::new(old_status, &revised.task),
+            now_waiting: now_waiting.collect(),
+        }
     }
 }
 

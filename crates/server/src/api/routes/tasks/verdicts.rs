@@ -17,7 +17,7 @@ use crate::api::route::{Recall, Route};
 use crate::api::routes::projects::parse_title;
 use crate::api::routes::questions::answer_question;
 use crate::api::routes::tasks::DEPENDENCIES_MAX;
-use crate::api::views::transition::{AcceptedView, TransitionView};
+use crate::api::views::transition::{AcceptedView, RevisedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::input::{EmptyBody, JsonBody, NoQuery, PathParam, non_blank};
 use crate::schema::words;
@@ -69,7 +69,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .may_conflict(),
         Route::patch("/api/tasks/{id}", "revise_task", revise)
             .takes::<ReviseBody>()
-            .returns::<TransitionView>("Edits a task that no agent works on")
+            .returns::<RevisedView>("Edits a task that no agent works on")
             .may_conflict(),
     ]
 }
@@ -303,7 +303,7 @@ async fn revise(
     PathParam(id): PathParam<TaskId>,
     _: NoQuery,
     JsonBody(body): JsonBody<ReviseBody>,
-) -> Result<Json<TransitionView>> {
+) -> Result<Json<RevisedView>> {
     let revision = Revision {
         title: body.title.map(|title| parse_title(&title, "title")).transpose()?,
         description: body.description,
@@ -332,8 +332,8 @@ async fn revise(
         priority: seen.priority,
         ..Revision::default()
     };
-    let task = app.tasks().revise(id, revision, &seen, app.actor()).await?;
-    Ok(Json(TransitionView::new(old, &task)))
+    let revised = app.tasks().revise(id, revision, &seen, app.actor()).await?;
+    Ok(Json(RevisedView::new(old, revised)))
 }
 
 /// Applies a command and returns the transition.
