@@ -5,6 +5,7 @@
 mod accept;
 mod accounts;
 mod agents;
+mod attempt_user_task;
 mod backup;
 mod breakdown;
 mod chat;

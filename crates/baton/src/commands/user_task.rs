@@ -1,4 +1,6 @@
 //! `baton tasks`, `baton do`: user tasks, without a store.
+//!
+//! An agent runs them itself, in its own tree and fence, where it sees the definitions and may run them; else its server does.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,6 +9,7 @@ use baton_engine::attempt::host::user_tasks_here;
 use baton_engine::settings::location::{LocationOptions, StateLocation, WORKTREE_VARIABLE};
 use baton_engine::user_tasks::{HeavyPermit, Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
+use crate::commands::attempt_user_task::AttemptServer;
 use crate::context;
 use crate::error::{CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
@@ -17,13 +20,30 @@ fn is_agent() -> bool {
     std::env::var_os("BATON_TOKEN").is_some()
 }
 
+/// The same for one that hides it.
+fn is_of_attempt(options: &GlobalOptions) -> Result<bool, CliError> {
+    let place = StateLocation::find(&context::current_dir()?, &options.place())?;
+    Ok(is_agent() || context::check_is_person(&place).is_err())
+}
+
+/// Runs `call` with the server of this process's attempt. None where there is none.
+fn with_server<T>(
+    options: &GlobalOptions,
+    call: impl AsyncFnOnce(AttemptServer) -> Result<T, CliError>,
+) -> Result<Option<T>, CliError> {
+    let (place, _) = context::find(options)?;
+    super::block_on(async {
+        match AttemptServer::find(&place).await? {
+            Some(server) => call(server).await.map(Some),
+            None => Ok(None),
+        }
+    })
+}
+
 pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     let (tasks, site) = open(options)?;
     if trust {
-        let is_inside =
-            context::check_is_person(&StateLocation::find(&context::current_dir()?, &options.place())?)
-                .is_err();
-        if is_inside || is_agent() {
+        if is_of_attempt(options)? {
             return Err(CliError::refused(
                 "an agent cannot trust the Taskfile on behalf of its user",
                 "run the task; Baton asks the user",
@@ -33,11 +53,13 @@ pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliEr
         output::talk(&format!("Trusted {TASKFILE} as it is now."));
     }
     let list = match tasks.list(&site) {
+        // A fence hides it from an agent.
+        Err(error @ UserTaskError::NoTaskfile) if is_agent() => {
+            with_server(options, async |server| server.list().await)?.unwrap_or_else(|| none(&error))
+        }
         // Not an error: there are none.
         Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
-        Err(error @ UserTaskError::NoTaskfile) => {
-            UserTaskList { tasks: Vec::new(), message: format!("{error}; {}", error.hint()) }
-        }
+        Err(error @ UserTaskError::NoTaskfile) => none(&error),
         listed => listed?,
     };
     if options.json {
@@ -50,6 +72,10 @@ pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliEr
     Ok(output::table(["NAME", "DESCRIPTION"], &rows))
 }
 
+fn none(error: &UserTaskError) -> UserTaskList {
+    UserTaskList { tasks: Vec::new(), message: format!("{error}; {}", error.hint()) }
+}
+
 /// Runs in this terminal with its streams. No time limit by default: the person can press Ctrl-C.
 pub(crate) fn run(
     options: &GlobalOptions,
@@ -58,15 +84,17 @@ pub(crate) fn run(
     args: &[String],
 ) -> Result<i32, CliError> {
     let (tasks, site) = open(options)?;
-    if is_agent() {
-        tasks.check_offered(&site, name)?;
-    }
-    match tasks.ready_to_run(&site, name) {
+    let timeout = timeout.map(Duration::from_secs);
+    match ready_to_run(&tasks, &site, name) {
+        Err(error @ (UserTaskError::NoTaskfile | UserTaskError::Untrusted)) if is_of_attempt(options)? => {
+            let ran =
+                with_server(options, async |server| server.run(name, args, timeout, options.json).await)?;
+            return ran.ok_or_else(|| error.into());
+        }
         Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
         Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
-        ready => drop(ready?),
+        ready => ready?,
     }
-    let timeout = timeout.map(Duration::from_secs);
     if !options.json {
         let permit = super::block_on(wait_for_permit(&tasks, name))?;
         return Ok(tasks.run_in_terminal(&site, name, args, timeout, &permit));
@@ -74,6 +102,14 @@ pub(crate) fn run(
     let ran = super::block_on(async { Ok(tasks.run_words(&site, name, args.to_vec(), timeout).await?) })?;
     output::line(output::json(&ran)?.trim_end());
     Ok(ran.exit_code)
+}
+
+/// An agent gets what is listed; a person who knows the name gets any.
+fn ready_to_run(tasks: &UserTasks, site: &Site, name: &str) -> Result<(), UserTaskError> {
+    if is_agent() {
+        tasks.check_offered(site, name)?;
+    }
+    tasks.ready_to_run(site, name).map(drop)
 }
 
 /// Says so if a heavy task has to wait for others on this machine.
@@ -86,9 +122,7 @@ async fn wait_for_permit(tasks: &UserTasks, name: &str) -> Result<HeavyPermit, C
     };
     match taken {
         // Inside a fence the permits of the machine cannot be seen.
-        Err(UserTaskError::Folder { .. }) if std::env::var_os("BATON_TOKEN").is_some() => {
-            Ok(HeavyPermit::none())
-        }
+        Err(UserTaskError::Folder { .. }) if is_agent() => Ok(HeavyPermit::none()),
         taken => Ok(taken?),
     }
 }

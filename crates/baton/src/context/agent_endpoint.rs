@@ -1,11 +1,13 @@
 //! A server for the agents of this process, when no `baton up` runs.
 //!
-//! Agents do not know the password of a shared store, so they need one. A local store they open themselves.
+//! Agents do not know the password of a shared store, so they need one. A local store they open themselves, but what a person
+//! has to allow, they can only ask for here.
 
 use std::net::Ipv4Addr;
 
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::store_address::StoreAddress;
+use baton_engine::user_tasks::Trust;
 use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
@@ -23,9 +25,12 @@ pub(crate) struct AgentEndpoint {
 }
 
 impl AgentEndpoint {
-    /// Call it before agents start: they get its URL. None where no fence keeps them from a local store.
+    /// Call it before agents start: they get its URL. None where no fence keeps them from a local store, and no person is
+    /// asked before user tasks run.
     pub(crate) async fn open(context: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
-        if context.place.store == StoreAddress::File && !engine.workspace.settings.has_fence() {
+        let settings = &engine.workspace.settings;
+        let is_asked = settings.user_tasks.trust == Trust::Prompt;
+        if context.place.store == StoreAddress::File && !settings.has_fence() && !is_asked {
             return Ok(None);
         }
         let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| {

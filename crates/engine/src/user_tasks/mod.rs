@@ -33,7 +33,7 @@ use baton_taskfile::{
     CancelToken, Capture, Console, OutputTarget, ProjectTree, TaskEnvironment, TaskInvocation, Taskfile,
     TaskfileCache, split_args,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 pub use error::UserTaskError;
@@ -70,13 +70,13 @@ struct Inner {
 }
 
 /// What is on offer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTaskList {
     pub tasks: Vec<UserTask>,
     pub message: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTask {
     pub name: String,
     pub description: String,

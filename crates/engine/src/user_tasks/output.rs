@@ -62,6 +62,11 @@ impl Ran {
         Self { succeeded: false, exit_code, fault: Some(out_of_memory(excess)), ..self }
     }
 
+    /// What went wrong, if it was not a command's own exit code.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
     /// What it printed, in one, and what else went wrong: for a run whose streams were not kept apart.
     pub fn printed(&self) -> String {
         let fault = self.fault.as_deref().unwrap_or_default();

@@ -20,7 +20,7 @@ mod reference;
 mod toolbox;
 mod user_task_tools;
 
-pub use answer::ToolAnswer;
+pub use answer::{ToolAnswer, UserTaskResult};
 pub use caller::Caller;
 pub use catalog::{SideEffects, ToolSpec};
 pub use handler::{McpHandler, ToolProvider, serve_stdio};

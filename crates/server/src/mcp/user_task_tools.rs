@@ -3,6 +3,7 @@
 use baton_engine::asking::Leave;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTasks};
 
+use crate::mcp::answer::UserTaskResult;
 use crate::mcp::inputs::RunUserTaskArguments;
 use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
@@ -29,7 +30,8 @@ pub(super) async fn run(
         },
         ran => ran,
     };
-    Ok(ToolAnswer::ok(tasks.told(&ran.map_err(error_text)?)))
+    let ran = ran.map_err(error_text)?;
+    Ok(ToolAnswer { ran: Some(UserTaskResult::new(&ran)), ..ToolAnswer::ok(tasks.told(&ran)) })
 }
 
 /// Asks a person, on behalf of an attempt, whether the project's commands may run. None once they may.

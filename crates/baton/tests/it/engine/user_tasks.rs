@@ -244,3 +244,83 @@ fn i21_user_tasks_run_in_the_fence_as_set_up_and_as_checks() {
     assert!(said.contains("cannot set up the worktree"), "{said}");
     assert!(open.home.join("of-set-up").exists());
 }
+
+/// Lists, runs with arguments, fails and asks for what is not there; in a fence that hides the person's checkout.
+const FENCED_CALLER: &str = r#"turns 1
+"$BATON_BIN" tasks > listed.txt 2>&1
+"$BATON_BIN" do where -- "a  b" "it's" > out.txt 2> err.txt
+(cd / && "$BATON_BIN" do where) > from-root.txt 2>&1
+"$BATON_BIN" do fail > /dev/null 2>&1 || echo "$?" > code.txt
+"$BATON_BIN" do hidden > hidden.txt 2>&1 || echo "$?" >> hidden.txt
+"$BATON_BIN" --json do where > ran.json
+git add -A; git commit -q -m Look"#;
+
+#[test]
+fn i12_an_agent_in_a_fence_lists_and_runs_the_persons_user_tasks() {
+    let mut repo = TestRepo::with_agent(FENCED_CALLER, "");
+    let tasks = r#"version: '3'
+tasks:
+  where: {desc: Where, cmds: ['pwd; printf "<%s>" {{.CLI_ARGS}}; echo; echo loud >&2; touch MARK'], silent: true}
+  fail: {desc: Fails, cmds: ['exit 7'], silent: true}
+  hidden: {cmds: [pwd]}
+"#;
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+    repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
+    let task = repo.add("Look around", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let seen = |file: &str| repo.git(&["show", &format!("baton/{task}:{file}")]);
+    assert!(seen("listed.txt").contains("where  Where"), "{}", seen("listed.txt"));
+    let out = seen("out.txt");
+    assert!(out.contains("/worktrees/") && out.ends_with("<a  b><it's>"), "{out}");
+    assert_eq!(seen("err.txt"), "loud");
+    assert!(seen("from-root.txt").contains("/worktrees/"), "{}", seen("from-root.txt"));
+    assert_eq!(seen("code.txt"), "7");
+    let hidden = seen("hidden.txt");
+    assert!(hidden.contains("there is no user task") && hidden.ends_with("\n2"), "{hidden}");
+    let ran: serde_json::Value = serde_json::from_str(&seen("ran.json")).unwrap();
+    assert_eq!((&ran["task_name"], &ran["exit_code"]), (&"where".into(), &0.into()), "{ran}");
+    assert!(!repo.folder.join("MARK").exists(), "it ran in the person's checkout");
+}
+
+#[test]
+fn an_agents_baton_do_asks_the_person_who_wants_to_be_asked() {
+    let agent = "turns 1; code=0\n\"$BATON_BIN\" do where > out.txt 2>&1 || code=$?\necho $code >> out.txt\n\
+                 git add -A; git commit -q -m Look";
+    for (mode, answer) in [("off", "YES"), ("off", "NO"), ("strict", "YES")] {
+        let mut repo = TestRepo::with_agent(agent, "[user_tasks]\ntrust = \"prompt\"");
+        let tasks = "version: '3'\ntasks:\n  where: {desc: Where, cmds: [pwd], silent: true}\n";
+        std::fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+        repo.variables.push(("BATON_FENCE".to_owned(), mode.to_owned()));
+        let task = repo.add("Look around", &[]);
+        let up = repo.up();
+        let asked = || repo.json(&["questions"])["questions"][0]["id"].as_str().map(str::to_owned);
+        repo.until("the question", || asked().is_some());
+        repo.stdout(&["answer", &asked().unwrap(), answer]);
+        repo.until_queue(&task, "provisional");
+        up.end();
+        let seen = repo.git(&["show", &format!("baton/{task}:out.txt")]);
+        if answer == "YES" {
+            assert!(seen.contains("/worktrees/") && seen.ends_with("\n0"), "{mode}: {seen}");
+        } else {
+            assert!(seen.contains("did not allow the commands") && seen.ends_with("\n4"), "{mode}: {seen}");
+        }
+    }
+}
+
+#[test]
+fn i12_an_agent_in_a_fence_is_told_that_there_are_no_user_tasks_where_there_are_none() {
+    let agent = "turns 1\n\"$BATON_BIN\" tasks > listed.txt 2>&1\n\"$BATON_BIN\" do where > run.txt 2>&1 || echo \"$?\" >> run.txt\n\
+                 git add -A; git commit -q -m Look";
+    let mut repo = TestRepo::with_agent(agent, "");
+    repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
+    let task = repo.add("Look around", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    let seen = |file: &str| repo.git(&["show", &format!("baton/{task}:{file}")]);
+    assert!(
+        seen("listed.txt").contains("No user tasks: there is no .agent/Taskfile.yml"),
+        "{}",
+        seen("listed.txt")
+    );
+    let run = seen("run.txt");
+    assert!(run.contains("there is no .agent/Taskfile.yml") && run.ends_with("\n2"), "{run}");
+}
