@@ -130,6 +130,9 @@ pub(crate) fn parse_queue(text: &str) -> Option<QueueName> {
 pub(crate) const WHITESPACE: &str = "\t\n\u{b}\u{c}\r \u{85}\u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\
     \u{2007}\u{2008}\u{2009}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
 
+/// The roles of the tasks that a loop makes for its own agents; their descriptions are prompts, which nobody wrote.
+pub(crate) const PROMPTED_ROLES: &str = "'plan', 'review'";
+
 pub(crate) const fn is_pending(state: &QuestionState) -> bool {
     match state {
         QuestionState::Pending => true,

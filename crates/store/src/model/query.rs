@@ -128,7 +128,8 @@ pub struct TaskGroup {
     pub task_count: u64,
     pub status_counts: BTreeMap<TaskStatus, u64>,
     pub latest_status: TaskStatus,
-    /// The first task's description, or its title if that is blank, cut to [`FIRST_PROMPT_CHARS_MAX`] characters.
+    /// The first task's description, or its title if that is blank or Baton's own prompt, cut to
+    /// [`FIRST_PROMPT_CHARS_MAX`] characters.
     pub first_prompt: String,
     pub created_at: Timestamp,
     pub latest_updated_at: Timestamp,

@@ -90,6 +90,33 @@ fn the_loop_runs_over_rest() {
 }
 
 #[test]
+fn a_loop_started_at_a_later_phase_tells_of_no_phase_before_it() {
+    let server = loop_server().start();
+    for phase in ["execute", "review"] {
+        let body = json!({ "recipe_id": "plan-execute-review", "from": phase });
+        assert_eq!(server.post(&format!("/api/sessions/{phase}/recipe"), &body).status, 201);
+        let run = server.read(&format!("/api/sessions/{phase}/recipe"));
+        assert_eq!(run["current_step"], phase, "{run}");
+        assert_eq!((&run["step_count"], &run["last_outcome"]), (&json!(1), &Value::Null), "{run}");
+    }
+}
+
+#[test]
+fn a_conversation_whose_loop_waits_at_a_gate_waits_for_you() {
+    let server = loop_server().start();
+    let body = json!({ "recipe_id": "plan-execute-review", "from": "review" });
+    assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
+    let mut listener = Socket::connected(&server.address);
+    listener.send(&json!({ "type": "subscribe", "session_id": "mine", "last_seq": 0 }));
+    listener.find(|message| message["type"] == "question_asked").unwrap();
+    let page = server.get("/chat").body;
+    let row =
+        page.split("id=\"s-mine\"").nth(1).unwrap_or_else(|| panic!("{page}")).split("</a>").next().unwrap();
+    assert!(row.contains("Waiting for you"), "{row}");
+    assert!(row.contains("Review: iteration 1") && !row.contains("review phase"), "{row}");
+}
+
+#[test]
 fn the_loop_runs_over_the_websocket() {
     let server = loop_server().start();
     assert_eq!(server.post("/api/tasks", &json!({ "title": "Build it" })).status, 201);

@@ -144,6 +144,12 @@ impl Run {
         Self { started_at: Some(now), ..self }
     }
 
+    /// The same run, begun at its current step: the steps before it were skipped, so they have no outcome and count for
+    /// nothing but the way back to them.
+    pub fn begin_here(self) -> Self {
+        Self { total_steps: 1, earlier_steps: 0, memory: RunMemory::default(), ..self }
+    }
+
     /// Records when a run ended, and what went wrong. A run that has not ended stays as it is.
     pub fn end_at(self, now: Timestamp, error: Option<NonBlank>) -> Self {
         if !self.has_exited() {

@@ -188,5 +188,5 @@ fn entered(mut run: Run, recipe: &Recipe, at: PhaseStart) -> Result<Run> {
     for _ in passed {
         run = passed_gate(&run, recipe, GateAnswer::Yes)?.0;
     }
-    Ok(run)
+    Ok(run.begin_here())
 }

@@ -23,7 +23,7 @@ use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::{ConversationEntry, EntryContent, load_conversation, load_recent};
 use crate::http::error::ApiError;
 use crate::http::input::Query;
-use crate::pages::chat::sessions::{render_group, sessions_to_review};
+use crate::pages::chat::sessions::{OpenDecisions, render_group};
 use crate::pages::frame::form::PageForm;
 use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, empty, heading};
@@ -93,14 +93,14 @@ async fn render(
         load_recent(app.tasks(), session, ENTRIES_MAX).await?
     };
     let pending = pending_questions(app, session).await?;
-    let reviews = sessions_to_review(app).await?;
+    let decisions = OpenDecisions::load(app).await?;
     let tasks = question::load_tasks(app, &pending).await?;
     let next = format!("/chat/{session}");
     let body = html! {
         (heading("Chat", &html! { a.button href={ "/chat/" (new_session_id(app)) } { "New conversation" } }))
         div.chat {
             div.sessions role="navigation" aria-label="Conversations" data-filter {
-                @for group in groups { (render_group(group, session, &reviews, &frame)) }
+                @for group in groups { (render_group(group, session, &decisions, &frame)) }
                 @if groups.is_empty() { p.muted { "No conversations." } }
             }
             div.conversation {
@@ -198,7 +198,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
             }
         }
         @if let Some(run) = run {
-            p.progress #run { "↺ " (describe_run(&run)) }
+            p.progress #run { "↺ " (describe_run(&run, false)) }
             (render_hub(&run))
         }
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_core::base::id::SessionId;
 use baton_core::task::state::{QueueName, StateName, TaskStatus};
-use baton_engine::query::{TaskFilter, TaskGroup};
+use baton_engine::query::{QuestionFilter, TaskFilter, TaskGroup};
 use maud::{Markup, html};
 
 use crate::pages::frame::layout::Frame;
@@ -15,24 +15,41 @@ use crate::state::App;
 
 /// Work to review that is looked through.
 const REVIEWS_MAX: u32 = 500;
+/// Pending questions that are looked through.
+const QUESTIONS_MAX: u32 = 500;
 /// Characters of a conversation's first message.
 const CHARS_MAX: usize = 60;
 
-/// The conversations with finished work that nobody has decided about. Their status says that it runs.
-pub(super) async fn sessions_to_review(app: &App) -> Result<BTreeSet<SessionId>, PageError> {
-    let filter =
-        TaskFilter { queue: Some(QueueName::Provisional), newest_first: true, ..TaskFilter::default() };
-    let page = app.tasks().store.tasks(&filter, None, REVIEWS_MAX).await?;
-    Ok(page.items.into_iter().map(|stored| stored.value.spec().session_id.clone()).collect())
+/// The conversations in which something waits for a person.
+pub(super) struct OpenDecisions {
+    /// With finished work that nobody has decided about. Their status says that it runs.
+    to_review: BTreeSet<SessionId>,
+    /// With a question, of a task or of a loop, which is no task.
+    asked: BTreeSet<SessionId>,
+}
+
+impl OpenDecisions {
+    pub(super) async fn load(app: &App) -> Result<Self, PageError> {
+        let store = &app.tasks().store;
+        let filter =
+            TaskFilter { queue: Some(QueueName::Provisional), newest_first: true, ..TaskFilter::default() };
+        let reviews = store.tasks(&filter, None, REVIEWS_MAX).await?;
+        let questions = store.questions(&QuestionFilter::pending(), None, QUESTIONS_MAX).await?;
+        Ok(Self {
+            to_review: reviews.items.into_iter().map(|task| task.value.spec().session_id.clone()).collect(),
+            asked: questions.items.into_iter().map(|question| question.value.session_id).collect(),
+        })
+    }
 }
 
 pub(super) fn render_group(
     group: &TaskGroup,
     current: &SessionId,
-    reviews: &BTreeSet<SessionId>,
+    decisions: &OpenDecisions,
     frame: &Frame,
 ) -> Markup {
-    let is_to_review = group.latest_status == TaskStatus::Running && reviews.contains(&group.session);
+    let is_to_review =
+        group.latest_status == TaskStatus::Running && decisions.to_review.contains(&group.session);
     let waits = group
         .status_counts
         .iter()
@@ -43,7 +60,7 @@ pub(super) fn render_group(
         a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
             span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
             span.meta {
-                @if waits > 0 { (status_badge(TaskStatus::AwaitingResponse).chip()) }
+                @if waits > 0 || decisions.asked.contains(&group.session) { (status_badge(TaskStatus::AwaitingResponse).chip()) }
                 @else if is_to_review { (state_name_badge(StateName::Provisional).chip()) }
                 @else { (status_badge(group.latest_status).chip()) }
                 span { (pluralize(group.task_count, "task")) }

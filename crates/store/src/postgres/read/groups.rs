@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::task::state::TaskStatus;
 use tokio_postgres::Row;
 
-use crate::columns::parse_status;
+use crate::columns::{PROMPTED_ROLES, parse_status};
 use crate::error::StoreError;
 use crate::model::query::{Cursor, Page, TaskGroup};
 use crate::model::record_kind::RecordKind;
@@ -41,7 +41,8 @@ fn statement(listed: &str) -> String {
     format!(
         "WITH listed AS MATERIALIZED ({listed})
         SELECT p.session, p.created_ms,
-            left(CASE WHEN btrim(coalesce(f.spec ->> 'description', ''), $2) = '' THEN f.spec ->> 'title'
+            left(CASE WHEN btrim(coalesce(f.spec ->> 'description', ''), $2) = ''
+                    OR f.spec ->> 'role' IN ({PROMPTED_ROLES}) THEN f.spec ->> 'title'
                 ELSE f.spec ->> 'description' END, $1),
             l.status, c.status, c.tasks, c.updated_ms
         FROM listed p

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::base::time::Timestamp;
 use rusqlite::{Connection, Params, Row};
 
-use crate::columns::{WHITESPACE, parse_status};
+use crate::columns::{PROMPTED_ROLES, WHITESPACE, parse_status};
 use crate::model::query::{Cursor, FIRST_PROMPT_CHARS_MAX, Page, TaskGroup};
 use crate::model::record_kind::RecordKind;
 use crate::sqlite::fault::SqliteFault;
@@ -54,7 +54,8 @@ fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<Ta
     let sql = format!(
         "WITH listed AS MATERIALIZED ({listed}), page AS MATERIALIZED (
             SELECT l.session, l.created_ms,
-                CASE WHEN trim(coalesce(f.body ->> '$.spec.description', ''), ?2) = '' THEN substr(f.title, 1, ?1)
+                CASE WHEN trim(coalesce(f.body ->> '$.spec.description', ''), ?2) = ''
+                        OR f.body ->> '$.spec.role' IN ({PROMPTED_ROLES}) THEN substr(f.title, 1, ?1)
                     ELSE substr(f.body ->> '$.spec.description', 1, ?1) END AS prompt,
                 (SELECT status FROM tasks WHERE session = l.session ORDER BY updated_ms DESC, id DESC LIMIT 1) AS latest
             FROM listed l LEFT JOIN (SELECT id, title, replace(body, '\\u0000', '\\ufffd') AS body FROM tasks) f

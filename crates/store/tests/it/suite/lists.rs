@@ -161,7 +161,7 @@ pub async fn groups_summarise_their_sessions<F: Fixture>() {
     write(&store, create(of("b", 5), &[])).await;
     write(&store, create(TaskSpec { description: " ".to_owned(), ..of("a", 2) }, &[])).await;
     write(&store, create(of("b", 3), &[])).await;
-    write(&store, create(of("c", 9), &[])).await;
+    write(&store, create(TaskSpec { role: "review".parse().unwrap(), ..of("c", 9) }, &[])).await;
     let claimed = claim_one(&store).await;
     write(&store, settled(&claimed, complete(), 10_000_000)).await;
 
@@ -177,6 +177,7 @@ pub async fn groups_summarise_their_sessions<F: Fixture>() {
     assert_eq!(b.latest_updated_at, at(5));
     let rest = store.task_groups(first.next, 2).await.unwrap();
     assert_eq!(rest.items.len(), 1);
+    assert_eq!(rest.items[0].first_prompt, "Task 9", "the prompt of a loop's agent is nobody's message");
     assert_eq!(rest.next, None);
 }
 
