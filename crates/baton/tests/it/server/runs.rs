@@ -231,3 +231,15 @@ fn a_run_that_found_no_task_is_not_shown_as_complete_work() {
     let board = server.get("/board").body;
     assert!(!board.contains(&task), "it was nobody's work: {board}");
 }
+
+#[test]
+fn an_ended_run_whose_task_waits_for_an_answer_is_for_you_on_the_recipes_page() {
+    let server = no_tasks();
+    let body = json!({ "title": "Fix the login", "recipe": "implement-and-review" });
+    let task = server.post("/api/tasks", &body).json()["task_id"].as_str().unwrap().to_owned();
+    server.wait_for_status(&task, "AWAITING_RESPONSE");
+    let page = server.get("/recipes").body;
+    let ended = page.split("id=\"recent-runs\"").nth(1).unwrap_or_else(|| panic!("{page}"));
+    let ended = ended.split("</section>").next().unwrap();
+    assert!(ended.contains(&task) && ended.contains("for you") && !ended.contains("completed"), "{ended}");
+}

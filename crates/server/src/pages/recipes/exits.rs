@@ -4,7 +4,7 @@ use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, RecipeStep, StepTransition};
 use maud::{Markup, html};
 
-use crate::pages::widgets::words::exit_badge;
+use crate::pages::widgets::words::{StateBadge, exit_badge, for_you_badge};
 
 /// The exits a recipe defines.
 pub(crate) fn render_own(recipe: &Recipe) -> Markup {
@@ -27,7 +27,16 @@ pub(crate) fn render_own(recipe: &Recipe) -> Markup {
 
 /// An exit: category, message, name.
 pub(crate) fn render_exit(reason: &ExitReason) -> Markup {
-    html! { (exit_badge(reason).chip()) " " (reason.message()) " " span.id { (reason) } }
+    with_badge(&exit_badge(reason), reason)
+}
+
+/// The exit of a run that has ended. If its task waits for a person, that comes before how the run ended.
+pub(crate) fn render_end(reason: &ExitReason, is_waiting: bool) -> Markup {
+    if is_waiting { with_badge(&for_you_badge(), reason) } else { render_exit(reason) }
+}
+
+fn with_badge(badge: &StateBadge, reason: &ExitReason) -> Markup {
+    html! { (badge.chip()) " " (reason.message()) " " span.id { (reason) } }
 }
 
 /// The exits every recipe has: stopped by a person, guardrails, errors.

@@ -4,9 +4,11 @@ pub(super) mod exits;
 pub(super) mod hub;
 mod machine;
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use axum::response::Response;
-use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId};
 use baton_core::base::time::Timestamp;
 use baton_core::phase::PhaseStart;
@@ -44,6 +46,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query
     let ended = RunFilter { session: None, is_open: Some(false) };
     let recent = app.tasks().store.runs(&ended, None, RECENT_MAX).await?.items;
     let recent: Vec<Run> = recent.into_iter().map(|stored| stored.value).filter(is_told).collect();
+    let waiting = find_waiting(&app, &recent).await?;
     let recipes = app.tasks().recipes.list();
     let runs_of = |id: &RecipeId| runs.iter().filter(|run| run.recipe() == id).collect::<Vec<&Run>>();
     let mut listed: Vec<(&ListedRecipe, Vec<&Run>)> =
@@ -71,7 +74,7 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query
     let body = html! {
         (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } ", work that starts by itself: " a href="/routines" { "routines" } } }))
         @for fault in app.tasks().recipes.errors() { p.tone-failed { "✗ " (fault) } }
-        (render_recent(&recent, frame.now))
+        (render_recent(&recent, &waiting, frame.now))
         div data-filter {
             @for (each, own) in &listed { (render_recipe(each, own, shown.as_ref() == Some(each.recipe.id()), &start(each.recipe.id()))) }
         }
@@ -80,8 +83,16 @@ pub(super) async fn show(State(app): State<App>, request: PageRequest, mut query
     Ok(frame.page(Tab::Recipes, "Recipes", &[], &body))
 }
 
+/// The tasks of these runs that wait for a person's answer.
+async fn find_waiting(app: &App, runs: &[Run]) -> Result<BTreeSet<TaskId>, PageError> {
+    let ids: Vec<TaskId> = runs.iter().filter_map(Run::task).collect();
+    let tasks = app.tasks().store.tasks_by_ids(&ids).await?;
+    let waiting = tasks.into_iter().filter(|stored| stored.value.pending_question().is_some());
+    Ok(waiting.map(|stored| stored.value.id()).collect())
+}
+
 /// How the last runs ended.
-fn render_recent(runs: &[Run], now: Timestamp) -> Markup {
+fn render_recent(runs: &[Run], waiting: &BTreeSet<TaskId>, now: Timestamp) -> Markup {
     html! {
         @if !runs.is_empty() {
             section #recent-runs aria-labelledby="recent-runs-title" {
@@ -90,7 +101,7 @@ fn render_recent(runs: &[Run], now: Timestamp) -> Markup {
                     @for run in runs {
                         li {
                             a href={ "/chat/" (run.session()) } { (run.session()) } " "
-                            (describe_run(run))
+                            (describe_run(run, run.task().is_some_and(|task| waiting.contains(&task))))
                             @if let Some(at) = run.ended_at() { " " (ago(at, now)) }
                             @if let Some(task) = run.task() { " " a href={ "/tasks/" (task) } { (task) } }
                         }

@@ -15,7 +15,7 @@ use baton_engine::reports::view::TaskView;
 use maud::{Markup, html};
 
 use crate::pages::frame::response::PageError;
-use crate::pages::recipes::exits::render_exit;
+use crate::pages::recipes::exits::render_end;
 use crate::pages::task::TaskPage;
 use crate::pages::tasks_by_id::load_tasks;
 use crate::pages::widgets::words::{ago, money, state_badge};
@@ -35,12 +35,13 @@ pub(crate) async fn find_run(app: &App, events: &[StoredEvent]) -> Result<Option
     Ok(run.filter(|run| run.origin() != RunOrigin::Default))
 }
 
-pub(crate) fn describe_run(run: &Run) -> Markup {
+/// Where a run is, or how it ended; `is_waiting` if its task waits for a person.
+pub(crate) fn describe_run(run: &Run, is_waiting: bool) -> Markup {
     html! {
         a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " "
         @match run.state() {
             RunState::Leaving { reason } | RunState::Exited { reason } => {
-                (render_exit(reason))
+                (render_end(reason, is_waiting))
                 @if let Some(error) = run.error() { " " span.muted { (error) } }
                 @if let Some(words) = run.memory().handover().and_then(|last| last.words.as_ref()) {
                     blockquote { (words) }
@@ -86,7 +87,7 @@ pub(crate) async fn render_about(
                 dt { "Priority" } dd { (spec.priority) }
                 dt { "Created" } dd { (ago(spec.created_at, seen.frame.now)) }
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
-                @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
+                @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run, seen.task.pending_question().is_some())) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
                 dt { "Branch" } dd { code { (BranchName::for_task(spec.id)) } }
                 @if seen.task.state().live_attempt().is_some() { dt { "Take over" } dd { code { "baton take " (spec.id) } } }
                 dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in total" } }

@@ -97,13 +97,16 @@ const NEEDS_A_PERSON: [&str; 7] = [
 
 pub(crate) fn exit_badge(reason: &ExitReason) -> StateBadge {
     match reason.category() {
-        ExitCategory::Completed if NEEDS_A_PERSON.contains(&reason.as_str()) => {
-            badge("for you", "◆", "review")
-        }
+        ExitCategory::Completed if NEEDS_A_PERSON.contains(&reason.as_str()) => for_you_badge(),
         ExitCategory::Completed => badge("completed", "✓", "done"),
         ExitCategory::Guardrail => badge("guardrail", "▲", "asking"),
         ExitCategory::Error => badge("error", "✗", "failed"),
     }
+}
+
+/// Something that waits for a person.
+pub(crate) const fn for_you_badge() -> StateBadge {
+    badge("for you", "◆", "review")
 }
 
 pub(crate) const fn dependency_badge(verdict: &DependencyStatus) -> StateBadge {
