@@ -84,9 +84,9 @@ impl Runs {
                 let left = task.value.apply(Command::LeaveRun, &context)?;
                 (open.value.begin_exit(reason)?, Change::transition(task.version, left))
             }
-            // Made for this run, and nobody has begun.
+            // Made for this run, and nothing is there yet.
             Some((task, TaskState::Incoming | TaskState::Held))
-                if task.value.is_for_run_alone() && task.value.ledger().started == 0 =>
+                if task.value.is_for_run_alone() && !task.value.shows_work() =>
             {
                 let cancel = Command::Cancel { reason: NonBlank::new(STOPPED_BY_PERSON).ok() };
                 let context = self.tasks.context(actor.clone()).await?;

@@ -96,6 +96,13 @@ impl RecipeFixture {
         self.up = Some(up);
     }
 
+    /// Ends it with SIGTERM.
+    pub fn end(&mut self) {
+        let mut up = self.up.take().unwrap();
+        Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
+        assert!(up.wait().unwrap().success());
+    }
+
     pub fn kill(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();

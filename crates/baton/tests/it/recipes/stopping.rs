@@ -184,3 +184,21 @@ fn i22_a_run_told_what_to_do_and_stopped_in_its_first_step_leaves_its_task_held(
     fixture
         .wait("the task is held", || (fixture.task(&task)["held_because"] == "stopped by you").then_some(()));
 }
+
+#[test]
+fn a_run_without_a_message_that_is_stopped_while_no_server_runs_leaves_no_empty_task() {
+    let mut fixture = RecipeFixture::shell("");
+    let flags = fixture.folder.join("flags").display().to_string();
+    fs::write(
+        fixture.folder.join("agent.sh"),
+        format!("cat > /dev/null\ntouch {flags}/started\ntail -f /dev/null\n"),
+    )
+    .unwrap();
+    fixture.recipe("gated.yml", GATED);
+    let task = fixture.start("gated");
+    fixture.up();
+    fixture.wait("the agent works", || fixture.flag("started").exists().then_some(()));
+    fixture.end();
+    fixture.json(&["recipe", "exit"]);
+    assert_eq!(fixture.task(&task)["queue"], "rejected", "there is nothing to release");
+}
