@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::git::{Git, GitError, Repository};
 use baton_engine::reports::survey::{InitFiles, Survey, agents};
 use baton_engine::settings::folder_kind::FolderKind;
 use baton_engine::settings::location::StateLocation;
@@ -57,7 +58,26 @@ pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, Cl
             "files": files.iter().map(|file| json!({ "path": file.path, "state": file.what.word() })).collect::<Vec<_>>(),
         }));
     }
-    Ok(render(&place.root, is_repository, &set_up, &files))
+    let start = if is_repository {
+        super::block_on(async { Ok(first_commit(&place).await) })?
+    } else {
+        Some(FirstStep::Repository)
+    };
+    Ok(render(&place.root, start, &set_up, &files))
+}
+
+/// What agents need before anything else.
+#[derive(Clone, Copy)]
+enum FirstStep {
+    Repository,
+    Commit,
+}
+
+/// A repository without a commit has nothing that a worktree could start from.
+async fn first_commit(place: &StateLocation) -> Option<FirstStep> {
+    let opened = async { Repository::open(&Git::on_path(), &place.root).await?.default_branch().await };
+    // Whatever else is wrong with it, `baton doctor` says.
+    matches!(opened.await, Err(GitError::NoCommits { .. })).then_some(FirstStep::Commit)
 }
 
 impl FileAction {
@@ -94,7 +114,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
     Ok(InitFile { path: path.to_owned(), what })
 }
 
-fn render(root: &Path, is_repository: bool, set_up: &InitFiles, files: &[InitFile]) -> String {
+fn render(root: &Path, start: Option<FirstStep>, set_up: &InitFiles, files: &[InitFile]) -> String {
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.
@@ -122,8 +142,14 @@ fn render(root: &Path, is_repository: bool, set_up: &InitFiles, files: &[InitFil
         };
     }
     text.push_str("\nNext:\n");
-    if !is_repository {
-        text.push_str("  git init && git commit --allow-empty -m start   agents work in git worktrees\n");
+    match start {
+        Some(FirstStep::Repository) => {
+            text.push_str("  git init && git commit --allow-empty -m start   agents work in git worktrees\n");
+        }
+        Some(FirstStep::Commit) => {
+            text.push_str("  git add -A && git commit -m start               agents start from a commit\n");
+        }
+        None => {}
     }
     if set_up.agents.is_empty() {
         text.push_str("  baton demo                                      a tour without an agent\n");

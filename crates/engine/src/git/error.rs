@@ -146,6 +146,9 @@ const UNREACHABLE_REMOTE: [&str; 4] = [
     "does not appear to be a git repository",
 ];
 
+/// What git prints when a program that changes files on the way is missing or fails.
+const FAILED_FILTER: [&str; 3] = ["smudge filter", "clean filter", "external filter"];
+
 fn hint_of_stderr(stderr: &str) -> String {
     if stderr.contains("dubious ownership") {
         return "the repository belongs to another user; if you trust it, run the `git config --global --add \
@@ -162,6 +165,11 @@ fn hint_of_stderr(stderr: &str) -> String {
     }
     if UNREACHABLE_REMOTE.iter().any(|words| stderr.contains(words)) {
         return "check the address of the remote and this machine's access to it: `git ls-remote URL`"
+            .to_owned();
+    }
+    if FAILED_FILTER.iter().any(|words| stderr.contains(words)) {
+        return "install the program that the filter named above runs (`git config --get-regexp filter`), such as git-lfs, or take \
+                the filter out of .gitattributes"
             .to_owned();
     }
     if stderr.contains("No space left on device") {
@@ -210,5 +218,21 @@ failure! {
         },
         hint: it.hint(),
         explained: it.explained(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_filter_is_about_its_program_and_not_about_the_repository() {
+        for stderr in [
+            "error: external filter 'git-lfs smudge -- %f' failed 127\nfatal: a.bin: smudge filter lfs failed",
+            "fatal: a.txt: clean filter 'crypt' failed",
+        ] {
+            let hint = hint_of_stderr(stderr);
+            assert!(hint.contains("install the program") && !hint.contains("fsck"), "{hint}");
+        }
     }
 }

@@ -103,9 +103,17 @@ impl From<CheckoutNote> for Finding {
     }
 }
 
-fn describe_settings_file(path: &Path) -> String {
+fn describe_settings_file(place: &StateLocation) -> String {
+    let path = place.settings_path();
     let shown = path.display();
-    if path.exists() { shown.to_string() } else { format!("no file at {shown}; create one: baton init") }
+    match place.kind() {
+        _ if path.exists() => shown.to_string(),
+        // Nothing can be created there.
+        FolderKind::Bare => "none, as there are no files to work on".to_owned(),
+        FolderKind::Checkout | FolderKind::Deleted | FolderKind::Plain => {
+            format!("no file at {shown}; create one: baton init")
+        }
+    }
 }
 
 /// Runs all checks, from this folder.
@@ -123,7 +131,7 @@ pub async fn examine(folder: &Path, options: &LocationOptions) -> DoctorReport {
             findings.extend(check_identity(&place).await);
             match Settings::load(&place.settings_path()) {
                 Ok(loaded) => {
-                    findings.push(Finding::ok("settings", describe_settings_file(&place.settings_path())));
+                    findings.push(Finding::ok("settings", describe_settings_file(&place)));
                     if options.store.is_none() {
                         place.store = loaded.store.clone().unwrap_or_default();
                     }

@@ -93,6 +93,26 @@ fn a_bare_repository_is_refused_with_one_hint() {
 }
 
 #[test]
+fn nobody_is_sent_to_a_command_that_is_refused_in_a_bare_repository() {
+    let folder = Folder::new();
+    folder.git(&["init", "-q", "--bare"]);
+    let told = folder.doctor();
+    assert!(told.contains("bare repository") && !told.contains("baton init"), "{told}");
+}
+
+#[test]
+fn the_first_commit_is_the_first_thing_to_do_in_a_repository_without_any() {
+    let folder = Folder::new();
+    folder.git(&["init", "-q", "-b", "main"]);
+    let next = |folder: &Folder| {
+        let told = String::from_utf8(folder.baton_in(".", &["init"]).stdout).unwrap();
+        told.split("Next:\n").nth(1).unwrap().lines().next().unwrap().to_owned()
+    };
+    assert!(next(&folder).contains("git commit"), "{}", next(&folder));
+    assert!(!next(&Folder::repository()).contains("git commit"));
+}
+
+#[test]
 fn a_deleted_repository_is_called_deleted() {
     let folder = Folder::repository();
     assert!(folder.baton_in(".", &["task", "add", "Work"]).status.success());
