@@ -48,6 +48,9 @@ pub(super) fn is_of_project(error: &EngineError) -> bool {
         || error.is::<UserTaskError>()
         || error.is::<ProjectError>()
         || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
-        // What its settings bring along, and the branch its work is for.
-        || matches!(error.get(), Some(GitError::BadCopy { .. } | GitError::NoBranch { .. }))
+        // What its settings bring along, and the branch its work is for, or starts from.
+        || matches!(
+            error.get(),
+            Some(GitError::BadCopy { .. } | GitError::NoBranch { .. } | GitError::NoCommits { .. })
+        )
 }

@@ -28,15 +28,19 @@ fn copied_files_and_submodules_are_present_and_not_committed() {
 }
 
 #[test]
-fn a_repository_without_commits_asks_what_to_do_and_the_task_is_not_blamed() {
+fn a_repository_without_a_commit_is_asked_about_once_and_goes_on_with_one() {
     let repo = TestRepo::with_working_agent("");
     std::fs::remove_dir_all(repo.folder.join(".git")).unwrap();
     repo.git(&["init", "-q", "-b", "main"]);
-    let task = repo.add("Anything", &[]);
+    let task = repo.add("Work", &[]);
     let up = repo.up();
-    repo.until("it asks", || repo.status(&task) == "AWAITING_RESPONSE");
+    repo.until("a question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("has no commits yet") && asked.contains("commit --allow-empty"), "{asked}");
+    assert_eq!(repo.attempts(&task).len(), 1, "another try would meet it too");
+    repo.git(&["add", "README.md"]);
+    repo.git(&["commit", "-q", "-m", "Begin"]);
+    repo.stdout(&["task", "reply", &task, "It has one now."]);
+    repo.until_queue(&task, "provisional");
     up.end();
-    let question = repo.json(&["questions"])["questions"][0]["text"].to_string();
-    assert!(question.contains("no commits") && question.contains("3 times in a row"), "{question}");
-    assert_eq!(repo.attempts(&task).len(), 3);
 }
