@@ -20,6 +20,21 @@ pub enum FenceMode {
     Off,
 }
 
+impl FenceMode {
+    /// Whether it confines more than `other`.
+    pub const fn is_stricter_than(self, other: Self) -> bool {
+        self.strictness() > other.strictness()
+    }
+
+    const fn strictness(self) -> u8 {
+        match self {
+            Self::Off => 0,
+            Self::Auto => 1,
+            Self::Strict => 2,
+        }
+    }
+}
+
 /// What an agent may reach over the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +46,21 @@ pub enum NetworkMode {
     Allow,
     /// Nothing.
     None,
+}
+
+impl NetworkMode {
+    /// Whether it lets less through than `other`.
+    pub const fn is_stricter_than(self, other: Self) -> bool {
+        self.strictness() > other.strictness()
+    }
+
+    const fn strictness(self) -> u8 {
+        match self {
+            Self::Open => 0,
+            Self::Allow => 1,
+            Self::None => 2,
+        }
+    }
 }
 
 /// A mechanism of the system that confines the agent.

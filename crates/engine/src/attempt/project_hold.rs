@@ -1,5 +1,7 @@
 //! What keeps a whole project from being worked on: it is asked about once, and nobody is blamed.
 
+use std::io::ErrorKind;
+
 use baton_core::base::id::AttemptId;
 use baton_core::task::Task;
 use baton_core::task::attempt::AttemptResult;
@@ -48,9 +50,18 @@ pub(super) fn is_of_project(error: &EngineError) -> bool {
         || error.is::<UserTaskError>()
         || error.is::<ProjectError>()
         || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
-        // What its settings bring along, and the branch its work is for, or starts from.
-        || matches!(
-            error.get(),
-            Some(GitError::BadCopy { .. } | GitError::NoBranch { .. } | GitError::NoCommits { .. })
-        )
+}
+
+/// Whether git failed because of the repository that work starts from: it is damaged, belongs to somebody else, or lacks what is
+/// needed. What concerns every repository of this machine, or passes, is not among it.
+pub(super) fn is_of_repository(error: &EngineError) -> bool {
+    let Some(error) = error.get::<GitError>() else { return false };
+    match error {
+        GitError::Missing { .. } | GitError::TooOld { .. } | GitError::TimedOut { .. } => false,
+        GitError::Failed { stderr, .. } => {
+            !error.is_in_the_way() && !stderr.contains("No space left on device")
+        }
+        GitError::File { source, .. } => source.kind() != ErrorKind::StorageFull,
+        _ => !error.is_in_the_way(),
+    }
 }

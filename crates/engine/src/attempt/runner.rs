@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question::QuestionDraft;
+use baton_core::base::git_name::BranchName;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
@@ -27,7 +28,7 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::breakdown_prompt::{BreakdownPrompt, PlannerGround};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
-use crate::attempt::project_hold::is_of_project;
+use crate::attempt::project_hold::{is_of_project, is_of_repository};
 use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
@@ -131,10 +132,11 @@ impl Runner {
         attempt: AttemptId,
         error: &EngineError,
     ) -> Result<Executed, EngineError> {
-        if !self.context.place.store.is_shared() {
+        // A branch that a project lacks, it lacks everywhere.
+        let lacks_branch = matches!(error.get(), Some(GitError::NoBranch { .. }));
+        if !self.context.place.store.is_shared() || lacks_branch {
             // No task of the project can run, and its agent has nothing to do with it.
-            let is_gone = matches!(error.get(), Some(GitError::NotARepository { .. }));
-            if is_gone && task.spec().project_id.is_some() {
+            if is_of_repository(error) {
                 return self.hold_project(task, attempt, error).await;
             }
             return self.settle(task, attempt, systemic(error)).await;
@@ -162,18 +164,17 @@ impl Runner {
             }
             Err(error) => return Err(error),
         };
-        self.context.projects.check_trusted(task).await?;
-        self.context.projects.start_branch(task, &worktrees, &branch).await?;
-        let place = self.context.projects.stand(task, &worktrees, branch).await?;
-        let resumes = self.resumes(task, &worktrees).await?;
-        if let Some(earlier) = resumes {
-            // It works in the same folder.
-            self.context.projects.wait_for_folder(earlier).await?;
-        }
-        let wanted = &self.context.settings.worktree;
-        let setup = wanted.for_clone();
-        let spec = CheckoutSpec { attempt, place, resumes, setup };
-        let checkout = worktrees.create(&spec).await?;
+        let spec = match self.checkout_spec(task, attempt, &worktrees, branch).await {
+            Err(error) if is_of_repository(&error) => return self.hold_project(task, attempt, &error).await,
+            spec => spec?,
+        };
+        let checkout = match worktrees.create(&spec).await.map_err(EngineError::from) {
+            // A folder that an agent has worked in is that agent's doing.
+            Err(error) if spec.resumes.is_none() && is_of_repository(&error) => {
+                return self.hold_project(task, attempt, &error).await;
+            }
+            checkout => checkout?,
+        };
         self.tell_reused(task, &worktrees, &checkout).await?;
         match self.prepare(task, &worktrees, &checkout, stop.clone()).await? {
             Prepared::Ready => {}
@@ -217,6 +218,26 @@ impl Runner {
         self.run_after_hook(task, &checkout, &executed).await;
         drop(folder_use);
         executed
+    }
+
+    /// Where the attempt works, and from what.
+    async fn checkout_spec(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        worktrees: &Worktrees,
+        branch: BranchName,
+    ) -> Result<CheckoutSpec, EngineError> {
+        let projects = &self.context.projects;
+        projects.check_trusted(task).await?;
+        projects.start_branch(task, worktrees, &branch).await?;
+        let place = projects.stand(task, worktrees, branch).await?;
+        let resumes = self.resumes(task, worktrees).await?;
+        if let Some(earlier) = resumes {
+            // It works in the same folder.
+            projects.wait_for_folder(earlier).await?;
+        }
+        Ok(CheckoutSpec { attempt, place, resumes, setup: self.context.settings.worktree.for_clone() })
     }
 
     /// The project's own set-up, and a look whether the checks that come later can run at all: an agent's turns

@@ -13,8 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::base::error::{FolderError, Result};
 use crate::git::{At, Git, GitError, Repository};
-use crate::people::settings_grants::grants;
+use crate::people::settings_grants::{Confinement, grants};
 use crate::settings::Settings;
+use crate::settings::layers::Layers;
 use crate::settings::location::{StateLocation, settings_path};
 
 /// In a folder that Baton filled from a remote.
@@ -33,11 +34,11 @@ pub struct UntrustedFolder {
 
 /// What the folder's settings would start and open, if nobody has allowed that yet.
 pub async fn untrusted(place: &StateLocation) -> Result<Option<UntrustedFolder>> {
-    untrusted_in(&place.root).await
+    untrusted_in(&place.root, None).await
 }
 
-/// The same for the repository at `root`.
-pub async fn untrusted_in(root: &Path) -> Result<Option<UntrustedFolder>> {
+/// The same for the repository at `root`, on a machine that has these settings.
+pub async fn untrusted_in(root: &Path, machine: Option<&Settings>) -> Result<Option<UntrustedFolder>> {
     if std::env::var_os(VARIABLE).is_some_and(|word| word == "always") {
         return Ok(None);
     }
@@ -45,7 +46,9 @@ pub async fn untrusted_in(root: &Path) -> Result<Option<UntrustedFolder>> {
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
     // Settings that cannot be read allow nothing, and others say so.
     let Ok(settings) = Settings::parse(&text, &path) else { return Ok(None) };
-    let grants = grants(&settings);
+    let Ok(keys) = text.parse::<toml::Table>() else { return Ok(None) };
+    let person = Layers::of_person()?.settings(&path)?;
+    let grants = grants(&settings, &keys, &Confinement::new(&person, machine));
     if grants.is_empty() || !came_with_clone(root, &path).await? {
         return Ok(None);
     }

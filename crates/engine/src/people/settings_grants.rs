@@ -1,7 +1,7 @@
 //! What settings would let happen on this machine beyond what holds without them: programs of their own, and openings in the
 //! fence. It is listed for the person who is to allow settings that came with a clone.
 
-use baton_core::task::fence::FenceMode;
+use baton_core::task::fence::{FenceMode, NetworkMode};
 
 use crate::settings::fence::FenceSettings;
 use crate::settings::hooks::HookName;
@@ -9,9 +9,48 @@ use crate::settings::permissions::PermissionSettings;
 use crate::settings::{AgentSettings, Settings};
 use crate::user_tasks::checks::Deed;
 
-/// One line for each, as in the settings.
-pub(super) fn grants(settings: &Settings) -> Vec<String> {
-    programs(settings).into_iter().chain(openings(settings)).chain(access(settings)).collect()
+/// How far agents are confined without the settings in question.
+pub(super) struct Confinement {
+    fence: FenceMode,
+    network: NetworkMode,
+    /// The strictest of any agent.
+    of_agents: (FenceMode, NetworkMode),
+}
+
+impl Confinement {
+    /// By the person's own settings, and by those of the agents of the machine.
+    pub(super) fn new(person: &Settings, machine: Option<&Settings>) -> Self {
+        let (fence, network) = (person.fence, person.network);
+        let mut of_agents = (fence, network);
+        for agent in machine.into_iter().flat_map(|machine| machine.agents.values()) {
+            if let Some(mode) = agent.fence.fence.filter(|mode| mode.is_stricter_than(of_agents.0)) {
+                of_agents.0 = mode;
+            }
+            if let Some(mode) = agent.fence.network.filter(|mode| mode.is_stricter_than(of_agents.1)) {
+                of_agents.1 = mode;
+            }
+        }
+        Self { fence, network, of_agents }
+    }
+}
+
+/// One line for each, as in the settings. `keys` are those that the file itself has at its top.
+pub(super) fn grants(settings: &Settings, keys: &toml::Table, without: &Confinement) -> Vec<String> {
+    let mut found = programs(settings);
+    if keys.contains_key("fence") && without.fence.is_stricter_than(settings.fence) {
+        found.push(format!("fence: {}", settings.fence));
+    }
+    if keys.contains_key("network") && without.network.is_stricter_than(settings.network) {
+        found.push(format!("network: {}", settings.network));
+    }
+    for (name, agent) in &settings.agents {
+        add_openings(&mut found, &format!("agents.{name}"), &agent.fence, &agent.permissions, without);
+    }
+    for (name, role) in &settings.roles {
+        add_openings(&mut found, &format!("roles.{name}"), &role.fence, &role.permissions, without);
+    }
+    found.extend(access(settings));
+    found
 }
 
 /// Commands of the settings' own. A known agent by its name alone is the person's program.
@@ -33,30 +72,24 @@ fn programs(settings: &Settings) -> Vec<String> {
     agents.chain(notify).chain(checks).chain(hooks).collect()
 }
 
-/// Where the fence would be weaker than the one everybody starts with (I21), and what nobody would be asked about.
-fn openings(settings: &Settings) -> Vec<String> {
-    let mut found = Vec::new();
-    if settings.fence == FenceMode::Off {
-        found.push("fence: off".to_owned());
-    }
-    for (name, agent) in &settings.agents {
-        add_openings(&mut found, &format!("agents.{name}"), &agent.fence, &agent.permissions);
-    }
-    for (name, role) in &settings.roles {
-        add_openings(&mut found, &format!("roles.{name}"), &role.fence, &role.permissions);
-    }
-    found
-}
-
+/// Where the fence would be weaker than without the table (I21), and what nobody would be asked about.
 fn add_openings(
     found: &mut Vec<String>,
     table: &str,
     fence: &FenceSettings,
     permissions: &PermissionSettings,
+    without: &Confinement,
 ) {
-    if fence.fence == Some(FenceMode::Off) {
-        found.push(format!("{table}.fence: off"));
+    let (fence_before, network_before) = without.of_agents;
+    if let Some(mode) = fence.fence.filter(|mode| fence_before.is_stricter_than(*mode)) {
+        found.push(format!("{table}.fence: {mode}"));
     }
+    if let Some(mode) = fence.network.filter(|mode| network_before.is_stricter_than(*mode)) {
+        found.push(format!("{table}.network: {mode}"));
+    }
+    // Without a limit there is nothing to allow.
+    let allowed = fence.allow.iter().flatten().filter(|_| network_before != NetworkMode::Open);
+    found.extend(allowed.map(|host| format!("{table}.allow: {host}")));
     for (key, folders) in [("fence_read", &fence.fence_read), ("fence_write", &fence.fence_write)] {
         for folder in folders.iter().flatten() {
             found.push(format!("{table}.{key}: {}", folder.display()));

@@ -177,7 +177,7 @@ impl Projects {
             let name: String = branch.as_str().chars().map(|c| if c == '/' { '-' } else { c }).collect();
             let folder = worktrees.repository().folder().with_extension(format!("{name}.rules"));
             write(&folder, &text).map_err(|error| FolderError::new(&folder, &error))?;
-            if let Some(untrusted) = folder_trust::untrusted_in(&folder).await? {
+            if let Some(untrusted) = folder_trust::untrusted_in(&folder, Some(&self.serving)).await? {
                 return Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into());
             }
         }

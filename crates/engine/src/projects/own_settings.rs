@@ -61,7 +61,7 @@ impl Projects {
         if self.is_home(&folder) {
             return Ok(());
         }
-        match folder_trust::untrusted_in(&folder).await? {
+        match folder_trust::untrusted_in(&folder, Some(&self.serving)).await? {
             None => Ok(()),
             Some(untrusted) => Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into()),
         }

@@ -71,6 +71,16 @@ impl Layers {
         Ok(layers)
     }
 
+    /// The layers that are a person's own: their variables and their file.
+    pub(crate) fn of_person() -> Result<Self, SettingsError> {
+        let mut layers = Self::default();
+        layers.add_variables(|name| env::var(name).ok());
+        if let Some(file) = user_file() {
+            layers.add_file(&file)?;
+        }
+        Ok(layers)
+    }
+
     /// Each variable is a layer of its own, so that errors name it.
     fn add_variables(&mut self, read: impl Fn(&str) -> Option<String>) {
         let own = leaves().into_iter().map(|path| (variable(&path), path));

@@ -26,10 +26,11 @@ impl Settings {
         for (name, agent) in &mut settings.agents {
             let of_project = own.agents.get(name);
             agent.permissions = of_project.map(|own| own.permissions.clone()).unwrap_or_default();
-            // What the agent needs to run stays; how it is confined is the project's.
-            agent.fence.fence = None;
-            agent.fence.network = None;
-            agent.fence.network_ask = None;
+            // What the agent needs to run stays, and what confines it more than the project does (I21). Whatever else there is
+            // about its fence is the project's.
+            agent.fence.fence = agent.fence.fence.filter(|mode| mode.is_stricter_than(own.fence));
+            agent.fence.network = agent.fence.network.filter(|network| network.is_stricter_than(own.network));
+            agent.fence.network_ask = agent.fence.network_ask.filter(|_| agent.fence.network.is_some());
             if let Some(of_project) = of_project {
                 agent.fence = of_project.fence.or(&agent.fence);
             }
@@ -60,7 +61,7 @@ mod tests {
 
     use baton_core::base::accept_policy::AcceptPolicy;
     use baton_core::base::text::{AgentName, Role};
-    use baton_core::task::fence::FenceMode;
+    use baton_core::task::fence::{FenceMode, NetworkMode};
 
     use super::*;
 
@@ -75,7 +76,8 @@ mod tests {
              fence = \"off\"\n[worktree]\nsetup = \"prepare\"\n[budgets.task]\nturns = 9\n[budgets.day]\nturns = 90\n\
              [roles.implement]\nmax = 2\nmax_turns = 3\nfence = \"off\"\n\
              [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\nfence = \"off\"\nfence_read = [\"/data\"]\n\
-             [agents.other]\nkind = \"command\"\ncommand = [\"true\"]\nfence = \"strict\"\n[asking]\nunattended = \"default\"\n",
+             [agents.other]\nkind = \"command\"\ncommand = [\"true\"]\nfence = \"strict\"\n\
+             [agents.offline]\nkind = \"command\"\ncommand = [\"true\"]\nnetwork = \"none\"\n[asking]\nunattended = \"default\"\n",
         );
         let own = settings(
             "default_agent = \"other\"\nmax_agents = 1\nchecks = [\"lint\"]\nfence = \"strict\"\n[budgets.task]\nturns = 4\n[budgets.day]\nturns = 1\n\
@@ -93,6 +95,7 @@ mod tests {
         assert_eq!(review.max_turns, Some(5));
         let agent = |name: &str| &both.agents[&name.parse::<AgentName>().unwrap()];
         assert_eq!((agent("mine").fence.fence, agent("other").fence.fence), (None, Some(FenceMode::Off)));
+        assert_eq!(agent("offline").fence.network, Some(NetworkMode::None), "what confines it stays");
         assert_eq!(agent("mine").fence.fence_read, Some(vec!["/data".into()]), "what it needs to run");
         assert_eq!(agent("other").command, ["true"], "a project does not choose programs");
         assert_eq!(both.asking.policy(), None);

@@ -131,9 +131,15 @@ fn cloned_project(repo: &TestRepo, name: &str, settings: &str) -> String {
 
 #[test]
 fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
-    let mut repo = TestRepo::with_working_agent("");
-    repo.variables.push(("XDG_CONFIG_HOME".to_owned(), repo.home.join("config").display().to_string()));
+    let mut repo = fenced_repo();
+    repo.variables.push(("BATON_FENCE".to_owned(), "auto".to_owned()));
+    let config = repo.home.join("config");
+    repo.variables.push(("XDG_CONFIG_HOME".to_owned(), config.display().to_string()));
+    std::fs::create_dir_all(config.join("baton")).unwrap();
+    std::fs::write(config.join("baton/config.toml"), "network = \"none\"\n").unwrap();
     let cases = [
+        ("everywhere", "network = \"open\"\n", "network: open"),
+        ("for-a-role", "[roles.implement]\nnetwork = \"open\"\n", "roles.implement.network: open"),
         ("everything", "fence = \"off\"\n", "fence: off"),
         ("of-checks", "[roles.check]\nfence = \"off\"\n", "roles.check.fence: off"),
         (
@@ -156,8 +162,8 @@ fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
         assert!(asked.contains(grant) && asked.contains("trust"), "{name}: {asked}");
     }
     repo.until_queue(&free, "provisional");
-    let folder = repo.home.join("everything").display().to_string();
-    assert!(repo.stdout(&["--root", &folder, "trust"]).contains("fence: off"));
+    let folder = repo.home.join("everywhere").display().to_string();
+    assert!(repo.stdout(&["--root", &folder, "trust"]).contains("network: open"));
     repo.stdout(&["task", "reply", &tasks[0].2, "It may."]);
     repo.until_queue(&tasks[0].2, "provisional");
     up.end();
@@ -196,8 +202,8 @@ fn what_becomes_of_questions_is_said_by_the_project_that_asks() {
     up.end();
 }
 
-#[test]
-fn i21_how_agents_are_confined_is_said_by_the_project() {
+/// A repository whose agent tries to write outside of its worktree, and which decides nothing about other projects.
+fn fenced_repo() -> TestRepo {
     let mut repo = TestRepo::of(|home| {
         let script = format!(
             "set -eu\ncat > /dev/null\n{SHELL_FUNCTIONS}\necho x > {}/outside-$BATON_TASK_ID || true\nturns 1; work\n",
@@ -211,6 +217,12 @@ fn i21_how_agents_are_confined_is_said_by_the_project() {
         )
     });
     repo.variables.retain(|(name, _)| name != "BATON_FENCE");
+    repo
+}
+
+#[test]
+fn i21_how_agents_are_confined_is_said_by_the_project() {
+    let mut repo = fenced_repo();
     repo.variables.push(("BATON_FENCE".to_owned(), "strict".to_owned()));
     let (_, strict) = project(&repo, "strict", "");
     let (home, fenced) = (repo.add("At home", &[]), add(&repo, "Elsewhere", &strict));
@@ -337,6 +349,53 @@ fn a_project_whose_branch_was_deleted_holds_itself_only() {
     repo.until("it goes on, or asks", || {
         repo.status(&second) == "AWAITING_RESPONSE" || repo.show(&second)["queue"] == "provisional"
     });
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    up.end();
+}
+
+/// Breaks a repository in one of the ways in which repositories break.
+fn break_repository(repo: &TestRepo, folder: &std::path::Path, how: &str) {
+    let at = folder.display().to_string();
+    match how {
+        "a file is missing" => {
+            let object = repo.git(&["-C", &at, "rev-parse", "main^{tree}"]);
+            let (folder_name, name) = object.trim().split_at(2);
+            std::fs::remove_file(folder.join(".git/objects").join(folder_name).join(name)).unwrap();
+        }
+        "unreadable configuration" => std::fs::write(folder.join(".git/config"), "[core\nnonsense").unwrap(),
+        "a branch in the way" => drop(repo.git(&["-C", &at, "branch", "baton"])),
+        "no branch" => {
+            repo.git(&["-C", &at, "checkout", "-q", "--detach"]);
+            repo.git(&["-C", &at, "branch", "-q", "-D", "main"]);
+        }
+        "gone" => std::fs::remove_dir_all(folder.join(".git")).unwrap(),
+        other => unreachable!("{other}"),
+    }
+}
+
+#[test]
+fn a_broken_repository_holds_its_project_and_never_the_agent() {
+    let repo = TestRepo::with_working_agent("");
+    let ways = ["a file is missing", "unreadable configuration", "a branch in the way", "no branch", "gone"];
+    let broken: Vec<(&str, String)> = ways
+        .iter()
+        .enumerate()
+        .map(|(number, how)| {
+            let (folder, id) = project(&repo, &format!("app{number}"), "");
+            let task = add(&repo, how, &id);
+            break_repository(&repo, &folder, how);
+            (*how, task)
+        })
+        .collect();
+    let (_, sound) = project(&repo, "sound", "");
+    let sound = add(&repo, "Sound", &sound);
+    let up = repo.up();
+    for (how, task) in &broken {
+        repo.until("the question", || repo.status(task) == "AWAITING_RESPONSE");
+        let asked = repo.show(task)["question"]["text"].as_str().unwrap().to_owned();
+        assert!(asked.starts_with("The set-up of this project fails"), "{how}: {asked}");
+    }
+    repo.until_queue(&sound, "provisional");
     assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
     up.end();
 }
