@@ -63,6 +63,10 @@ pub(crate) async fn run(api: &Api, command: RoutineCommand) -> Result<String, Cl
             let id = find(api, &routine).await?;
             let path = format!("/api/routines/{id}/run");
             let called: CallResponse = api.post(&path, &json!({ "content": content })).await?;
+            if called.status == "paused" {
+                let hint = format!("let it run again: baton routine resume {id}");
+                return Err(CliError::refused(format!("{id} is paused, so it is not started"), hint));
+            }
             if api.is_json {
                 return output::json(&called);
             }

@@ -76,7 +76,7 @@ words! {
     #[inline] Overlap: { "type": "string", "enum": ["skip", "queue", "replace"] },
     #[inline] CatchUp: { "type": "string", "enum": ["none", "one", "all"] },
     #[inline] RoutineState: { "type": "string", "enum": ["active", "paused", "removed"] },
-    #[inline] RoutineCallStatus: { "type": "string", "enum": ["started", "waiting", "skipped"] },
+    #[inline] RoutineCallStatus: { "type": "string", "enum": ["started", "waiting", "skipped", "paused"] },
     #[inline] RunId: { "type": "string", "pattern": "^RUN-[0-9a-f]{8}$" },
     SessionId: { "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.:-]*$", "maxLength": (CoreSessionId::LEN_MAX) },
     IdPrefix: { "type": "string", "minLength": 1 },

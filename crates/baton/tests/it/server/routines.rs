@@ -108,7 +108,12 @@ fn a_paused_routine_is_not_started_by_its_webhook() {
     let path = format!("/api/routines/{}", made["routine_id"].as_str().unwrap());
     assert_eq!(server.post(&format!("{path}/pause"), &json!({})).status, 200);
     let called = server.post(&format!("{path}/run"), &json!({ "content": "The disk is full" }));
-    assert_eq!(called.json()["status"], "skipped", "{called:?}");
+    assert_eq!(called.json()["status"], "paused", "{called:?}");
+    let by_hand =
+        server.command().args(["routine", "run", &path["/api/routines/".len()..]]).output().unwrap();
+    let said = String::from_utf8_lossy(&by_hand.stderr).into_owned();
+    assert_eq!(by_hand.status.code(), Some(4), "{said}");
+    assert!(said.contains("is paused") && said.contains("baton routine resume"), "{said}");
     assert_eq!(server.read("/api/tasks")["tasks"], json!([]));
     assert_eq!(server.post(&format!("{path}/resume"), &json!({})).status, 200);
     let called = server.post(&format!("{path}/run"), &json!({ "content": "The disk is full" }));

@@ -35,6 +35,8 @@ pub enum Called {
     Waits,
     /// The task of the last run is open.
     Skipped,
+    /// It is only ever called, and a person has paused it.
+    Paused,
 }
 
 impl Routines {
@@ -65,6 +67,7 @@ impl Routines {
         Ok(match receipt.and_then(|receipt| receipt.task_id) {
             Some(task) => Called::Started(task),
             None if routine.waiting.contains(cause) => Called::Waits,
+            None if is_shut(routine) => Called::Paused,
             None => Called::Skipped,
         })
     }
@@ -73,9 +76,7 @@ impl Routines {
         let mut decision = self.tasks.decision(id);
         loop {
             let Versioned { version, value: before } = self.read(id).await?;
-            // A person may run one that is paused, but for one that is only ever called, pausing means just that.
-            let is_called_only = matches!(before.trigger, Trigger::Webhook);
-            if !before.is_active() && (call.is_none() || is_called_only) {
+            if !before.is_active() && (call.is_none() || is_shut(&before)) {
                 return Ok(before);
             }
             let zone = zone::zone_of(&before)?;
@@ -269,4 +270,9 @@ impl Routines {
         };
         Task::create(spec).with_requester(routine.created_by.person())
     }
+}
+
+/// A person may run one that is paused, but for one that is only ever called, pausing means just that.
+fn is_shut(routine: &Routine) -> bool {
+    !routine.is_active() && matches!(routine.trigger, Trigger::Webhook)
 }

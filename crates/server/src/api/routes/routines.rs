@@ -97,7 +97,8 @@ struct RoutineCall {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RoutineCallAnswer")]
 struct RoutineCallView {
-    /// `waiting` and `skipped` where the task of the last run is still open.
+    /// `waiting` and `skipped` where the task of the last run is still open; `paused` where a person has paused a routine
+    /// that is only called.
     #[schemars(with = "words::RoutineCallStatus")]
     status: &'static str,
     #[schemars(with = "Option<words::TaskId>")]
@@ -111,6 +112,7 @@ impl RoutineCallView {
             Called::Started(task) => ("started", Some(task)),
             Called::Waits => ("waiting", None),
             Called::Skipped => ("skipped", None),
+            Called::Paused => ("paused", None),
         };
         Self { status, task_id, routine: RoutineView::from(routine) }
     }
