@@ -18,6 +18,7 @@ use crate::api::views::project::ProjectView;
 use crate::api::views::routine::RoutineView;
 use crate::api::views::transition::{AcceptedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
+use crate::mcp::ToolAnswer;
 use crate::state::App;
 use baton_engine::reports::run_view::RunView;
 
@@ -58,6 +59,7 @@ impl DoneCall<'_> {
             }
             Recall::QueuedAnswers => json!(sessions::queued_answers(app, self.in_path()?).await?),
             Recall::Recycling => json!(self.transition(app).await?),
+            Recall::Tool => json!(ToolAnswer::json(&json!({ "created": self.created }))),
             Recall::Review => json!(AcceptedView::new(self.transition(app).await?, None)),
         })
     }

@@ -52,6 +52,7 @@ pub(crate) enum Recall {
     TaskMessage,
     Recycling,
     Review,
+    Tool,
 }
 
 /// The schema of a body: derived from a type, or one of `openapi::shapes`.

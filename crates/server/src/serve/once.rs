@@ -23,6 +23,7 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::http::idempotency::read_key;
 use crate::http::input::too_large;
 use crate::http::limits::BODY_BYTES_MAX;
+use crate::mcp::mount::identify_caller;
 use crate::state::App;
 use crate::state::principal::{AuthedApp, Principal};
 
@@ -70,9 +71,16 @@ async fn answer_with_key(
 ) -> Result<Response> {
     let (head, body) = request.into_parts();
     let principal = head.extensions.get::<Principal>().cloned();
-    let principal = principal.unwrap_or_else(|| Principal::owner(route.app.person.clone()));
-    let person = principal.name.clone();
-    let actor = AuthedApp::new(route.app.clone(), principal).actor();
+    let actor = match (route.recall, principal) {
+        // An agent has keys of its own.
+        (Recall::Tool, principal) => identify_caller(&route.app, &head.headers, principal).await?.actor(),
+        (_, Some(principal)) => AuthedApp::new(route.app.clone(), principal).actor(),
+        (_, None) => Actor::human(route.app.person.clone()),
+    };
+    let person = match &actor {
+        Actor::Human { name } => name.clone(),
+        other => other.to_string(),
+    };
     let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| too_large(BODY_BYTES_MAX))?;
     let scope = format!("{} {}", head.method, head.uri.path());
     // The same call at the same time waits for the answer to the first.

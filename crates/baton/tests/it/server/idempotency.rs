@@ -189,3 +189,16 @@ fn a_call_whose_answer_was_lost_with_baton_is_answered_when_it_is_repeated() {
     assert_eq!(server.read("/api/routines")["routines"].as_array().unwrap().len(), 2);
     assert_eq!(server.read(&said)["messages"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_tool_that_is_called_again_with_its_key_creates_nothing_more() {
+    let server = TestServer::without_agents().start();
+    let body = json!({ "title": "Fix the login" });
+    let answers: Vec<Answer> =
+        (0..2).map(|_| create(&server, "/api/tools/add_task", "once", &body)).collect();
+    assert_eq!((answers[0].status, answers[1].status), (200, 200), "{answers:?}");
+    assert_eq!(answers[0].json(), answers[1].json());
+    let other = create(&server, "/api/tools/add_task", "once", &json!({ "title": "Another" }));
+    assert_eq!(other.error(), (409, "CONFLICT".to_owned()));
+    assert_eq!(server.read("/api/tasks")["tasks"].as_array().unwrap().len(), 1);
+}

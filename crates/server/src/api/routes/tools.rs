@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::http::error::Result;
 use crate::http::input::{JsonBody, NoQuery, PathParam};
 use crate::mcp::mount::identify_caller;
@@ -19,6 +19,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/api/tools", "list_tools", list)
             .returns_named("The tools the caller may use, as at /mcp", "ToolList"),
         Route::post("/api/tools/{name}", "call_tool", call)
+            .once(Recall::Tool)
             .takes_named("ToolArguments")
             .returns::<ToolAnswer>("Calls a tool; errors of the call are in the result"),
     ]
