@@ -11,7 +11,7 @@ use crate::attempt::error::AttemptError;
 use crate::attempt::executor::Executed;
 use crate::attempt::runner::{Runner, without_work};
 use crate::base::error::EngineError;
-use crate::git::GitError;
+use crate::git::{GitError, TRIED_TO_CLONE, TRIED_TO_FETCH};
 use crate::projects::error::ProjectError;
 use crate::settings::SettingsError;
 use crate::user_tasks::UserTaskError;
@@ -64,4 +64,10 @@ pub(super) fn is_of_repository(error: &EngineError) -> bool {
         GitError::File { source, .. } => source.kind() != ErrorKind::StorageFull,
         _ => !error.is_in_the_way(),
     }
+}
+
+/// Whether the remote of a project could not be reached: it may be there again soon.
+pub(super) fn is_of_remote(error: &EngineError) -> bool {
+    matches!(error.get(), Some(GitError::Failed { tried, .. } | GitError::TimedOut { tried, .. })
+        if *tried == TRIED_TO_FETCH || *tried == TRIED_TO_CLONE)
 }

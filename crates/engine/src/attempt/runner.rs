@@ -28,7 +28,7 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::breakdown_prompt::{BreakdownPrompt, PlannerGround};
 use crate::attempt::context::AttemptContext;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
-use crate::attempt::project_hold::{is_of_project, is_of_repository};
+use crate::attempt::project_hold::{is_of_project, is_of_remote, is_of_repository};
 use crate::attempt::prompt::messages_section;
 use crate::base::error::EngineError;
 use crate::cluster::running::Place as Seat;
@@ -132,9 +132,15 @@ impl Runner {
         attempt: AttemptId,
         error: &EngineError,
     ) -> Result<Executed, EngineError> {
-        // A branch that a project lacks, it lacks everywhere.
-        let lacks_branch = matches!(error.get(), Some(GitError::NoBranch { .. }));
-        if !self.context.place.store.is_shared() || lacks_branch {
+        // What a repository lacks, it lacks everywhere.
+        let lacks = matches!(error.get(), Some(GitError::NoBranch { .. } | GitError::NoCommits { .. }));
+        if !self.context.place.store.is_shared() || lacks {
+            if let Some(project) = task.spec().project_id.filter(|_| is_of_remote(error))
+                && self.context.projects.here.note_unreached(project)
+            {
+                (self.context.announce)(&format!("{}: {error}; it is tried again", task.id()));
+                return Ok(Executed::Stopped);
+            }
             // No task of the project can run, and its agent has nothing to do with it.
             if is_of_repository(error) {
                 return self.hold_project(task, attempt, error).await;
@@ -164,6 +170,9 @@ impl Runner {
             }
             Err(error) => return Err(error),
         };
+        if let Some(project) = task.spec().project_id {
+            self.context.projects.here.note_reached(project);
+        }
         let spec = match self.checkout_spec(task, attempt, &worktrees, branch).await {
             Err(error) if is_of_repository(&error) => return self.hold_project(task, attempt, &error).await,
             spec => spec?,

@@ -37,7 +37,7 @@ pub(crate) use repository::brought::brings_in_line;
 pub(crate) use repository::definitions::CommitFiles;
 pub use repository::merge::{MergeSpec, Merged};
 pub use repository::protected::ProtectedCommit;
-pub use repository::remote::{CLONES, Pushed};
+pub use repository::remote::{CLONES, Pushed, TRIED_TO_CLONE, TRIED_TO_FETCH};
 pub use repository::stack::Stacked;
 pub use repository::{BranchMade, Repository};
 pub use settle::leftovers::LEFTOVER_BYTES_MAX;

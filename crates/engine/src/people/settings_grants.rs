@@ -7,6 +7,7 @@ use crate::settings::fence::FenceSettings;
 use crate::settings::hooks::HookName;
 use crate::settings::permissions::PermissionSettings;
 use crate::settings::{AgentSettings, Settings};
+use crate::user_tasks::Trust;
 use crate::user_tasks::checks::Deed;
 
 /// How far agents are confined without the settings in question.
@@ -15,6 +16,7 @@ pub(super) struct Confinement {
     network: NetworkMode,
     /// The strictest of any agent.
     of_agents: (FenceMode, NetworkMode),
+    trust: Trust,
 }
 
 impl Confinement {
@@ -30,7 +32,7 @@ impl Confinement {
                 of_agents.1 = mode;
             }
         }
-        Self { fence, network, of_agents }
+        Self { fence, network, of_agents, trust: person.user_tasks.trust }
     }
 }
 
@@ -42,6 +44,10 @@ pub(super) fn grants(settings: &Settings, keys: &toml::Table, without: &Confinem
     }
     if keys.contains_key("network") && without.network.is_stricter_than(settings.network) {
         found.push(format!("network: {}", settings.network));
+    }
+    let says_trust = keys.get("user_tasks").and_then(|table| table.get("trust")).is_some();
+    if says_trust && without.trust == Trust::Prompt && settings.user_tasks.trust != Trust::Prompt {
+        found.push("user_tasks.trust: commands of its Taskfile run without asking".to_owned());
     }
     for (name, agent) in &settings.agents {
         add_openings(&mut found, &format!("agents.{name}"), &agent.fence, &agent.permissions, without);

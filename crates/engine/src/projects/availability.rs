@@ -20,6 +20,8 @@ use crate::projects::source::CodeSource;
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// How long a project whose code was unavailable is left to other machines.
 const AWAY_FOR: Duration = Duration::from_secs(5);
+/// Failures in a row to reach a remote before a person is asked. In between it is left alone for longer and longer.
+const UNREACHED_MAX: u32 = 6;
 /// Projects read at once.
 const PAGE: u32 = 500;
 
@@ -38,6 +40,8 @@ struct ProjectLists {
     elsewhere: BTreeSet<ProjectId>,
     /// Unavailable, and when to try again.
     away: BTreeMap<ProjectId, Instant>,
+    /// How often in a row the remote could not be reached.
+    unreached: BTreeMap<ProjectId, u32>,
 }
 
 impl ProjectsHere {
@@ -50,8 +54,34 @@ impl ProjectsHere {
         self.known().away.insert(project, Instant::now() + AWAY_FOR);
     }
 
+    /// The remote of the project cannot be reached, which may pass. False once that has been so too often.
+    pub fn note_unreached(&self, project: ProjectId) -> bool {
+        let mut known = self.known();
+        let times = known.unreached.entry(project).or_default();
+        *times += 1;
+        if *times >= UNREACHED_MAX {
+            known.unreached.remove(&project);
+            return false;
+        }
+        let until = Instant::now() + AWAY_FOR * (1 << (*times - 1));
+        known.away.insert(project, until);
+        true
+    }
+
+    pub fn note_reached(&self, project: ProjectId) {
+        self.known().unreached.remove(&project);
+    }
+
     fn known(&self) -> MutexGuard<'_, ProjectLists> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that are unavailable now.
+    fn away(&self) -> BTreeSet<ProjectId> {
+        let mut known = self.known();
+        let now = Instant::now();
+        known.away.retain(|_, until| *until > now);
+        known.away.keys().copied().collect()
     }
 
     fn is_fresh(&self) -> bool {
@@ -72,18 +102,18 @@ impl Projects {
         let held = self.held_now().await?;
         let is_home_held = held.contains(&None);
         if !self.place.store.is_shared() {
-            let elsewhere = held.into_iter().flatten().collect();
+            let mut elsewhere: BTreeSet<ProjectId> = held.into_iter().flatten().collect();
+            elsewhere.extend(self.here.away());
             let fit = WorkerFit { labels, elsewhere, has_home: !is_home_held, ..WorkerFit::default() };
             return Ok(Reach { fit, has_cold: false });
         }
         if !self.here.is_fresh() {
             self.look_at_projects().await?;
         }
-        let mut known = self.here.known();
-        let now = Instant::now();
-        known.away.retain(|_, until| *until > now);
+        let away = self.here.away();
+        let known = self.here.known();
         let mut elsewhere: BTreeSet<ProjectId> = known.elsewhere.clone();
-        elsewhere.extend(known.away.keys());
+        elsewhere.extend(away);
         elsewhere.extend(held.into_iter().flatten());
         if !takes_cold {
             elsewhere.extend(&known.cold);

@@ -136,10 +136,15 @@ fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
     let config = repo.home.join("config");
     repo.variables.push(("XDG_CONFIG_HOME".to_owned(), config.display().to_string()));
     std::fs::create_dir_all(config.join("baton")).unwrap();
-    std::fs::write(config.join("baton/config.toml"), "network = \"none\"\n").unwrap();
+    std::fs::write(
+        config.join("baton/config.toml"),
+        "network = \"none\"\n[user_tasks]\ntrust = \"prompt\"\n",
+    )
+    .unwrap();
     let cases = [
         ("everywhere", "network = \"open\"\n", "network: open"),
         ("for-a-role", "[roles.implement]\nnetwork = \"open\"\n", "roles.implement.network: open"),
+        ("its-commands", "[user_tasks]\ntrust = \"always\"\n", "user_tasks.trust"),
         ("everything", "fence = \"off\"\n", "fence: off"),
         ("of-checks", "[roles.check]\nfence = \"off\"\n", "roles.check.fence: off"),
         (
@@ -397,5 +402,47 @@ fn a_broken_repository_holds_its_project_and_never_the_agent() {
     }
     repo.until_queue(&sound, "provisional");
     assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    up.end();
+}
+
+#[test]
+fn a_remote_that_cannot_be_reached_is_tried_again_and_disturbs_no_other_project() {
+    let repo = TestRepo::with_working_agent("");
+    let (folder, _) = project(&repo, "source", "");
+    let (from, away) = (repo.home.join("app.git"), repo.home.join("moved.git"));
+    let remote = from.display().to_string();
+    repo.git(&["clone", "-q", "--bare", &folder.display().to_string(), &remote]);
+    let made = repo.json(&["project", "create", "App", "--remote", &remote]);
+    std::fs::rename(&from, &away).unwrap();
+    let task = add(&repo, "Far away", made["project_id"].as_str().unwrap());
+    let up = repo.up();
+    up.wait_for_line("it is tried again");
+    let home = repo.add("At home", &[]);
+    repo.until_queue(&home, "provisional");
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    std::fs::rename(&away, &from).unwrap();
+    repo.until_queue(&task, "provisional");
+    up.end();
+}
+
+#[test]
+fn a_link_that_came_with_the_repository_brings_nothing_from_outside() {
+    let repo = TestRepo::with_agent("turns 1; work; cat key own > seen.txt 2> /dev/null || true", "");
+    std::fs::write(repo.home.join("secret"), "the secret").unwrap();
+    let (folder, id) = project(&repo, "app", "[worktree]\ncopy = [\"own\"]\n");
+    let at = folder.display().to_string();
+    // What a person made themselves, and git does not have, is theirs to choose.
+    std::os::unix::fs::symlink(repo.home.join("secret"), folder.join("own")).unwrap();
+    let own = add(&repo, "With a link of my own", &id);
+    let up = repo.up();
+    repo.until_queue(&own, "provisional");
+    std::os::unix::fs::symlink(repo.home.join("secret"), folder.join("key")).unwrap();
+    std::fs::write(folder.join(".agent/baton.toml"), "[worktree]\ncopy = [\"key\"]\n").unwrap();
+    repo.git(&["-C", &at, "add", "key", ".agent"]);
+    repo.git(&["-C", &at, "commit", "-q", "-m", "A link"]);
+    let task = add(&repo, "With a link of theirs", &id);
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("a link that came with the repository leads out of it"), "{asked}");
     up.end();
 }

@@ -55,6 +55,9 @@ impl Setup {
 impl Worktrees {
     /// Copies files and fetches submodules into a clone that no agent has seen.
     pub(crate) async fn set_up(&self, made: &PrivateClone, setup: &Setup) -> Result<(), GitError> {
+        for path in setup.copy.iter().chain(&setup.reuse) {
+            self.check_stays_inside(path).await?;
+        }
         let mut copied = Vec::new();
         for path in &setup.copy {
             if self.repository.is_bare() {
@@ -75,6 +78,27 @@ impl Worktrees {
                 .timeout(TIMEOUT_FILES)
                 .run()
                 .await?;
+        }
+        Ok(())
+    }
+
+    /// A link that a person made may lead anywhere. One that came with the repository may not: whoever committed it would choose
+    /// what agents get to read.
+    async fn check_stays_inside(&self, path: &Path) -> Result<(), GitError> {
+        let root = self.repository.folder();
+        let Ok(inside) = fs::canonicalize(root) else { return Ok(()) };
+        for part in path.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            let at = root.join(part);
+            let is_link = fs::symlink_metadata(&at).is_ok_and(|found| found.is_symlink());
+            if !is_link || fs::canonicalize(&at).is_ok_and(|target| target.starts_with(&inside)) {
+                continue;
+            }
+            let call =
+                self.repository.call_at("see whether a link is part of the repository", At::Folder(root));
+            if call.args(["ls-files", "--error-unmatch", "--"]).arg(part).find().await?.is_some() {
+                let why = "a link that came with the repository leads out of it";
+                return Err(GitError::BadCopy { path: path.to_owned(), why });
+            }
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Repository {
         fs::create_dir_all(parent).map_err(failed)?;
         let half = tempfile::Builder::new().prefix("half-").tempdir_in(parent).map_err(failed)?;
         git.check().await?;
-        let clone = git.call("clone the repository", At::Folder(parent));
+        let clone = git.call(TRIED_TO_CLONE, At::Folder(parent));
         let clone =
             clone.args(["clone", "--quiet", "--bare", "--filter=blob:none", "--single-branch", "--no-tags"]);
         clone.args(["--", remote.as_str()]).arg(half.path()).timeout(TIMEOUT_FILES).run().await?;
@@ -70,6 +70,10 @@ impl Repository {
         self.is_bare() && self.git_dir().parent().is_some_and(|home| home.ends_with(CLONES))
     }
 }
+
+/// What needs the remote, for errors.
+pub const TRIED_TO_CLONE: &str = "clone the repository";
+pub const TRIED_TO_FETCH: &str = "fetch from the remote";
 
 /// The folder in the state directory that clones lie in.
 pub const CLONES: &str = "clones";
@@ -101,7 +105,7 @@ impl Worktrees {
     }
 
     async fn fetch(&self, specs: impl Iterator<Item = String>) -> Result<(), GitError> {
-        let fetch = self.repository.call("fetch from the remote");
+        let fetch = self.repository.call(TRIED_TO_FETCH);
         let fetch = fetch.args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin"]);
         fetch.args(specs).timeout(TIMEOUT_NETWORK).run().await.map(drop)
     }
