@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -104,6 +105,15 @@ async fn came_with_clone(root: &Path, file: &Path) -> std::result::Result<bool, 
     let remotes = call().args(["remote"]).find().await?.unwrap_or_default();
     if remotes.trim_ascii().is_empty() {
         return Ok(false);
+    }
+    // A folder that is a link or a submodule was committed as one, whatever is in it. Of any other, its files are listed.
+    if let Some(folder) = file.parent().and_then(|folder| folder.strip_prefix(root).ok()) {
+        let entries = call().args(["ls-files", "--stage", "-z", "--"]).arg(folder).find().await?;
+        let of_itself = [b"\t", folder.as_os_str().as_bytes()].concat();
+        let entries = entries.unwrap_or_default();
+        if entries.split(|byte| *byte == 0).any(|entry| entry.ends_with(&of_itself)) {
+            return Ok(true);
+        }
     }
     let tracked = call().args(["ls-files", "--error-unmatch", "--"]).arg(file).find().await?;
     let unchanged = call().args(["diff", "--quiet", "HEAD", "--"]).arg(file).find().await?;

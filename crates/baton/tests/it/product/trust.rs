@@ -101,3 +101,32 @@ fn what_a_person_wrote_or_changed_is_theirs() {
     clone.baton(&["doctor"]);
     assert!(clone.has_started("first"), "a repository of their own");
 }
+
+#[test]
+fn settings_behind_a_committed_link_or_submodule_came_with_the_clone_too() {
+    let clone = Clone::new();
+    std::fs::rename(clone.source.join(".agent"), clone.source.join("real")).unwrap();
+    std::os::unix::fs::symlink("real", clone.source.join(".agent")).unwrap();
+    git(&clone.source, &["add", "-A"]);
+    git(&clone.source, &["commit", "-q", "-m", "A link"]);
+    git(&clone.folder, &["pull", "-q"]);
+    let doctor = text(&clone.baton(&["doctor"]));
+    assert!(doctor.contains("came with this clone"), "{doctor}");
+
+    let module = clone.home.join("module");
+    std::fs::create_dir(&module).unwrap();
+    git(&module, &["init", "-q", "-b", "main"]);
+    std::fs::copy(clone.source.join("real/baton.toml"), module.join("baton.toml")).unwrap();
+    git(&module, &["add", "-A"]);
+    git(&module, &["commit", "-q", "-m", "Settings"]);
+    git(&clone.source, &["rm", "-q", "-r", ".agent", "real"]);
+    let allow = ["-c", "protocol.file.allow=always"];
+    let address = module.display().to_string();
+    git(&clone.source, &[&allow[..], &["submodule", "--quiet", "add", &address, ".agent"]].concat());
+    git(&clone.source, &["commit", "-q", "-m", "A submodule"]);
+    std::fs::remove_dir_all(&clone.folder).unwrap();
+    git(&clone.home, &[&allow[..], &["clone", "-q", "--recurse-submodules", "source", "clone"]].concat());
+    let doctor = text(&clone.baton(&["doctor"]));
+    assert!(doctor.contains("came with this clone"), "{doctor}");
+    assert!(!clone.has_started("first"));
+}
