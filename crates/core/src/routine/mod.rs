@@ -121,17 +121,10 @@ impl Routine {
         matches!(self.state, RoutineState::Removed { .. })
     }
 
-    /// The same, stopped until somebody resumes it. What waited is dropped.
+    /// The same, stopped until somebody resumes it. What waits was promised to somebody, and goes on then.
     #[must_use]
     pub fn pause(self, now: Timestamp, by: Actor) -> Self {
-        let skipped = self.waiting.len() as u64;
-        Self {
-            state: RoutineState::Paused { at: now, by },
-            waiting: Vec::new(),
-            next_at: None,
-            skipped_count: self.skipped_count.saturating_add(skipped),
-            ..self
-        }
+        Self { state: RoutineState::Paused { at: now, by }, next_at: None, ..self }
     }
 
     #[must_use]

@@ -278,3 +278,13 @@ fn nothing_that_was_missed_is_dropped_where_all_of_it_is_to_take_place() {
     assert_eq!(ran.len(), usize::try_from(moments).unwrap());
     assert!(ran.is_sorted() && ran.iter().collect::<std::collections::BTreeSet<_>>().len() == ran.len());
 }
+
+#[test]
+fn what_waits_outlasts_a_pause() {
+    let queued = routine("hour", Overlap::Queue, CatchUp::One);
+    let due = queued.next_at.unwrap();
+    let waiting = queued.fire(Vec::new(), true, due, &berlin()).routine;
+    let paused = waiting.pause(due, Actor::human("mia"));
+    let resumed = paused.resume(due, &berlin());
+    assert_eq!(resumed.fire(Vec::new(), false, due, &berlin()).run, Some(Cause::Instant { at: due }));
+}
