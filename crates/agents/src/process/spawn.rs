@@ -1,7 +1,8 @@
 //! Starts a process in its own group and owns its tree until nothing of it is left.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -94,12 +95,18 @@ impl Process {
         // Before the spawn, so that there is no unwatched moment.
         let watch = watchdog::watch(start.attempt);
         let removed = start.fence.map_or(&[][..], Fence::removed_variables);
+        let loads = |name: &OsStr| start.fence.is_some() && is_read_by_loader(name);
         let added = start.fence.map_or(&[][..], Fence::variables);
         let mut child = Command::new(first)
             .args(arguments)
             .current_dir(start.folder)
             .env_clear()
-            .envs(start.environment.iter().filter(|(name, _)| !removed.iter().any(|removed| name == removed)))
+            .envs(
+                start
+                    .environment
+                    .iter()
+                    .filter(|(name, _)| !removed.iter().any(|removed| name == removed) && !loads(name)),
+            )
             .envs(added.iter().map(|(name, value)| (name, value)))
             // Last, so that nothing overrides it: the tree is found by it.
             .env(start.mark, start.attempt.to_string())
@@ -205,7 +212,7 @@ fn explain(error: io::Error, program: &str, start: &ProcessSpec<'_>) -> StartErr
 /// What is really started, and what then stands around the agent.
 fn command_line(start: &ProcessSpec<'_>, group: Option<&Path>) -> (Vec<OsString>, Option<TreeGuard>) {
     let fenced = match start.fence {
-        Some(fence) => fence.command(start.command, start.folder),
+        Some(fence) => fence.command(&with_loader_variables(start), start.folder),
         None => start.command.iter().map(OsString::from).collect(),
     };
     if start.fence.is_some_and(Fence::owns_processes) {
@@ -219,6 +226,23 @@ fn command_line(start: &ProcessSpec<'_>, group: Option<&Path>) -> (Vec<OsString>
         }
         None => (fenced, None),
     }
+}
+
+/// Variables that make the loader run code of somebody's choice in any program that is started with them: also in the one that
+/// builds the fence, before there is any. They are set inside instead.
+fn is_read_by_loader(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(b"LD_") || name.starts_with(b"DYLD_") || name.starts_with(b"GLIBC_")
+}
+
+/// The command, with the variables that must not reach what builds the fence.
+fn with_loader_variables(start: &ProcessSpec<'_>) -> Vec<String> {
+    let variables = start.environment.iter().filter(|(name, _)| is_read_by_loader(name));
+    let assigned: Vec<String> = variables
+        .map(|(name, value)| format!("{}={}", name.to_string_lossy(), value.to_string_lossy()))
+        .collect();
+    let head = (!assigned.is_empty()).then(|| "env".to_owned());
+    head.into_iter().chain(assigned).chain(start.command.iter().cloned()).collect()
 }
 
 /// Whether the program is there and can be executed.
@@ -243,4 +267,29 @@ fn check_program(program: &str, start: &ProcessSpec<'_>) -> Result<(), StartErro
 /// A name without a slash is looked up on PATH.
 fn is_looked_up(program: &str) -> bool {
     Path::new(program).components().count() == 1 && !program.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_loader_reads_is_set_inside_the_fence_only() {
+        let mut environment = AgentEnvironment::allowed([], &[]);
+        for (name, value) in [("LD_PRELOAD", "evil.so"), ("PORT", "3000"), ("GLIBC_TUNABLES", "x")] {
+            environment.set(name, value);
+        }
+        let command = ["agent".to_owned(), "--all".to_owned()];
+        let spec = ProcessSpec {
+            attempt: AttemptId::from_bits(1),
+            command: &command,
+            folder: Path::new("/"),
+            environment: &environment,
+            fence: None,
+            mark: "MARK",
+            group: None,
+        };
+        let words = with_loader_variables(&spec);
+        assert_eq!(words, ["env", "GLIBC_TUNABLES=x", "LD_PRELOAD=evil.so", "agent", "--all"]);
+    }
 }

@@ -127,6 +127,26 @@ pub enum ValueWish {
     Name(String),
 }
 
+/// Variables by which the loader, a shell, git or a language runs code of somebody's choice.
+fn decides_what_runs(variable: &str) -> bool {
+    const PREFIXES: [&str; 10] =
+        ["LD_", "DYLD_", "GLIBC_", "GIT_", "BASH_", "PYTHON", "PERL", "RUBY", "NODE_", "SSH_"];
+    const NAMES: [&str; 10] = [
+        "ENV",
+        "IFS",
+        "SHELL",
+        "SHELLOPTS",
+        "PS4",
+        "PROMPT_COMMAND",
+        "ZDOTDIR",
+        "EDITOR",
+        "PAGER",
+        "JAVA_TOOL_OPTIONS",
+    ];
+    let variable = variable.to_ascii_uppercase();
+    NAMES.contains(&variable.as_str()) || PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
+}
+
 fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, ValueWish>, D::Error> {
     let values = BTreeMap::<String, ValueWish>::deserialize(deserializer)?;
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -136,6 +156,11 @@ fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String,
         }
         if variable.starts_with("BATON_") || variable == "PATH" || variable == "HOME" {
             return Err(serde::de::Error::custom(format!("{variable} is set by Baton")));
+        }
+        if decides_what_runs(variable) {
+            return Err(serde::de::Error::custom(format!(
+                "{variable} decides what other programs run; choose a name of your own"
+            )));
         }
         if matches!(wish, ValueWish::Name(stem) if stem.is_empty() || !is_word(stem)) {
             return Err(serde::de::Error::custom(format!(
@@ -241,4 +266,24 @@ pub struct TelemetrySettings {
 pub struct PersonSettings {
     /// The name your actions are recorded under. Without it, your login name.
     pub name: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_has_a_name_that_no_other_program_goes_by() {
+        let read = |name: &str| {
+            toml::from_str::<WorktreeSettings>(&format!("[values]\n{name} = {{ name = \"x\" }}\n"))
+        };
+        for name in ["PORT", "DB", "APP_NAME", "ENVIRONMENT", "LDAP_URL"] {
+            assert!(read(name).is_ok(), "{name}");
+        }
+        for name in
+            ["LD_PRELOAD", "ld_library_path", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "HOME"]
+        {
+            assert!(read(name).is_err(), "{name}");
+        }
+    }
 }
