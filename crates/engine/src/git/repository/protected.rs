@@ -12,7 +12,12 @@ const ALWAYS_PROTECTED: &str = ".agent/**";
 const DATE: &str = "@0 +0000";
 
 pub(crate) fn is_protected(globs: &[String], name: &str) -> bool {
-    globs.iter().map(String::as_str).chain([ALWAYS_PROTECTED]).any(|glob| path_glob::matches(glob, name))
+    globs.iter().map(String::as_str).chain([ALWAYS_PROTECTED]).any(|glob| {
+        // A link or a file in the place of a protected folder decides about everything in it.
+        let folder =
+            glob.strip_suffix("/**").or_else(|| glob.strip_suffix('/')).filter(|_| !glob.starts_with("**"));
+        path_glob::matches(glob, name) || folder.is_some_and(|folder| path_glob::matches(folder, name))
+    })
 }
 
 /// A tree that differs from another in protected files only.
@@ -69,5 +74,21 @@ impl Worktrees {
         let commit = commit.env("GIT_AUTHOR_DATE", DATE).env("GIT_COMMITTER_DATE", DATE);
         let commit = commit.input("With the protected files of the branch").commit().await?;
         Ok(Some(ProtectedCommit { commit, files }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_place_of_a_protected_folder_is_protected_too() {
+        let globs = ["tests/**".to_owned(), "docs/".to_owned(), "**/*.lock".to_owned()];
+        for name in [".agent", ".agent/baton.toml", "tests", "tests/a/b.rs", "docs", "docs/x", "a/b.lock"] {
+            assert!(is_protected(&globs, name), "{name}");
+        }
+        for name in ["agent", "src/tests.rs", "testsuite", "src/.agent", "b"] {
+            assert!(!is_protected(&globs, name), "{name}");
+        }
     }
 }
