@@ -121,7 +121,7 @@ mod tests {
         let found =
             DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
-        assert_eq!(all.len(), 7 + 21 + 4);
+        assert_eq!(all.len(), 7 + 24 + 4);
         for question in all {
             assert_eq!(question.missing_context(), [], "{}", question.text);
         }

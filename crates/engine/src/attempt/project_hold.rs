@@ -11,6 +11,7 @@ use crate::attempt::error::AttemptError;
 use crate::attempt::executor::Executed;
 use crate::attempt::runner::{Runner, without_work};
 use crate::base::error::EngineError;
+use crate::base::run_fence::NoFence;
 use crate::git::{GitError, TRIED_TO_CLONE, TRIED_TO_FETCH};
 use crate::projects::error::ProjectError;
 use crate::settings::SettingsError;
@@ -49,6 +50,8 @@ pub(super) fn is_of_project(error: &EngineError) -> bool {
     error.is::<SettingsError>()
         || error.is::<UserTaskError>()
         || error.is::<ProjectError>()
+        || error.is::<NoFence>()
+        || matches!(error.get(), Some(GitError::NotARepository { .. }))
         || matches!(error.get(), Some(AttemptError::SetupFailed { .. }))
 }
 

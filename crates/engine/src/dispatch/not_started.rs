@@ -174,7 +174,7 @@ impl NotStarted {
     /// Nobody knows when a machine has room; but an agent that ends gives some back.
     fn machine_busy(short: &[MachineShortage], running: u32) -> Self {
         let forecast = match running {
-            0 => "it starts when other programs have given some back".to_owned(),
+            0 => "it starts when the machine has that much to spare".to_owned(),
             1 => "it starts when the agent at work has ended, or before".to_owned(),
             _ => format!("it starts when one of the {running} agents at work has ended, or before"),
         };

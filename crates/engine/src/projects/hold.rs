@@ -99,13 +99,15 @@ impl Projects {
         task: &Task,
         error: &EngineError,
     ) -> Result<QuestionDraft, EngineError> {
-        let name = match self.project(task).await? {
-            Some(project) => format!("{} in {}", project.title, project.path),
-            None => self.place.root.display().to_string(),
+        let (name, once_more) = if let Some(project) = self.project(task).await? {
+            (format!("{} in {}", project.title, project.path), "")
+        } else {
+            let again = " Settings of this repository count when `baton up` is started again.";
+            (self.place.root.display().to_string(), again)
         };
         let text = format!(
             "{BEGINS}: {name}\n\n{}\n\nNo task of it starts until you answer. To fix it: {}. Then answer with anything to \
-             try again.",
+             try again.{once_more}",
             redact(&error.to_string()),
             error.hint()
         );
