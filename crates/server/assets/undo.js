@@ -126,9 +126,10 @@ function close(made) {
 /** @param {Pending} made */
 async function send(made) {
   if (!waiting.includes(made)) return;
+  // Before it is sent: a page that opens meanwhile must not send it again. The request outlives this one.
+  forget(made);
   try {
     const answer = await post(made);
-    forget(made);
     if (!answer.ok) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const words = page.querySelector("[role=alert]:not(#away)")?.textContent?.replace(/\s+/g, " ").trim();
@@ -137,7 +138,6 @@ async function send(made) {
     }
     refresh();
   } catch {
-    forget(made);
     document.getElementById(made.row)?.removeAttribute("data-own-gone");
     toast(`Cannot reach the server. Not done: ${made.said}.`, true);
   }
