@@ -14,8 +14,9 @@ const DATE: &str = "@0 +0000";
 pub(crate) fn is_protected(globs: &[String], name: &str) -> bool {
     globs.iter().map(String::as_str).chain([ALWAYS_PROTECTED]).any(|glob| {
         // A link or a file in the place of a protected folder decides about everything in it.
-        let folder =
-            glob.strip_suffix("/**").or_else(|| glob.strip_suffix('/')).filter(|_| !glob.starts_with("**"));
+        let folder = glob.strip_suffix("/**").or_else(|| glob.strip_suffix('/'));
+        // A pattern means folders; files beside them are not meant.
+        let folder = folder.filter(|folder| !folder.contains(['*', '?']));
         path_glob::matches(glob, name) || folder.is_some_and(|folder| path_glob::matches(folder, name))
     })
 }
@@ -83,11 +84,12 @@ mod tests {
 
     #[test]
     fn what_stands_in_the_place_of_a_protected_folder_is_protected_too() {
-        let globs = ["tests/**".to_owned(), "docs/".to_owned(), "**/*.lock".to_owned()];
+        let globs =
+            ["tests/**".to_owned(), "docs/".to_owned(), "**/*.lock".to_owned(), "*/gen/**".to_owned()];
         for name in [".agent", ".agent/baton.toml", "tests", "tests/a/b.rs", "docs", "docs/x", "a/b.lock"] {
             assert!(is_protected(&globs, name), "{name}");
         }
-        for name in ["agent", "src/tests.rs", "testsuite", "src/.agent", "b"] {
+        for name in ["agent", "src/tests.rs", "testsuite", "src/.agent", "b", "x/gen"] {
             assert!(!is_protected(&globs, name), "{name}");
         }
     }
