@@ -1,4 +1,5 @@
-//! Which tasks and which of the person's commits a candidate met on its way: those that are in the branch and not in its own history, and those before it.
+//! Which tasks and which of the person's commits a candidate met on its way: those that are in the branch and not in its own
+//! history, and those before it.
 
 use baton_core::base::git_name::CommitId;
 use baton_core::base::id::TaskId;

@@ -6,6 +6,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::receipt::CreatedRecord;
 use baton_core::records::session::Message;
 use baton_engine::base::error::{EngineError, Entity, NotFound};
+use baton_engine::reports::run_view::RunView;
 use baton_engine::reports::view::TaskView;
 use baton_engine::runs::SessionRuns;
 use serde_json::{Value, json};
@@ -20,7 +21,6 @@ use crate::api::views::transition::{AcceptedView, TransitionView};
 use crate::http::error::{ApiError, Code, Result};
 use crate::mcp::ToolAnswer;
 use crate::state::App;
-use baton_engine::reports::run_view::RunView;
 
 /// A call that was carried out.
 pub(crate) struct DoneCall<'a> {
