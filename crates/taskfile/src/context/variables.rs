@@ -3,7 +3,6 @@
 use indexmap::IndexMap;
 
 use crate::go::{Map, Value};
-use crate::shell::reveal;
 
 /// The data of a task's templates.
 #[derive(Debug, Clone, Default)]
@@ -71,12 +70,13 @@ impl Variables {
         Some(values)
     }
 
-    /// The variables that can be exported to a command: strings, numbers and booleans.
+    /// The variables that can be exported to a command: strings, numbers and booleans, with the data in them
+    /// still marked.
     pub(crate) fn exportable(values: &Map) -> impl Iterator<Item = (&str, String)> {
         values
             .iter()
             .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))
-            .map(|(k, v)| (k.as_str(), reveal(&v.display()).into_owned()))
+            .map(|(k, v)| (k.as_str(), v.display()))
     }
 }
 

@@ -4,7 +4,9 @@
 //! Which command runs when belongs to `run`; where its output goes belongs to `output`.
 
 mod cancel;
+mod command_words;
 mod data;
+mod evaluation;
 mod expand;
 mod insert;
 mod place;

@@ -3,15 +3,12 @@
 /// What a reference to a variable has to look like at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandPlace {
-    /// `is_assignment`: in the value of `NAME=…`. `evaluates`: the shell evaluates what a variable contains.
+    /// `is_assignment`: in the value of `NAME=…`.
     Unquoted {
         is_assignment: bool,
-        evaluates: bool,
     },
     /// In `"…"`, in a here-document or in `${…}` and `$((…))`.
-    DoubleQuoted {
-        evaluates: bool,
-    },
+    DoubleQuoted,
     /// In `'…'` or `$'…'`; `reopen` continues the quotes.
     SingleQuoted {
         reopen: &'static str,
@@ -27,7 +24,6 @@ enum PlaceLevel {
     Commands {
         end: Option<char>,
         word: WordState,
-        is_test: bool,
     },
     Double,
     Single,
@@ -78,24 +74,20 @@ impl Default for PlaceTracker {
 }
 
 fn commands(end: Option<char>) -> PlaceLevel {
-    PlaceLevel::Commands { end, word: WordState::Start, is_test: false }
+    PlaceLevel::Commands { end, word: WordState::Start }
 }
 
 impl PlaceTracker {
     pub(super) fn place(&self) -> CommandPlace {
         match self.top() {
-            PlaceLevel::Commands { word, is_test, .. } => CommandPlace::Unquoted {
-                is_assignment: word == WordState::Assignment,
-                evaluates: is_test || self.is_evaluated(),
-            },
-            PlaceLevel::Parameter { is_quoted: false } => {
-                CommandPlace::Unquoted { is_assignment: true, evaluates: true }
+            PlaceLevel::Commands { word, .. } => {
+                CommandPlace::Unquoted { is_assignment: word == WordState::Assignment }
             }
-            PlaceLevel::Parameter { is_quoted: true } | PlaceLevel::Arithmetic { .. } => {
-                CommandPlace::DoubleQuoted { evaluates: true }
-            }
-            PlaceLevel::Double => CommandPlace::DoubleQuoted { evaluates: self.is_evaluated() },
-            PlaceLevel::HereDocument { is_literal: false } => CommandPlace::DoubleQuoted { evaluates: false },
+            PlaceLevel::Parameter { is_quoted: false } => CommandPlace::Unquoted { is_assignment: true },
+            PlaceLevel::Parameter { is_quoted: true }
+            | PlaceLevel::Arithmetic { .. }
+            | PlaceLevel::Double
+            | PlaceLevel::HereDocument { is_literal: false } => CommandPlace::DoubleQuoted,
             PlaceLevel::HereDocument { is_literal: true } => CommandPlace::Literal,
             PlaceLevel::Single => CommandPlace::SingleQuoted { reopen: "'" },
             PlaceLevel::Ansi => CommandPlace::SingleQuoted { reopen: "$'" },
@@ -186,7 +178,6 @@ impl PlaceTracker {
                 self.set_word(WordState::Start);
                 1
             }
-            '[' | ']' if next == Some(c) && word == WordState::Start => self.test(c == '['),
             '\\' | '`' | '$' => {
                 self.in_word();
                 self.step_expansion(rest, c, next, false)
@@ -208,14 +199,6 @@ impl PlaceTracker {
             ('$', Some('{')) => self.open(PlaceLevel::Parameter { is_quoted }, 2),
             _ => 1,
         }
-    }
-
-    fn test(&mut self, begins: bool) -> usize {
-        if let Some(PlaceLevel::Commands { is_test, word, .. }) = self.levels.last_mut() {
-            *is_test = begins;
-            *word = WordState::Other;
-        }
-        2
     }
 
     /// `<<` and its delimiter.
@@ -272,18 +255,6 @@ impl PlaceTracker {
 
     fn top(&self) -> PlaceLevel {
         self.levels.last().copied().unwrap_or_else(|| commands(None))
-    }
-
-    /// Whether an enclosing level evaluates the value of what stands here, up to the nearest command.
-    fn is_evaluated(&self) -> bool {
-        for level in self.levels.iter().rev() {
-            match level {
-                PlaceLevel::Commands { is_test, .. } => return *is_test,
-                PlaceLevel::Parameter { .. } | PlaceLevel::Arithmetic { .. } => return true,
-                _ => {}
-            }
-        }
-        false
     }
 
     fn set_word(&mut self, state: WordState) {

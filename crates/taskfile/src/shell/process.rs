@@ -13,6 +13,8 @@ use crate::go::path::join;
 use crate::output::CommandSink;
 
 use super::cancel::{CancelReason, CancelScope};
+use super::data::reveal;
+use super::evaluation::check_evaluation;
 use super::insert::insert_data;
 use super::wait::RunningCommand;
 use super::words::{PlainCommand, parse_plain};
@@ -24,7 +26,7 @@ pub(crate) struct CommandRequest<'r> {
     pub dir: &'r Path,
     /// The whole environment, or `None` for the process's own.
     pub environment: Option<&'r [(String, String)]>,
-    /// Additional variables.
+    /// Additional variables; their values may have data in them.
     pub additions: &'r [(String, OsString)],
     /// Variables that nothing overrides.
     pub marks: &'r [(String, String)],
@@ -66,16 +68,20 @@ pub(crate) fn run(
         Some(CancelReason::DeadlinePassed) => return Err(CommandError::DeadlinePassed),
         None => {}
     }
-    match insert_data(request.command, &variable_prefix()) {
-        None => run_prepared(request, scope, sink),
-        Some(Err(message)) => Err(CommandError::Syntax(message)),
-        Some(Ok(prepared)) => {
-            let variables = prepared.variables.into_iter().map(|(name, value)| (name, value.into()));
-            let additions: Vec<_> = request.additions.iter().cloned().chain(variables).collect();
-            let request = CommandRequest { command: &prepared.text, additions: &additions, ..*request };
-            run_prepared(&request, scope, sink)
-        }
-    }
+    check_evaluation(request.command, request.additions).map_err(CommandError::Syntax)?;
+    let prepared = insert_data(request.command, &variable_prefix()).transpose();
+    let prepared = prepared.map_err(CommandError::Syntax)?;
+    let command = prepared.as_ref().map_or(request.command, |prepared| prepared.text.as_str());
+    let mut additions: Vec<_> = request.additions.iter().map(reveal_variable).collect();
+    let variables = prepared.iter().flat_map(|prepared| &prepared.variables);
+    additions.extend(variables.map(|(name, value)| (name.clone(), value.into())));
+    run_prepared(&CommandRequest { command, additions: &additions, ..*request }, scope, sink)
+}
+
+/// A variable whose value may have data in it, as the command gets it.
+fn reveal_variable((name, value): &(String, OsString)) -> (String, OsString) {
+    let value = value.to_str().map_or_else(|| value.clone(), |text| reveal(text).into_owned().into());
+    (name.clone(), value)
 }
 
 /// The names of variables with data cannot be guessed, since arithmetic would evaluate what they contain.

@@ -2,7 +2,7 @@
 
 /// Shell builtins and keywords. These commands go to the shell even if a program of that name exists.
 #[rustfmt::skip]
-const SHELL_WORDS: &[&str] = &[
+pub(super) const SHELL_WORDS: &[&str] = &[
     ".", ":", "[", "[[", "alias", "bg", "bind", "break", "builtin", "caller", "case", "cd", "command",
     "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disown", "do", "done",
     "elif", "else", "enable", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi",

@@ -5,6 +5,7 @@
 mod cases;
 mod cli;
 mod conformance;
+mod evaluation;
 mod library;
 mod project;
 mod properties;

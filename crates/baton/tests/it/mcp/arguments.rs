@@ -30,6 +30,24 @@ tasks:
   environment: {desc: d, env: {X: '{{.CLI_ARGS}}'}, cmds: ['printenv X'], silent: true}
   arithmetic: {desc: d, cmds: ['echo $(( {{.CLI_ARGS}} ))'], silent: true}
   test: {desc: d, cmds: ['[[ "{{.CLI_ARGS}}" -eq 1 ]]'], silent: true}
+  compare: {desc: d, cmds: ['n={{.CLI_ARGS}}; [[ $n -eq 1 ]] || true'], silent: true}
+  number: {desc: d, cmds: ['n={{index .CLI_ARGS_LIST 0}}; echo $((n))'], silent: true}
+  integer: {desc: d, cmds: ['declare -i n={{.CLI_ARGS}}'], silent: true}
+  declare: {desc: d, cmds: ['declare {{.CLI_ARGS}}'], silent: true}
+  let: {desc: d, cmds: ['let v={{.CLI_ARGS}}'], silent: true}
+  exists: {desc: d, cmds: ['test -v {{.CLI_ARGS}} || [ {{.CLI_ARGS}} ] || [[ -v {{.CLI_ARGS}} ]]'], silent: true}
+  printf: {desc: d, cmds: ['printf -v {{.CLI_ARGS}} x'], silent: true}
+  format: {desc: d, cmds: ['printf {{.CLI_ARGS}} x'], silent: true}
+  read: {desc: d, cmds: ['read {{.CLI_ARGS}} <<<x'], silent: true}
+  wait: {desc: d, cmds: ['wait -p {{.CLI_ARGS}}'], silent: true}
+  unset: {desc: d, cmds: ['a=(1); unset {{.CLI_ARGS}}'], silent: true}
+  mapfile: {desc: d, cmds: ['mapfile {{.CLI_ARGS}} <<<x'], silent: true}
+  offset: {desc: d, cmds: ['set -- {{.CLI_ARGS}}; echo ${@:$1:1}'], silent: true}
+  indirect: {desc: d, cmds: ['n={{index .CLI_ARGS_LIST 0}}; echo ${!n}'], silent: true}
+  subscript: {desc: d, cmds: ['n={{index .CLI_ARGS_LIST 0}}; a[$n]=1; echo $(( b[{{index .CLI_ARGS_LIST 0}}] ))'], silent: true}
+  trap: {desc: d, cmds: ['trap {{.CLI_ARGS}} EXIT'], silent: true}
+  eval: {desc: d, cmds: ["x={{.CLI_ARGS}}; eval \"$x\"; eval 'echo {{.CLI_ARGS}}'"], silent: true}
+  variable: {desc: d, env: {X: '{{index .CLI_ARGS_LIST 0}}'}, cmds: ['echo $((X))'], silent: true}
   default: {desc: d, cmds: ['echo {{.CLI_ARGS | default "./..."}}'], silent: true}
   left: {desc: d, cmds: ["sleep 600 & echo $! > one.pid; setsid sleep 600 & echo $! > two.pid; (setsid sleep 600 > /dev/null 2>&1 & echo $! > three.pid)"], silent: true}
   stay: {desc: d, cmds: ["sleep 600 & echo $! > stay.tmp; mv stay.tmp stay.pid; wait"], silent: true}
@@ -37,7 +55,7 @@ tasks:
 "#;
 
 /// Each would create a file if anything in it were run.
-const ATTACKS: [&str; 14] = [
+const ATTACKS: [&str; 18] = [
     "$(touch PWNED)",
     "'$(touch PWNED)'",
     "`touch PWNED`",
@@ -49,6 +67,10 @@ const ATTACKS: [&str; 14] = [
     "'a\n touch PWNED\n'",
     "'\nEND\ntouch PWNED\n'",
     "'a[$(touch PWNED)]'",
+    "'a[`touch PWNED`]=1'",
+    "-v 'a[$(touch PWNED)]'",
+    "'a[${x:=$(touch PWNED)}]'",
+    "'touch PWNED'",
     "'{{printf \"%c\" 39}};touch PWNED;'",
     "'\\';touch PWNED;\\''",
     "'}$(touch PWNED)' ')' '|touch PWNED'",
@@ -67,9 +89,13 @@ async fn arguments_cannot_execute_anything_whatever_the_quoting() {
     let rows = TASKS.lines().filter_map(|line| line.strip_prefix("  ")?.split_once(": {desc"));
     let names: Vec<&str> =
         rows.map(|(name, _)| name).filter(|n| !["left", "stay", "typo"].contains(n)).collect();
-    assert_eq!(names.len(), 20);
-    for name in names {
-        for attack in ATTACKS {
+    assert_eq!(names.len(), 38);
+    // From there on the commands differ in what they evaluate, not in how they quote.
+    let evaluating = names.iter().position(|name| *name == "compare").unwrap();
+    for (index, name) in names.into_iter().enumerate() {
+        let is_meant =
+            |attack: &&str| index < evaluating || attack.contains("[") || *attack == "'touch PWNED'";
+        for attack in ATTACKS.into_iter().filter(is_meant) {
             let (said, _) =
                 call(&client, "run_user_task", json!({ "task_name": name, "args": attack })).await;
             assert!(!repo.folder.join("PWNED").exists(), "{name} {attack:?}: {said}");
@@ -97,6 +123,9 @@ async fn arguments_arrive_as_they_were_given() {
         ("loop", "'a;b'", "a;b a;b a;b"),
         ("environment", "'a b' c", "'a b' c"),
         ("arithmetic", "40 + 2", "42"),
+        ("let", "'4 + 2'", ""),
+        ("test", "1", ""),
+        ("bare", "'Fix `a[0]` and $(b)'", "<Fix `a[0]` and $(b)>"),
         ("default", "", "./..."),
         ("default", "-v './x y'", "-v ./x y"),
     ] {
@@ -107,6 +136,30 @@ async fn arguments_arrive_as_they_were_given() {
     let (said, is_error) =
         call(&client, "run_user_task", json!({ "task_name": "bare", "args": "a\0b" })).await;
     assert!(is_error && said.starts_with("args cannot contain a NUL character"), "{said}");
+}
+
+#[test]
+fn a_refused_argument_is_named_with_the_reason() {
+    let repo = repo();
+    for (name, argument, reason) in [
+        (
+            "compare",
+            "a[$(touch PWNED)]",
+            "in a command with `[[`: a shell runs what is inside of `[…]` there",
+        ),
+        ("let", "a[$(touch PWNED)]", "in a command with `let`: a shell runs what is inside of `[…]` there"),
+        (
+            "variable",
+            "a[$(touch PWNED)]",
+            "in a command with `((…))`: a shell runs what is inside of `[…]` there",
+        ),
+        ("trap", "touch PWNED", "in a command with `trap`, which runs text"),
+    ] {
+        let done = repo.baton().args(["do", name, "--", argument]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success() && !repo.folder.join("PWNED").exists(), "{name}: {said}");
+        assert!(said.contains(argument) && said.contains(reason), "{name}: {said}");
+    }
 }
 
 #[tokio::test]
