@@ -5,7 +5,7 @@
 //! session or losing the parent changes nothing. What a process can do is ask somebody else: a service of the user's
 //! session, a scheduler, another terminal. Only a fence stops that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -88,6 +88,22 @@ pub fn attempt_around(variable: &str, value: &Path) -> Option<AttemptId> {
         let environ = entry.environ()?;
         let is_same = environ.split(|&byte| byte == 0).any(|pair| pair == wanted);
         parse_attempt(&environ).filter(|_| is_same)
+    })
+}
+
+/// The variables that Baton gave to an attempt that this process runs in, the outermost one that `is_meant`.
+///
+/// They are those of the attempt's first process, so nothing that an agent sets, changes or hides counts.
+pub fn variables_around(
+    is_meant: impl Fn(&BTreeMap<String, String>) -> bool,
+) -> Option<BTreeMap<String, String>> {
+    ancestors(std::process::id()).into_iter().rev().find_map(|entry| {
+        let environ = entry.environ()?;
+        parse_attempt(&environ)?;
+        let pairs = environ.split(|&byte| byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
+        let variables = pairs.filter_map(|pair| pair.split_once('='));
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Some(variables).filter(&is_meant)
     })
 }
 

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::commands::calling_attempt::CallingAttempt;
 use crate::context::server_file;
 use crate::error::{CliError, UNANSWERED};
 use crate::output;
@@ -34,9 +35,12 @@ struct OfferedTool {
 }
 
 impl AttemptServer {
-    /// None outside of an attempt, where no server runs, and where it offers the attempt no user tasks: there are none (I12).
-    pub(super) async fn find(place: &StateLocation) -> Result<Option<Self>, CliError> {
-        let Ok(token) = std::env::var("BATON_TOKEN") else { return Ok(None) };
+    /// None where no server runs, and where it offers the attempt no user tasks: there are none (I12).
+    pub(super) async fn find(
+        place: &StateLocation,
+        attempt: &CallingAttempt,
+    ) -> Result<Option<Self>, CliError> {
+        let Some(token) = attempt.token.clone() else { return Ok(None) };
         let Some(address) = server_file::running(place, Some(token)).await else { return Ok(None) };
         // A task may take as long as its commands, and the person who is asked.
         let client = ApiClient::for_server(address.without_timeout());

@@ -8,6 +8,7 @@ mod agents;
 mod attempt_user_task;
 mod backup;
 mod breakdown;
+mod calling_attempt;
 mod chat;
 mod config;
 mod cost;

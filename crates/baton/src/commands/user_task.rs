@@ -6,59 +6,104 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_engine::attempt::host::user_tasks_here;
-use baton_engine::settings::location::{LocationOptions, StateLocation, WORKTREE_VARIABLE};
+use baton_engine::settings::location::{LocationOptions, StateLocation};
 use baton_engine::user_tasks::{HeavyPermit, Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::commands::attempt_user_task::AttemptServer;
+use crate::commands::calling_attempt::{CallingAttempt, find_caller};
 use crate::context;
 use crate::error::{CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
 use crate::output;
 
-/// Whether an agent, or something it started, calls this.
-fn is_agent() -> bool {
-    std::env::var_os("BATON_TOKEN").is_some()
+/// User tasks as the caller of a command gets them.
+struct UserTaskCall {
+    place: StateLocation,
+    tasks: UserTasks,
+    site: Site,
+    /// None for a person.
+    attempt: Option<CallingAttempt>,
 }
 
-/// The same for one that hides it.
-fn is_of_attempt(options: &GlobalOptions) -> Result<bool, CliError> {
-    let place = StateLocation::find(&context::current_dir()?, &options.place())?;
-    Ok(is_agent() || context::check_is_person(&place).is_err())
-}
-
-/// Runs `call` with the server of this process's attempt. None where there is none.
-fn with_server<T>(
-    options: &GlobalOptions,
-    call: impl AsyncFnOnce(AttemptServer) -> Result<T, CliError>,
-) -> Result<Option<T>, CliError> {
-    let (place, _) = context::find(options)?;
-    super::block_on(async {
-        match AttemptServer::find(&place).await? {
-            Some(server) => call(server).await.map(Some),
-            None => Ok(None),
+impl UserTaskCall {
+    fn open(options: &GlobalOptions) -> Result<Self, CliError> {
+        let (options, attempt) = find_caller(options)?;
+        let (place, settings) = context::find(&options)?;
+        let mut site = Site::of_person(&place.root);
+        if options.root.is_some() {
+            // Called for another repository, as an agent in its worktree does: run where the caller is. An agent that has gone
+            // elsewhere is still at work in its worktree, and never in the person's checkout.
+            let own = attempt.as_ref().and_then(|attempt| attempt.worktree.clone());
+            site.folder = match own.filter(|folder| folder.is_dir()) {
+                Some(folder) => folder,
+                None => StateLocation::find(Path::new("."), &LocationOptions::default())?.root,
+            };
         }
-    })
+        let tasks = user_tasks_here(&place, &settings);
+        Ok(Self { place, tasks, site, attempt })
+    }
+
+    /// Runs `call` with the server of the calling attempt. None where there is none.
+    fn with_server<T>(
+        &self,
+        call: impl AsyncFnOnce(AttemptServer) -> Result<T, CliError>,
+    ) -> Result<Option<T>, CliError> {
+        let Some(attempt) = &self.attempt else { return Ok(None) };
+        super::block_on(async {
+            match AttemptServer::find(&self.place, attempt).await? {
+                Some(server) => call(server).await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// An agent gets what is listed; a person who knows the name gets any.
+    fn ready_to_run(&self, name: &str) -> Result<(), UserTaskError> {
+        if self.attempt.is_some() {
+            self.tasks.check_offered(&self.site, name)?;
+        }
+        self.tasks.ready_to_run(&self.site, name).map(drop)
+    }
+
+    /// Says so if a heavy task has to wait for others on this machine.
+    async fn wait_for_permit(&self, name: &str) -> Result<HeavyPermit, CliError> {
+        let taken = if let Ok(taken) = tokio::time::timeout(Duration::ZERO, self.tasks.permit_for(name)).await
+        {
+            taken
+        } else {
+            output::talk(
+                "Waiting for a check or a heavy task of this machine to end ([room] heavy_at_once).",
+            );
+            self.tasks.permit_for(name).await
+        };
+        match taken {
+            // Inside a fence the permits of the machine cannot be seen.
+            Err(UserTaskError::Folder { .. }) if self.attempt.is_some() => Ok(HeavyPermit::none()),
+            taken => Ok(taken?),
+        }
+    }
 }
 
 pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
-    let (tasks, site) = open(options)?;
+    let call = UserTaskCall::open(options)?;
+    let (tasks, site) = (&call.tasks, &call.site);
     if trust {
-        if is_of_attempt(options)? {
+        if call.attempt.is_some() {
             return Err(CliError::refused(
                 "an agent cannot trust the Taskfile on behalf of its user",
                 "run the task; Baton asks the user",
             ));
         }
-        tasks.trust(&site)?;
+        tasks.trust(site)?;
         output::talk(&format!("Trusted {TASKFILE} as it is now."));
     }
-    let list = match tasks.list(&site) {
+    let list = match tasks.list(site) {
         // A fence hides it from an agent.
-        Err(error @ UserTaskError::NoTaskfile) if is_agent() => {
-            with_server(options, async |server| server.list().await)?.unwrap_or_else(|| none(&error))
+        Err(error @ UserTaskError::NoTaskfile) if call.attempt.is_some() => {
+            call.with_server(async |server| server.list().await)?.unwrap_or_else(|| none(&error))
         }
         // Not an error: there are none.
-        Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
+        Err(UserTaskError::NoTaskfile) if misplaced(site).is_some() => return Err(not_in_root(site)),
         Err(error @ UserTaskError::NoTaskfile) => none(&error),
         listed => listed?,
     };
@@ -83,48 +128,25 @@ pub(crate) fn run(
     timeout: Option<u64>,
     args: &[String],
 ) -> Result<i32, CliError> {
-    let (tasks, site) = open(options)?;
+    let call = UserTaskCall::open(options)?;
+    let (tasks, site) = (&call.tasks, &call.site);
     let timeout = timeout.map(Duration::from_secs);
-    match ready_to_run(&tasks, &site, name) {
-        Err(error @ (UserTaskError::NoTaskfile | UserTaskError::Untrusted)) if is_of_attempt(options)? => {
-            let ran =
-                with_server(options, async |server| server.run(name, args, timeout, options.json).await)?;
+    match call.ready_to_run(name) {
+        Err(error @ (UserTaskError::NoTaskfile | UserTaskError::Untrusted)) if call.attempt.is_some() => {
+            let ran = call.with_server(async |server| server.run(name, args, timeout, options.json).await)?;
             return ran.ok_or_else(|| error.into());
         }
-        Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
-        Err(UserTaskError::NoTaskfile) if misplaced(&site).is_some() => return Err(not_in_root(&site)),
+        Err(UserTaskError::Untrusted) if confirm_trust(tasks, site)? => {}
+        Err(UserTaskError::NoTaskfile) if misplaced(site).is_some() => return Err(not_in_root(site)),
         ready => ready?,
     }
     if !options.json {
-        let permit = super::block_on(wait_for_permit(&tasks, name))?;
-        return Ok(tasks.run_in_terminal(&site, name, args, timeout, &permit));
+        let permit = super::block_on(call.wait_for_permit(name))?;
+        return Ok(tasks.run_in_terminal(site, name, args, timeout, &permit));
     }
-    let ran = super::block_on(async { Ok(tasks.run_words(&site, name, args.to_vec(), timeout).await?) })?;
+    let ran = super::block_on(async { Ok(tasks.run_words(site, name, args.to_vec(), timeout).await?) })?;
     output::line(output::json(&ran)?.trim_end());
     Ok(ran.exit_code)
-}
-
-/// An agent gets what is listed; a person who knows the name gets any.
-fn ready_to_run(tasks: &UserTasks, site: &Site, name: &str) -> Result<(), UserTaskError> {
-    if is_agent() {
-        tasks.check_offered(site, name)?;
-    }
-    tasks.ready_to_run(site, name).map(drop)
-}
-
-/// Says so if a heavy task has to wait for others on this machine.
-async fn wait_for_permit(tasks: &UserTasks, name: &str) -> Result<HeavyPermit, CliError> {
-    let taken = if let Ok(taken) = tokio::time::timeout(Duration::ZERO, tasks.permit_for(name)).await {
-        taken
-    } else {
-        output::talk("Waiting for a check or a heavy task of this machine to end ([room] heavy_at_once).");
-        tasks.permit_for(name).await
-    };
-    match taken {
-        // Inside a fence the permits of the machine cannot be seen.
-        Err(UserTaskError::Folder { .. }) if is_agent() => Ok(HeavyPermit::none()),
-        taken => Ok(taken?),
-    }
 }
 
 /// A Taskfile between the current folder and the root, which somebody may take for the project's.
@@ -156,21 +178,6 @@ fn confirm_trust(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
         site.taskfile().display()
     );
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
-}
-
-fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
-    let (place, settings) = context::find(options)?;
-    let mut site = Site::of_person(&place.root);
-    if options.root.is_some() {
-        // Called for another repository, as an agent in its worktree does: run where the caller is. An agent that has gone
-        // elsewhere is still at work in its worktree, and never in the person's checkout.
-        let own = std::env::var_os(WORKTREE_VARIABLE).map(PathBuf::from).filter(|folder| folder.is_dir());
-        site.folder = match own {
-            Some(folder) if is_agent() => folder,
-            _ => StateLocation::find(Path::new("."), &LocationOptions::default())?.root,
-        };
-    }
-    Ok((user_tasks_here(&place, &settings), site))
 }
 
 impl From<UserTaskError> for CliError {

@@ -198,6 +198,33 @@ git add -A; git commit -q -m Look"#;
     assert!(!files.contains("hidden.txt"), "what is not offered does not run: {files}");
 }
 
+#[test]
+fn i19_an_agents_user_task_runs_in_its_worktree_whatever_it_hides_or_sets() {
+    let agent = r#"turns 1
+here=$PWD; root=$BATON_ROOT; baton=$BATON_BIN
+in_root() { name=$1; shift; (cd "$root" && "$@" > "$here/$name.txt" 2>&1); }
+in_root token env -u BATON_TOKEN "$baton" do where
+in_root all env -i PATH="$PATH" "$baton" do where
+in_root session setsid -w env -i PATH="$PATH" "$baton" do where
+in_root worktree env BATON_WORKTREE="$root" "$baton" do where
+(cd / && env -u BATON_TOKEN "$baton" do where > "$here/slash.txt" 2>&1)
+env -i PATH="$PATH" "$baton" do where > here.txt 2>&1
+in_root hidden env -i PATH="$PATH" "$baton" do hidden || echo refused
+git add -A; git commit -q -m Look"#;
+    let repo = TestRepo::with_agent(agent, "");
+    let tasks = "version: '3'\ntasks:\n  where: {desc: Where, cmds: ['pwd; touch MARK'], silent: true}\n  hidden: {cmds: [pwd]}\n";
+    std::fs::write(repo.folder.join(".agent/Taskfile.yml"), tasks).unwrap();
+    let task = repo.add("Look around", &[]);
+    repo.work_until(&[(&task, "provisional")]);
+    for file in ["token", "all", "session", "worktree", "slash", "here"] {
+        let seen = repo.git(&["show", &format!("baton/{task}:{file}.txt")]);
+        assert!(seen.contains("/worktrees/"), "{file}: {seen}");
+    }
+    let hidden = repo.git(&["show", &format!("baton/{task}:hidden.txt")]);
+    assert!(hidden.contains("there is no user task 'hidden'"), "what is not offered does not run: {hidden}");
+    assert!(!repo.folder.join("MARK").exists(), "a user task ran in the person's checkout");
+}
+
 /// Each says whether it sees what is the person's, and tries to write beside it without any program.
 fn looking(home: &std::path::Path) -> String {
     let home = home.display();
