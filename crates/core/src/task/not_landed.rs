@@ -69,11 +69,11 @@ pub enum NotLanded {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<String>,
     },
-    /// It started from commits of the person's own that no branch has any more.
+    /// It contains commits that its branch or the person's had given it and has no longer.
     StartWithdrawn {
         /// The branch that the work is to be put on instead.
         onto: BranchName,
-        /// The person's commit that it started from.
+        /// The newest commit in it that is neither to be kept nor the agent's own.
         base: CommitId,
         /// Each commit that was withdrawn, with its subject, newest first.
         commits: Vec<String>,

@@ -50,10 +50,11 @@ impl NotLanded {
                     names.join(", ")
                 )
             }
-            Self::StartWithdrawn { base, .. } => {
+            Self::StartWithdrawn { base, commits, .. } => {
+                let newest = commits.first().and_then(|commit| commit.split(' ').next());
                 format!(
-                    "it started from your commit {}, which is on no branch of yours any more",
-                    base.short()
+                    "it contains your commit {}, which was withdrawn or replaced since",
+                    newest.unwrap_or(base.short())
                 )
             }
         }
@@ -136,7 +137,7 @@ impl NotLanded {
                 print_checks(&mut text, checks);
             }
             Self::StartWithdrawn { onto, commits, .. } => {
-                text.push_str("The work started from commits that were withdrawn or replaced since. No branch has them any more:\n");
+                text.push_str("The work contains commits that were withdrawn or replaced since:\n");
                 for commit in commits {
                     let _ = writeln!(text, "- {commit}");
                 }
@@ -151,14 +152,15 @@ fn list(commands: &[NonBlank]) -> String {
     commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The person's commits on the branch itself are the branch.
+/// The person's commits on the branch itself are the branch, unless other work is named beside it.
 fn together_with(met: &[MetTask], commits: &[MetCommits], into: &BranchName) -> String {
     let tasks = match met {
         [] => None,
         [only] => Some(only.task_id.to_string()),
         [.., last] => Some(format!("{} and {} more", last.task_id, met.len() - 1)),
     };
-    let commits = commits.iter().filter(|met| met.branch != *into).map(ToString::to_string);
+    let is_named = |commits: &&MetCommits| tasks.is_some() || commits.branch != *into;
+    let commits: Vec<String> = commits.iter().filter(is_named).map(ToString::to_string).collect();
     let all: Vec<String> = tasks.into_iter().chain(commits).collect();
     if all.is_empty() { String::new() } else { format!(" together with {}", all.join(" and ")) }
 }

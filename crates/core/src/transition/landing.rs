@@ -67,7 +67,8 @@ impl TransitionBuilder<'_> {
     }
 
     /// The first time the agent gets to fix it, on the same branch and in the same session; after that a person is asked. What
-    /// is not the task's fault is decided again by whoever accepted it.
+    /// is not the task's fault is decided again by whoever accepted it. Commits that a person withdraws are no failure of the
+    /// agent's, which leaves them out each time.
     pub(super) fn send_back(
         &mut self,
         entry: &LaneEntry,
@@ -81,8 +82,10 @@ impl TransitionBuilder<'_> {
         } else if self.must_not_run_again() {
             self.task.ledger.conflicts += 1;
             self.ask(dangerous_again(&reason.headline()), entry.work.attempt);
-        } else if self.task.ledger.conflicts == 0 {
-            self.task.ledger.conflicts = 1;
+        } else if self.can_be_fixed(&reason) {
+            if !matches!(*reason, NotLanded::StartWithdrawn { .. }) {
+                self.task.ledger.conflicts = 1;
+            }
             self.task.ledger.is_ahead = true;
             match (&*reason, entry.work.attempt) {
                 // Its folder does not have what somebody put on the branch, and would overwrite it.
@@ -96,6 +99,17 @@ impl TransitionBuilder<'_> {
         }
         self.task.ledger.note(TaskNote::NotLanded { at, reason });
         Ok(())
+    }
+
+    /// Whether the agent has not tried yet.
+    fn can_be_fixed(&self, reason: &NotLanded) -> bool {
+        let NotLanded::StartWithdrawn { commits, .. } = reason else {
+            return self.task.ledger.conflicts == 0;
+        };
+        !self.task.ledger.notes.iter().any(|note| {
+            matches!(note, TaskNote::NotLanded { reason, .. }
+                if matches!(&**reason, NotLanded::StartWithdrawn { commits: known, .. } if known == commits))
+        })
     }
 
     fn require_baton(&self) -> Result<(), CommandRefusal> {

@@ -136,7 +136,7 @@ const ALONE: &str = "Your work on the task is done, and the checks fail on a fre
 /// What to do about work that stands on commits which nobody wants any more.
 fn move_work(onto: &BranchName, base: &CommitId) -> String {
     format!(
-        "Your work on the task is done, and it started from commits that were withdrawn or replaced since (see \"What was wrong \
+        "Your work on the task is done, and it contains commits that were withdrawn or replaced since (see \"What was wrong \
          before\"). Run `git rebase --onto {onto} {base}` here, in this clone, so that your branch has your own commits on {onto} \
          and none of those. Make the work fit what is there now so that the checks pass, and commit the result. Baton lands your \
          branch when you are done."

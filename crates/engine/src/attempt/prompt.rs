@@ -269,7 +269,7 @@ fn not_landed_text(reason: &NotLanded) -> Option<String> {
             "The work was accepted and sent back, because its branch has moved since it was checked"
         }
         NotLanded::StartWithdrawn { .. } => {
-            "The work was accepted and sent back, because of the commits it started from"
+            "The work was accepted and sent back, because of commits in it that were withdrawn"
         }
         // Nothing the agent could do about.
         NotLanded::BranchFails { .. }

@@ -12,6 +12,8 @@
 //! | `base/<attempt>` | the commit an attempt started from, until its working folder is removed |
 //! | `leftovers/<attempt>` | the commit Baton made of what an agent had left uncommitted |
 //! | `vault/<attempt>` | everything that was in the working folder |
+//! | `given/<task branch>/<branch>/<commit>` | where a branch stood when the task's work was started from it or could take it in |
+//! | `made/<branch>` | where the integration branch was created from that branch, until something lands on it |
 //! | `from/<attempt>` | where the task's branch was at the remote when the attempt began |
 //! | `vault/<attempt>.tip`, `.before`, `.leftovers` | work that was set aside because the branch no longer leads to it |
 
@@ -35,6 +37,7 @@ pub use command::version::GitVersion;
 pub use error::GitError;
 pub(crate) use repository::brought::brings_in_line;
 pub(crate) use repository::definitions::CommitFiles;
+pub(crate) use repository::given::WorkRange;
 pub use repository::merge::{MergeSpec, Merged};
 pub use repository::protected::ProtectedCommit;
 pub use repository::remote::{CLONES, Pushed, TRIED_TO_CLONE, TRIED_TO_FETCH};

@@ -28,7 +28,7 @@ use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
-use crate::landing::withdrawn::withdrawn_start;
+use crate::landing::withdrawn;
 use crate::projects::Projects;
 use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
@@ -101,17 +101,7 @@ impl Acceptor {
         let settings = self.projects.settings_to_work_by(project.as_ref()).await?;
         let is_checked = self.has_branch(&task).await?
             && self.projects.is_checked(&settings, project.as_ref(), &task).await?;
-        let command = match (is_checked, force) {
-            (false, force) => Command::Accept { force },
-            (true, false) => Command::EnterLane { force },
-            // That a person has looked at it closely says nothing about the checks: those are forced by a second decision.
-            // In the lane it would be sent back for what the person takes with it.
-            (true, true) if self.is_on_withdrawn(&task).await? => Command::ForceLand { commit: None },
-            (true, true) if (needs_force(&task) || refused.is_some()) && !has_failed_by_force(&task) => {
-                Command::EnterLane { force }
-            }
-            (true, true) => Command::ForceLand { commit: None },
-        };
+        let command = self.way_in(&task, is_checked, refused.is_some(), force).await?;
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.tasks.context(actor.clone()).await?;
         task.apply(command.clone(), &context)?;
@@ -183,11 +173,43 @@ impl Acceptor {
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
     }
 
-    /// Whether it contains commits that the person has withdrawn.
+    /// How the work is accepted: through the lane of its branch, which checks it and sends back what contains withdrawn commits,
+    /// or by merging it at once.
+    async fn way_in(
+        &self,
+        task: &Task,
+        is_checked: bool,
+        is_on_refused: bool,
+        force: bool,
+    ) -> Result<Command, EngineError> {
+        let is_on_withdrawn = self.is_on_withdrawn(task).await?;
+        Ok(match (is_checked, force) {
+            (false, false) if !is_on_withdrawn => Command::Accept { force },
+            (false, true) => Command::Accept { force },
+            (_, false) => Command::EnterLane { force },
+            // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those
+            // are forced by a second decision.
+            (true, true)
+                if (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn) =>
+            {
+                Command::EnterLane { force }
+            }
+            (true, true) => Command::ForceLand { commit: None },
+        })
+    }
+
+    /// Whether force would merge this work at once, with everything it contains.
+    pub async fn is_forced_past_checks(&self, task: &Task) -> Result<bool, EngineError> {
+        let is_checked = self.projects.settings_and_checks(task).await?.1 && self.has_branch(task).await?;
+        let is_on_refused = self.projects.refused_below(task).await?.is_some();
+        let way_in = self.way_in(task, is_checked, is_on_refused, true).await?;
+        Ok(!matches!(way_in, Command::EnterLane { .. }))
+    }
+
+    /// Whether it contains commits that a person has withdrawn.
     async fn is_on_withdrawn(&self, task: &Task) -> Result<bool, EngineError> {
-        let (worktrees, into) = self.projects.repository(task).await?;
-        let tip = worktrees.repository().tip_of_existing(&into).await?;
-        Ok(withdrawn_start(&worktrees, &tip, task).await?.is_some())
+        let (worktrees, _) = self.projects.repository(task).await?;
+        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.is_some())
     }
 
     /// What would keep this task from being accepted, apart from its state: its branch cannot be moved, its work has not
@@ -309,11 +331,15 @@ async fn merged(
     Ok(Some(worktrees.merge_as_commit(&MergeSpec { branch, head, into, message }).await?))
 }
 
-/// Whether a person has taken this work into the lane by force, and the checks of the branch refused it.
-fn has_failed_by_force(task: &Task) -> bool {
+/// Whether a person has taken this work into the lane by force, and it came back from there: the checks of the branch refused it,
+/// or it contains commits that were withdrawn, and still does.
+fn has_failed_by_force(task: &Task, is_on_withdrawn: bool) -> bool {
     let last = task.ledger().notes.iter().rev().find(|note| note.is_about_work());
-    matches!(last, Some(TaskNote::NotLanded { reason, .. })
-        if matches!(&**reason, NotLanded::ChecksFailed { protected, .. } if !protected.is_empty()))
+    matches!(last, Some(TaskNote::NotLanded { reason, .. }) if match &**reason {
+        NotLanded::ChecksFailed { protected, .. } => !protected.is_empty() && !is_on_withdrawn,
+        NotLanded::StartWithdrawn { .. } => is_on_withdrawn,
+        _ => false,
+    })
 }
 
 fn needs_force(task: &Task) -> bool {

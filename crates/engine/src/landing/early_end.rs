@@ -14,33 +14,30 @@ use crate::landing::lander::{Lander, LaneRound};
 use crate::landing::lanes::Lane;
 use crate::landing::met;
 use crate::landing::start::{StartState, unlanded_start};
-use crate::landing::withdrawn::{WithdrawnStart, withdrawn_start};
+use crate::landing::withdrawn::{self, WithdrawnCommits};
 use crate::projects::landing_rules::LandingRules;
-use crate::projects::trunk::BranchTip;
 use crate::settings::SettingsError;
 
 impl Lander {
-    /// Sends back what stands on commits that the person has withdrawn: they would land with it. True if anything was.
+    /// Sends back what contains commits that the person has withdrawn: they would land with it. True if anything was.
     pub(crate) async fn send_back_withdrawn(
         &self,
         lane: &Lane,
         worktrees: &Worktrees,
-        at_tip: &BranchTip,
         waiting: &[Task],
     ) -> Result<bool, EngineError> {
-        let mut has_left = false;
-        for task in waiting {
-            let Some(WithdrawnStart { base, commits }) =
-                withdrawn_start(worktrees, &at_tip.commit, task).await?
-            else {
-                continue;
-            };
-            let trunk = self.projects.trunk(worktrees, lane.project.as_ref()).await?;
-            let onto = trunk.unwrap_or_else(|| at_tip.clone()).branch;
-            self.send_back(task, NotLanded::StartWithdrawn { onto, base, commits }).await?;
-            has_left = true;
+        let project = lane.project.as_ref();
+        let mut found = withdrawn::find(&self.projects, worktrees, project, waiting).await?;
+        if found.is_empty() {
+            return Ok(false);
         }
-        Ok(has_left)
+        let trunk = self.projects.trunk(worktrees, project).await?;
+        let onto = trunk.map_or_else(|| lane.key.branch.clone(), |trunk| trunk.branch);
+        for task in waiting {
+            let Some(WithdrawnCommits { after: base, commits }) = found.remove(&task.id()) else { continue };
+            self.send_back(task, NotLanded::StartWithdrawn { onto: onto.clone(), base, commits }).await?;
+        }
+        Ok(true)
     }
 
     /// What needs no check. True if the lane has to be looked at again.
@@ -78,9 +75,11 @@ impl Lander {
                 continue;
             }
             let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
-            let met = met::touching(&self.tasks, worktrees, met, files).await?;
+            let touching = met::touching(&self.tasks, worktrees, met.clone(), files).await?;
             let met_commits = met::find_commits(worktrees, candidate, batch).await?;
             let met_commits = met::commits_touching(worktrees, met_commits, files).await?;
+            // Where nobody is known to have touched the files, it may have been any of them.
+            let met = if touching.is_empty() && met_commits.is_empty() { met } else { touching };
             let into = batch.ground.branch.clone();
             let reason = NotLanded::Conflict { into, files: files.clone(), met, met_commits };
             self.send_back(&candidate.task, reason).await?;

@@ -182,11 +182,11 @@ impl Lander {
                 return Ok(());
             }
             let worktrees = self.open(&waiting).await?;
-            let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
-            let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
-            if self.send_back_withdrawn(lane, &worktrees, &at_tip, &waiting).await? {
+            if self.send_back_withdrawn(lane, &worktrees, &waiting).await? {
                 continue;
             }
+            let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
+            let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
             let LaneGround { lander, ground, tasks: mut waiting } =
                 self.choose_ground(lane, &worktrees, at_tip, &waiting, &mut round).await?;
             round.together.retain(|id| waiting.iter().any(|task| task.id() == *id));

@@ -32,7 +32,7 @@ pub(crate) async fn find(
     Ok(ids.iter().filter_map(met).collect())
 }
 
-/// Of these, the ones that changed one of the files, if any did.
+/// Of these, the ones that changed one of the files.
 pub(crate) async fn touching(
     tasks: &TaskService,
     worktrees: &Worktrees,
@@ -48,8 +48,7 @@ pub(crate) async fn touching(
             touching.push(stored.value.id());
         }
     }
-    let named: Vec<MetTask> = met.iter().filter(|met| touching.contains(&met.task_id)).cloned().collect();
-    Ok(if named.is_empty() { met } else { named })
+    Ok(met.into_iter().filter(|met| touching.contains(&met.task_id)).collect())
 }
 
 /// The person's own commits that it met: those that came into the branch with other work, and those that are to come in with it.

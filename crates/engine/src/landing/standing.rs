@@ -10,7 +10,7 @@ use baton_core::task::state::{Provisional, ReviewMark, TaskState};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
-use crate::landing::withdrawn::withdrawn_start;
+use crate::landing::withdrawn;
 use crate::projects::Projects;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +22,8 @@ pub struct WorkStanding {
     pub ahead: Option<BranchName>,
     /// The commits of the branch that it is merged on since the one that the work was measured from.
     pub moved_by: u32,
-    /// The person's commits that it started from and that no branch has any more, each with its subject. Accepted, the work goes
-    /// back to its agent to leave them out.
+    /// The commits in it that its branch or the person's gave it and has no longer, each with its subject. Accepted, the work
+    /// goes back to its agent to leave them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<String>,
     /// Why the policy does not accept it by itself.
@@ -59,9 +59,9 @@ impl WorkStanding {
         }
         let worktrees = projects.open_source(&source).await?;
         let repository = worktrees.repository();
+        let withdrawn = withdrawn::find_in(projects, &worktrees, task).await?;
+        self.withdrawn = withdrawn.map(|found| found.commits).unwrap_or_default();
         let Some(tip) = repository.tip(&self.into).await? else { return Ok(()) };
-        let withdrawn = withdrawn_start(&worktrees, &tip, task).await?;
-        self.withdrawn = withdrawn.map(|start| start.commits).unwrap_or_default();
         let trunk = projects.trunk(&worktrees, project).await?.filter(|trunk| trunk.commit != tip);
         let ground = trunk.as_ref().map_or(&tip, |trunk| &trunk.commit);
         if let Some(base) = repository.commit_at(base.as_str()).await? {
@@ -78,12 +78,12 @@ impl WorkStanding {
         (self.moved_by > 0).then(|| format!("{branch} has moved since: {commits}"))
     }
 
-    /// In one sentence, if it stands on commits that were withdrawn.
+    /// In two sentences, if it contains commits that were withdrawn.
     pub fn on_withdrawn(&self) -> Option<String> {
         (!self.withdrawn.is_empty()).then(|| {
             format!(
-                "It started from commits that are on no branch of yours any more: {}. Accepted, it goes back to its agent, which \
-                 leaves them out; forced, it lands with them.",
+                "It contains commits that were withdrawn or replaced since: {}. Accepted, it goes back to its agent, which leaves \
+                 them out; forced, it lands with them, but work that needs a closer look goes back first.",
                 self.withdrawn.join("; ")
             )
         })

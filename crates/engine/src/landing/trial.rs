@@ -1,6 +1,6 @@
 //! Merges work as objects to see whether it fits, and moves nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::TaskId;
@@ -12,7 +12,7 @@ use crate::git::Worktrees;
 use crate::landing::batch::Batch;
 use crate::landing::ground::{started_before, waits_for};
 use crate::landing::lanes::{self, LaneKey};
-use crate::landing::withdrawn::{WithdrawnStart, withdrawn_start};
+use crate::landing::withdrawn::{self, WithdrawnCommits};
 use crate::projects::Projects;
 use crate::projects::trunk::BranchTip;
 
@@ -37,18 +37,18 @@ pub enum TrialMerge {
     },
     /// Its branch does not lead to what was verified.
     Moved,
-    /// It started from commits of the person's that no branch has any more, each with its subject.
+    /// It contains commits that were withdrawn or replaced since, each with its subject.
     OnWithdrawn {
         commits: Vec<String>,
     },
 }
 
-/// Merges these tasks in this order, each on the branch of its lane and those before it there. What is forced is merged with
-/// everything it contains.
+/// Merges these tasks in this order, each on the branch of its lane and those before it there. What is forced past the checks is
+/// merged with everything it contains.
 pub async fn merge(
     projects: &Projects,
     tasks: Vec<Task>,
-    is_forced: bool,
+    forced: &BTreeSet<TaskId>,
 ) -> Result<BTreeMap<TaskId, TrialMerge>, EngineError> {
     let mut lanes: BTreeMap<LaneKey, Vec<Task>> = BTreeMap::new();
     for task in tasks {
@@ -66,6 +66,7 @@ pub async fn merge(
             Some(task) => projects.project(task).await?,
             None => None,
         };
+        let mut on_withdrawn = withdrawn::find(projects, &worktrees, project.as_ref(), &tasks).await?;
         let tip = worktrees.repository().tip(&key.branch).await?;
         let ground = projects.trunk(&worktrees, project.as_ref()).await?;
         let (Some(tip), Some(ground)) = (tip, ground) else {
@@ -76,8 +77,8 @@ pub async fn merge(
         };
         let mut fresh = Vec::new();
         for task in tasks {
-            match withdrawn_start(&worktrees, &tip, &task).await?.filter(|_| !is_forced) {
-                Some(WithdrawnStart { commits, .. }) => {
+            match on_withdrawn.remove(&task.id()).filter(|_| !forced.contains(&task.id())) {
+                Some(WithdrawnCommits { commits, .. }) => {
                     merged.insert(task.id(), TrialMerge::OnWithdrawn { commits });
                 }
                 None => fresh.push(task),

@@ -19,36 +19,68 @@ pub(crate) struct BranchTip {
 }
 
 impl Projects {
-    /// Creates the integration branch at the project's base, or else at the user's current branch. Without checks it also
-    /// follows that branch, by a merge if need be. Does not touch the user's checkout.
+    /// Creates the integration branch at the project's base, or else at the user's current branch, and takes it back if that
+    /// is replaced before anything has landed. Without checks it also follows that branch, by a merge if need be. Does not
+    /// touch the user's checkout.
     pub(super) async fn keep_up(
         &self,
         worktrees: &Worktrees,
         project: Option<&Project>,
     ) -> Result<(), EngineError> {
-        let repository = worktrees.repository();
         let integration = BranchName::integration();
-        let (base, tips) = person_tips(repository, project).await?;
+        let (base, tips) = self.tips_to_follow(worktrees, project).await?;
         // Already merged, and neither branch changed since. Another clone may have the same commits without the branch.
         if tips.0.is_some() && tips.1.is_some() && (tips.0 == tips.1 || self.repositories.is_gathered(&tips))
         {
             return Ok(());
         }
-        repository.ensure_branch(&integration, &base).await?;
+        worktrees.make_branch(&integration, &base).await?;
         if self.has_checks(project).await {
             return Ok(());
         }
         let message = format!("Merge {base} into {integration}");
-        let spec = MergeSpec { branch: base, head: None, into: integration, message };
+        let spec = MergeSpec { branch: base.clone(), head: None, into: integration, message };
         // The user resolves a conflict with their own work when they merge.
         match worktrees.merge(&spec).await {
             Ok(Merged::Already { .. }) => self.repositories.note_gathered(tips),
+            Ok(Merged::FastForward { from, tip }) => worktrees.note_followed(&base, &from, &tip).await?,
             Ok(_) => {}
             // Checked out or locked: work starts from its current tip until that changes.
             Err(error) if error.is_in_the_way() => {}
             Err(error) => return Err(error.into()),
         }
         Ok(())
+    }
+
+    /// The person's branch, and where that and the integration branch stand once that has let go of what was withdrawn.
+    async fn tips_to_follow(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<(BranchName, BranchTips), EngineError> {
+        let (base, tips) = person_tips(worktrees.repository(), project).await?;
+        if tips.0 == tips.1 || tips.1.is_none() {
+            return Ok((base, tips));
+        }
+        match worktrees.let_go_of_withdrawn(&BranchName::integration(), &base).await {
+            Ok(true) => person_tips(worktrees.repository(), project).await,
+            Ok(false) => Ok((base, tips)),
+            // Checked out or locked: tried again the next time.
+            Err(error) if error.is_in_the_way() => Ok((base, tips)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where the person's own branch stands, for work that lands on the integration branch.
+    pub(crate) async fn person_tip(
+        &self,
+        worktrees: &Worktrees,
+        project: Option<&Project>,
+    ) -> Result<Option<CommitId>, EngineError> {
+        if project.is_some_and(|project| project.branch() != BranchName::integration()) {
+            return Ok(None);
+        }
+        Ok(self.tips_to_follow(worktrees, project).await?.1.0)
     }
 
     /// What work of this project starts from and is merged on. None while the branch does not exist.

@@ -52,7 +52,15 @@ impl Projects {
         if !repository.is_ancestor(&head, &tip).await? {
             let project = self.project(task).await?;
             let trunk = self.trunk(&worktrees, project.as_ref()).await?.map_or(tip, |trunk| trunk.commit);
-            let from = worktrees.own_start(&BranchName::for_task(task.id()), &head, &[&trunk]).await?;
+            let mut from = worktrees.own_start(&BranchName::for_task(task.id()), &head, &[&trunk]).await?;
+            // What it was measured from may have been withdrawn since; that is not its work.
+            if let Some(base) = task.ledger().last_end.as_ref().and_then(|end| end.verified.base.as_ref())
+                && from.is_none()
+                && repository.is_part_of(base, &head).await?
+                && !repository.is_ancestor(base, &trunk).await?
+            {
+                from = Some(base.clone());
+            }
             return Ok(repository.diff(&from.unwrap_or(trunk), &head).await?.text);
         }
         // Merged: the branch has it all, so it is compared with what it started from.

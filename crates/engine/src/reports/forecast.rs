@@ -1,6 +1,6 @@
 //! What accepting tasks would do, without accepting them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
 use baton_core::people::actor::Actor;
@@ -36,7 +36,7 @@ pub async fn preview(
 ) -> Result<Vec<AcceptOutcome>, EngineError> {
     let tasks = &projects.tasks;
     let context = tasks.context(actor).await?;
-    let (mut outcomes, mut accepted) = (Vec::new(), Vec::new());
+    let (mut outcomes, mut accepted, mut forced) = (Vec::new(), Vec::new(), BTreeSet::new());
     for id in ids {
         let task = tasks.task(*id).await?.value;
         let mut refused =
@@ -47,7 +47,12 @@ pub async fn preview(
         {
             refused = Some(format!("{obstacle}; {}", obstacle.hint()));
         }
-        let is_checked = refused.is_none() && !force && { projects.settings_and_checks(&task).await?.1 };
+        let is_past_checks = refused.is_none() && force && acceptor.is_forced_past_checks(&task).await?;
+        if is_past_checks {
+            forced.insert(*id);
+        }
+        let is_checked =
+            refused.is_none() && !is_past_checks && { projects.settings_and_checks(&task).await?.1 };
         outcomes.push(AcceptOutcome {
             task_id: *id,
             refused,
@@ -59,7 +64,7 @@ pub async fn preview(
             accepted.push(task);
         }
     }
-    let mut merges = trial::merge(projects, accepted, force).await?;
+    let mut merges = trial::merge(projects, accepted, &forced).await?;
     let does_merge =
         |merge: Option<&TrialMerge>| matches!(merge, Some(TrialMerge::Nothing | TrialMerge::Fits { .. }));
     let fitting: Vec<TaskId> = ids.iter().copied().filter(|id| does_merge(merges.get(id))).collect();

@@ -98,10 +98,8 @@ pub(super) async fn show(
             }
             AcceptForecast::OnWithdrawn(commits) => {
                 let commits = commits.join("; ");
-                let _ = writeln!(
-                    text,
-                    ": it started from commits that are on no branch of yours any more: {commits}"
-                );
+                let _ =
+                    writeln!(text, ": it contains commits that were withdrawn or replaced since: {commits}");
             }
             AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) => {
                 let _ = writeln!(text, ": {why}");

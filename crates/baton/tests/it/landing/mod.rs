@@ -18,6 +18,7 @@ mod red;
 mod said;
 mod watching;
 mod withdrawn;
+mod withdrawn_work;
 
 use serde_json::Value;
 

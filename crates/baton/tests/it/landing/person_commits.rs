@@ -151,3 +151,33 @@ fn work_that_failed_before_is_not_said_to_have_passed_alone() {
     assert!(!line.contains("alone"), "{line}");
     up.end();
 }
+
+#[test]
+fn what_the_person_changed_in_a_merge_is_named_where_it_breaks_a_task() {
+    let repo = adding_agent(NOT_BOTH, "exit 1");
+    let [other, breaks, conflicts] = ["z", "a", "c"].map(|name| repo.add(&format!("Add {name}.txt"), &[]));
+    repo.work_until(&[(&other, "provisional"), (&breaks, "provisional"), (&conflicts, "provisional")]);
+    repo.stdout(&["accept", &other]);
+    commit(&repo, "p.txt");
+    repo.git(&["merge", "-q", "--no-ff", "--no-commit", "baton/next"]);
+    for file in ["b.txt", "c.txt"] {
+        std::fs::write(repo.folder.join(file), "mine\n").unwrap();
+    }
+    repo.git(&["add", "-A"]);
+    repo.git(&["commit", "-q", "-m", "Merge with more"]);
+    let merge = repo.git(&["rev-parse", "--short=7", "HEAD"]);
+
+    let output = repo.output(&["accept", &breaks]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let named =
+        format!("check fails on main together with {other} and your own commits on main (up to {merge}");
+    assert!(printed.contains(&named), "{printed}");
+    let shown = repo.stdout(&["task", "show", &breaks]);
+    assert!(shown.contains("Merge with more") && shown.contains("Add p.txt by hand"), "{shown}");
+
+    let output = repo.output(&["accept", &conflicts]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("sent back: conflicts with main in c.txt"), "nobody else changed it: {printed}");
+    let shown = repo.stdout(&["task", "show", &conflicts]);
+    assert!(shown.contains(&format!("{merge} Merge with more")), "{shown}");
+}

@@ -5,13 +5,13 @@ use super::{adding_agent, assert_green, has_event};
 use crate::engine::test_repo::{TestRepo, read};
 use crate::server::client::get;
 
-/// Does what the prompt says about commits that are gone.
-const REBASE: &str =
-    r#"$(printf '%s\n' "$prompt" | sed -n 's/.*Run `\(git rebase --onto [^`]*\)`.*/\1/p' | head -n 1)"#;
+/// Runs what the prompt says. Where a merge conflicts, the task's own version of the file stays.
+pub(super) const AS_TOLD: &str = r#"run=$(printf '%s\n' "$prompt" | sed -n 's/.*Run `\(git [^`]*\)`.*/\1/p' | head -n 1)
+  $run || { git checkout -q --ours a.txt; git add -A; git commit -q -m Merged; }"#;
 
 /// A repository whose branch has work, and a task that was started from a commit of the person's that the branch lacks.
 fn started_from(file: &str) -> (TestRepo, String, String) {
-    let repo = adding_agent(CHECK, REBASE);
+    let repo = adding_agent(CHECK, AS_TOLD);
     land_one(&repo, "Add a.txt");
     repo.git(&["merge", "-q", "baton/next"]);
     let mine = commit(&repo, file);
@@ -20,7 +20,7 @@ fn started_from(file: &str) -> (TestRepo, String, String) {
     (repo, task, mine)
 }
 
-fn has(repo: &TestRepo, branch: &str, file: &str) -> bool {
+pub(super) fn has(repo: &TestRepo, branch: &str, file: &str) -> bool {
     files(repo, branch).contains(&file.to_owned())
 }
 
@@ -31,7 +31,7 @@ fn i18_a_commit_that_the_person_took_back_does_not_land_with_the_work() {
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
 
     let shown = repo.stdout(&["task", "show", &task]);
-    let said = "on no branch of yours any more: ";
+    let said = "It contains commits that were withdrawn or replaced since: ";
     assert!(shown.contains(said) && shown.contains("Add dropped.txt by hand"), "{shown}");
     let withdrawn = repo.show(&task)["standing"]["withdrawn"].clone();
     assert!(withdrawn[0].as_str().unwrap().starts_with(&mine[..7]), "{withdrawn}");
@@ -44,7 +44,7 @@ fn i18_a_commit_that_the_person_took_back_does_not_land_with_the_work() {
     let output = repo.output(&["accept", &task]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{printed}");
-    assert!(printed.contains(&format!("sent back: it started from your commit {}", &mine[..7])), "{printed}");
+    assert!(printed.contains(&format!("sent back: it contains your commit {}", &mine[..7])), "{printed}");
     assert_eq!(next(&repo), before, "nothing has landed");
 
     // Its agent leaves the commit out, and that is not held against it.
@@ -76,19 +76,68 @@ fn i18_a_person_takes_a_withdrawn_commit_along_only_by_force() {
     assert!(has(&repo, "baton/next", "dropped.txt"));
 }
 
-#[test]
-fn a_commit_that_is_on_another_branch_is_not_withdrawn() {
-    let (repo, task, _) = started_from("kept.txt");
-    repo.git(&["branch", "later"]);
-    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    let printed = repo.stdout(&["accept", &task]);
+/// Nothing about the task is said to be accepted; it goes back, and its agent leaves the commit out.
+pub(super) fn assert_sent_back(repo: &TestRepo, task: &String, force: &[&str]) {
+    let withdrawn = repo.show(task)["standing"]["withdrawn"].clone();
+    assert!(!withdrawn[0].is_null(), "{:#}", repo.show(task));
+    let preview = repo.json(&[&["accept", task, "--dry-run"], force].concat());
+    assert_eq!(preview["preview"][0]["would_be"], "sent back", "{preview:#}");
+    let output = repo.output(&[&["accept", task], force].concat());
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("sent back: it contains your commit "), "{printed}");
+    repo.work_until(&[(task, "provisional")]);
+    let view = repo.show(task);
+    assert!(view["standing"].get("withdrawn").is_none(), "{view:#}");
+    assert_eq!(view["verified"]["files_changed"], 1, "{view:#}");
+}
+
+pub(super) fn assert_lands(repo: &TestRepo, task: &str, force: &[&str]) {
+    let printed = repo.stdout(&[&["accept", task], force].concat());
     assert!(printed.contains(&format!("{task}  landed")), "{printed}");
+    let landing = repo.show(task)["landing"].clone();
+    assert!(landing["evidence"]["commit"].is_string(), "checked: {landing:#}");
+}
+
+#[test]
+fn i18_another_branch_or_tag_does_not_keep_a_commit_that_was_taken_back() {
+    for keep in
+        [&["branch", "later"][..], &["tag", "later"], &["update-ref", "refs/remotes/origin/main", "main"]]
+    {
+        let (repo, task, _) = started_from("dropped.txt");
+        repo.git(keep);
+        repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        assert_sent_back(&repo, &task, &[]);
+        assert_lands(&repo, &task, &[]);
+        assert!(has(&repo, "baton/next", "b.txt") && !has(&repo, "baton/next", "dropped.txt"), "{keep:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_keeps_a_withdrawn_commit_is_told_once_and_then_a_person_is_asked() {
+    let (repo, task, _) = started_from("dropped.txt");
+    repo.set_agent("echo more >> b.txt; git add -A; git commit -q -m More");
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    assert_eq!(repo.output(&["accept", &task]).status.code(), Some(1));
+    repo.work_until(&[(&task, "provisional")]);
+    assert_eq!(repo.output(&["accept", &task]).status.code(), Some(1));
+    assert_eq!(repo.status(&task), "AWAITING_RESPONSE");
+    assert_eq!(repo.attempts(&task).len(), 2);
+    assert!(!has(&repo, "baton/next", "dropped.txt"));
+}
+
+#[test]
+fn a_person_who_looks_at_another_branch_has_taken_nothing_back() {
+    let (repo, task, _) = started_from("kept.txt");
+    repo.git(&["checkout", "-q", "-b", "older", "HEAD~1"]);
+    assert!(repo.show(&task)["standing"].get("withdrawn").is_none());
+    assert_lands(&repo, &task, &[]);
     assert!(has(&repo, "baton/next", "kept.txt"));
 }
 
 #[test]
 fn i18_work_on_a_red_commit_that_was_replaced_goes_to_its_agent_and_lands() {
-    let repo = adding_agent(CHECK, REBASE);
+    let repo = adding_agent(CHECK, AS_TOLD);
     let early = repo.add("Add a.txt", &[]);
     repo.work_until(&[(&early, "provisional")]);
     commit(&repo, "broken");

@@ -103,6 +103,16 @@ impl Fleet {
         }
     }
 
+    /// Somebody takes the last commit of the remote's branch back.
+    pub fn take_back(&self) {
+        let folder = self.home.join("begin");
+        let remote = self.remote.to_str().unwrap();
+        for words in [&["reset", "-q", "--hard", "HEAD~1"][..], &["push", "-q", "-f", remote, "main"]] {
+            let done = Command::new("git").args(words).current_dir(&folder).output().unwrap();
+            assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
+
     /// The files of a branch of the remote.
     pub fn files(&self, branch: &str) -> Vec<String> {
         self.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()

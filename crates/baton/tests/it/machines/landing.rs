@@ -50,6 +50,39 @@ fn i18_the_remote_gets_the_commit_that_passed_and_no_other() {
     up.end();
 }
 
+/// Does what the title says, and what it is told to run about work that comes back.
+const ADD_OR_RUN: &str = r#"case "$prompt" in
+*"was accepted"*) $(printf '%s\n' "$prompt" | sed -n 's/.*Run `\(git [^`]*\)`.*/\1/p' | head -n 1) ;;
+*) name=$(printf '%s\n' "$prompt" | sed -n 's/^# Add \(.*\)$/\1/p'); echo "$BATON_TASK_ID" > "$name"
+   git add -A; git commit -q -m "Add $name" ;;
+esac; echo Done."#;
+
+#[test]
+fn i18_a_commit_that_was_taken_back_from_the_remote_does_not_land_there_again() {
+    let Some(fleet) = fleet("taken_back", ADD_OR_RUN) else { return };
+    let (office, lab) = (fleet.machine_with("office", CHECKS), fleet.machine_with("lab", CHECKS));
+    let up = office.up(&["--agents", "0"]);
+    up.wait_for_line("Listening");
+    let project = office.project(&fleet);
+    fleet.push_file("secret.txt");
+    let task = office.add(&project, "Add c.txt", &[]);
+    let worker = lab.worker(&["--agents", "1"]);
+    office.until_queue(&task, "provisional");
+    fleet.take_back();
+    // The machine that lands it is not the one that started it.
+    let preview = office.json(&["accept", &task, "--dry-run"]);
+    assert_eq!(preview["preview"][0]["would_be"], "sent back", "{preview:#}");
+    let (landed, printed) = office.try_stdout(&["accept", &task]);
+    assert!(!landed && printed.contains("sent back: it contains your commit "), "{printed}");
+    office.until_queue(&task, "provisional");
+    let (landed, printed) = office.try_stdout(&["accept", &task]);
+    assert!(landed && printed.contains(&format!("{task}  landed")), "{printed}");
+    let files = fleet.files("main");
+    assert!(files.contains(&"c.txt".to_owned()) && !files.contains(&"secret.txt".to_owned()), "{files:?}");
+    worker.end();
+    up.end();
+}
+
 #[test]
 fn a_push_that_the_remote_refuses_keeps_the_work_waiting_with_the_reason() {
     let Some(fleet) = fleet("refused", ADD) else { return };

@@ -14,6 +14,7 @@ use crate::git::clone::setup::Setup;
 use crate::git::clone::worktrees::{Worktrees, hidden_ref};
 use crate::git::error::GitError;
 use crate::git::repository::BranchMade;
+use crate::git::repository::given::given_lines;
 use crate::git::repository::ground::{ground_ref, start_line, start_ref};
 
 /// What a clone stands on.
@@ -196,6 +197,7 @@ impl Worktrees {
                 if let (BranchMade::New(_), Some(_)) = (&made, ahead) {
                     lines.push_str(&start_line(branch, &tip));
                 }
+                lines.push_str(&self.given_now(&spec.place).await?);
                 self.repository.update_refs("lock the task's branch", &lines).await?;
                 Ok(tip)
             }
@@ -213,13 +215,16 @@ impl Worktrees {
         ahead: Option<&BranchName>,
     ) -> Result<Option<CommitId>, GitError> {
         let trunk = ahead.unwrap_or(from);
-        let tips = self.repository.tips(&[branch, trunk]).await?;
-        let (None, Some(tip)) = (tips.get(branch), tips.get(trunk)) else { return Ok(None) };
+        let others: Vec<&BranchName> = [from].into_iter().chain(ahead).collect();
+        let mut tips = self.repository.tips(&[&[branch][..], &others].concat()).await?;
+        let is_there = tips.remove(branch);
+        let (None, Some(tip)) = (is_there, tips.get(trunk)) else { return Ok(None) };
         let base = hidden_ref("base", attempt);
         let mut lines = format!("create refs/heads/{branch} {tip}\ncreate {base} {tip}\n");
         if ahead.is_some() {
             lines.push_str(&start_line(branch, tip));
         }
+        lines.push_str(&given_lines(branch, &tips));
         let begun = self.repository.update_refs("create the task's branch", &lines).await;
         Ok(begun.is_ok().then(|| tip.clone()))
     }
@@ -266,6 +271,13 @@ impl Worktrees {
 }
 
 impl Worktrees {
+    /// The lines that record where the branches stand that the work can take in now.
+    pub(crate) async fn given_now(&self, place: &Place) -> Result<String, GitError> {
+        let Place::Task { branch, from, ahead } = place else { return Ok(String::new()) };
+        let others: Vec<&BranchName> = [from].into_iter().chain(ahead).collect();
+        Ok(given_lines(branch, &self.repository.tips(&others).await?))
+    }
+
     /// Where a branch that leads to this commit left the one it is to be merged into.
     async fn left_from(&self, tip: &CommitId, from: &BranchName) -> Result<CommitId, GitError> {
         let target = self.repository.tip_of_existing(from).await?;

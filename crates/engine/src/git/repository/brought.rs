@@ -1,16 +1,15 @@
-//! The person's own commits: those that a landing brought into a branch, and those that no branch has any more.
+//! The person's own commits that a landing brought into a branch.
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::task::met_commits::MetCommits;
 
 use crate::git::clone::worktrees::Worktrees;
 use crate::git::error::GitError;
-use crate::git::repository::Repository;
 
 /// Commits of the branch's own that are looked through.
 const HISTORY_MAX: &str = "--max-count=200";
 /// Commits that are named.
-const SUBJECTS_MAX: &str = "--max-count=10";
+const SUBJECTS_MAX: usize = 10;
 /// Between the parts of a commit, and between commits.
 const PART: char = '\u{1f}';
 const END: char = '\u{1e}';
@@ -49,7 +48,8 @@ impl Worktrees {
         Ok(brought)
     }
 
-    /// The commits of a branch between two, if `head` does not have them all.
+    /// The commits of a branch between two, if `head` does not have them all. Merges are named where somebody changed something in
+    /// them.
     pub(crate) async fn commits_met(
         &self,
         head: &CommitId,
@@ -57,9 +57,10 @@ impl Worktrees {
         from: CommitId,
         to: CommitId,
     ) -> Result<Option<MetCommits>, GitError> {
-        let log = self.repository.call("list the commits").args(["log", "--no-merges", SUBJECTS_MAX]);
-        let log = log.args(["--format=%h %s", to.as_str(), "--not", from.as_str(), head.as_str(), "--"]);
-        let subjects = lines(&log.run().await?);
+        let log = self.repository.call("list the commits").args(["log", HISTORY_MAX, "--remerge-diff"]);
+        let log = log.args(["--name-only", "--format=%x1e%h %s%x1f%P%x1f"]);
+        let log = log.args([to.as_str(), "--not", from.as_str(), head.as_str(), "--"]);
+        let subjects = named(&String::from_utf8_lossy(&log.run().await?));
         Ok((!subjects.is_empty()).then_some(MetCommits { branch, from, to, subjects }))
     }
 
@@ -85,25 +86,15 @@ impl Worktrees {
     }
 }
 
-impl Repository {
-    /// The commits up to this one that no branch or tag has, apart from the branches of tasks: each with its subject, newest
-    /// first. Empty for a commit that a branch has.
-    pub(crate) async fn withdrawn(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
-        let log =
-            self.call("look for a commit in the branches").args(["log", SUBJECTS_MAX, "--format=%h %s"]);
-        let log = log.args([commit.as_str(), "--not", "--exclude=baton/TASK-*", "--branches"]);
-        let log = log.args(["--exclude=*/baton/TASK-*", "--remotes", "--tags"]);
-        // A person may stand on a commit that is on no branch yet.
-        let log = match self.commit_at("HEAD").await? {
-            Some(head) => log.arg(head.as_str()),
-            None => log,
-        };
-        Ok(lines(&log.arg("--").run().await?))
-    }
-}
-
-fn lines(out: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(out).lines().map(str::to_owned).collect()
+/// The commits that are nobody's but the person's: all but merges that git made alone.
+fn named(log: &str) -> Vec<String> {
+    let is_changed = |entry: &str| {
+        let mut parts = entry.split(PART);
+        let (subject, parents, files) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_merge = parents.contains(' ');
+        (!is_merge || !files.trim().is_empty()).then(|| subject.trim().to_owned())
+    };
+    log.split(END).filter_map(is_changed).take(SUBJECTS_MAX).collect()
 }
 
 #[cfg(test)]
@@ -119,5 +110,11 @@ mod tests {
         for other in ["", "Brings in main.", "Brings in main at noon.", "Merge TASK-00000001: Brings in"] {
             assert_eq!(brought_by(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_merge_is_named_if_something_was_changed_in_it() {
+        let log = "\x1eaaa One\x1fp\x1f\n\na\n\x1ebbb Clean merge\x1fp q\x1f\n\x1eccc Repair\x1fp q\x1f\n\nbad\n\x1eddd Empty\x1fp\x1f\n";
+        assert_eq!(named(log), ["aaa One", "ccc Repair", "ddd Empty"]);
     }
 }

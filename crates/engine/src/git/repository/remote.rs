@@ -23,6 +23,7 @@ use crate::git::command::call::{GitAnswer, TIMEOUT_FILES};
 use crate::git::command::program::{At, Git};
 use crate::git::error::GitError;
 use crate::git::repository::Repository;
+use crate::git::repository::given::given_folder;
 use crate::git::repository::lock::RepositoryLock;
 
 /// For a fetch or a push of one attempt's work. A network that is cut does not say so.
@@ -93,7 +94,8 @@ impl Worktrees {
             // With a star a branch that is not there is no error.
             format!("+refs/heads/{branch}*:refs/remotes/origin/{branch}*")
         });
-        self.fetch(specs).await?;
+        let given = task.map(|task| format!("+{0}*:{0}*", given_folder(task)));
+        self.fetch(specs.chain(given)).await?;
         let _lock = self.lock().await?;
         for branch in trunk {
             self.follow_origin(branch).await?;
@@ -148,6 +150,9 @@ impl Worktrees {
         let mut specs = vec![format!("{head}:refs/heads/{branch}")];
         if let Some(base) = self.hidden("base", attempt).await? {
             specs.push(format!("+{base}:{}", hidden_ref("base", attempt)));
+        }
+        if !self.given(branch).await?.is_empty() {
+            specs.push(format!("+{0}*:{0}*", given_folder(branch)));
         }
         let pushed = self.push(&[&lease], &specs).await?;
         if pushed == Pushed::Done {

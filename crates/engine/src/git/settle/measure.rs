@@ -16,6 +16,7 @@ use crate::git::clone::worktrees::Worktrees;
 use crate::git::command::call::{Call, GitAnswer};
 use crate::git::error::GitError;
 use crate::git::repository::Repository;
+use crate::git::repository::given::WorkRange;
 use crate::git::settle::bring::Brought;
 use crate::git::settle::leftovers::subject;
 
@@ -141,15 +142,17 @@ impl Worktrees {
     ) -> Result<CommitId, GitError> {
         let base = &checkout.base;
         let Place::Task { branch, from, ahead } = &checkout.place else { return Ok(base.clone()) };
-        if self.start_of(branch).await?.as_ref() != Some(base)
-            || self.repository.is_ancestor(base, head).await?
-            || self.repository.withdrawn(base).await?.is_empty()
-        {
+        if self.repository.is_ancestor(base, head).await? {
+            return Ok(base.clone());
+        }
+        let trunks: Vec<&BranchName> = [from].into_iter().chain(ahead).collect();
+        let tips: Vec<CommitId> = self.repository.tips(&trunks).await?.into_values().collect();
+        let start = WorkRange { branch: branch.clone(), head: base.clone(), base: None };
+        if self.withdrawn(&[start], &tips).await?.is_empty() {
             return Ok(base.clone());
         }
         let mut newest: Option<CommitId> = None;
-        for trunk in [from].into_iter().chain(ahead) {
-            let Some(tip) = self.repository.tip(trunk).await? else { continue };
+        for tip in tips {
             let Some(left) = self.repository.merge_base(head, &tip).await? else { continue };
             let is_newer = match &newest {
                 Some(known) => self.repository.is_ancestor(known, &left).await?,

@@ -75,6 +75,8 @@ impl Worktrees {
             return Ok(Settled { measured, uncommitted_changes, aside: Vec::new(), findings });
         };
         let earlier = self.hidden("leftovers", checkout.attempt).await?;
+        let given = self.given_now(&checkout.place).await?;
+        self.repository.update_refs("note what the work could take in", &given).await?;
         let SettledEnd { head, leftovers, aside } = match self.end(checkout, branch, &brought).await? {
             End::Head { head, old_tip } => self.settle_on_head(checkout, branch, head, old_tip).await?,
             End::Branch { tip, head } => self.settle_on_branch(checkout, branch, tip, head).await?,

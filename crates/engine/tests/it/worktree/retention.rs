@@ -70,13 +70,14 @@ async fn records_of_finished_attempts_without_a_worktree_go() {
     room.forget(&BTreeSet::from([attempt(1)])).await.unwrap();
     assert_eq!(room.recorded().await.unwrap(), all);
     room.forget(&all).await.unwrap();
-    let records = repo.git(&repo.main, &["for-each-ref", "--format=%(refname)", "refs/baton"]);
+    let records = repo.git(&repo.main, &["for-each-ref", "--format=%(refname)", "refs/baton/*/ATT-*"]);
     // The folder is still named after the first.
     let kept = ["base/ATT-0000000000000001", "base/ATT-0000000000000002", "vault/ATT-0000000000000003"];
     assert_eq!(records, kept.map(|name| format!("refs/baton/{name}")).join("\n"));
     room.retire(attempt(2)).await.unwrap();
     room.forget(&all).await.unwrap();
-    let records = repo.git(&repo.main, &["for-each-ref", "--format=%(refname:strip=2)", "refs/baton"]);
+    let records =
+        repo.git(&repo.main, &["for-each-ref", "--format=%(refname:strip=2)", "refs/baton/*/ATT-*"]);
     assert_eq!(records, "vault/ATT-0000000000000002\nvault/ATT-0000000000000003");
 }
 
