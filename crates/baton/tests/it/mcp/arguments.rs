@@ -94,7 +94,7 @@ async fn arguments_cannot_execute_anything_whatever_the_quoting() {
     let evaluating = names.iter().position(|name| *name == "compare").unwrap();
     for (index, name) in names.into_iter().enumerate() {
         let is_meant =
-            |attack: &&str| index < evaluating || attack.contains("[") || *attack == "'touch PWNED'";
+            |attack: &&str| index < evaluating || attack.contains('[') || *attack == "'touch PWNED'";
         for attack in ATTACKS.into_iter().filter(is_meant) {
             let (said, _) =
                 call(&client, "run_user_task", json!({ "task_name": name, "args": attack })).await;
