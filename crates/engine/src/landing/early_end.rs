@@ -1,7 +1,10 @@
 //! What leaves a lane, or waits in it, before anything of it is checked: work that is in the branch already, that has moved, that
 //! stands on withdrawn commits, or that cannot be merged.
 
+use std::collections::BTreeSet;
+
 use baton_core::base::git_name::CommitId;
+use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::task::Task;
 use baton_core::task::attempt::CheckResult;
@@ -19,7 +22,8 @@ use crate::projects::landing_rules::LandingRules;
 use crate::settings::SettingsError;
 
 impl Lander {
-    /// Sends back what contains commits that the person has withdrawn: they would land with it. True if anything was.
+    /// Sends back what contains commits that the person has withdrawn: they would land with it. True if anything was. What rests on
+    /// such work stays until that has landed, and is put on it then.
     pub(crate) async fn send_back_withdrawn(
         &self,
         lane: &Lane,
@@ -33,7 +37,11 @@ impl Lander {
         }
         let trunk = self.projects.trunk(worktrees, project).await?;
         let onto = trunk.map_or_else(|| lane.key.branch.clone(), |trunk| trunk.branch);
+        let all: BTreeSet<TaskId> = found.keys().copied().collect();
         for task in waiting {
+            if task.ledger().rests_on.iter().any(|on| all.contains(on)) {
+                continue;
+            }
             let Some(WithdrawnCommits { after: base, commits }) = found.remove(&task.id()) else { continue };
             self.send_back(task, NotLanded::StartWithdrawn { onto: onto.clone(), base, commits }).await?;
         }
@@ -77,7 +85,7 @@ impl Lander {
             let met = met::find(&self.tasks, worktrees, candidate, &batch.tip).await?;
             let touching = met::touching(&self.tasks, worktrees, met.clone(), files).await?;
             let met_commits = met::find_commits(worktrees, candidate, batch).await?;
-            let met_commits = met::commits_touching(worktrees, met_commits, files).await?;
+            let met_commits = met::commits_touching(worktrees, candidate, met_commits, files).await?;
             // Where nobody is known to have touched the files, it may have been any of them.
             let met = if touching.is_empty() && met_commits.is_empty() { met } else { touching };
             let into = batch.ground.branch.clone();

@@ -69,13 +69,16 @@ pub(crate) async fn find_commits(
 /// Of these, the ones that changed one of the files.
 pub(crate) async fn commits_touching(
     worktrees: &Worktrees,
+    candidate: &LandingCandidate,
     met: Vec<MetCommits>,
     files: &[String],
 ) -> Result<Vec<MetCommits>, EngineError> {
+    let Some(head) = &candidate.spec.head else { return Ok(Vec::new()) };
     let mut touching = Vec::new();
-    for one in &met {
-        if worktrees.repository().changes_any(&one.from, &one.to, files).await? {
-            touching.push(one.clone());
+    for one in met {
+        let changed = worktrees.files_met(head, &one).await?;
+        if files.iter().any(|file| changed.contains(file)) {
+            touching.push(one);
         }
     }
     Ok(touching)

@@ -181,3 +181,24 @@ fn what_the_person_changed_in_a_merge_is_named_where_it_breaks_a_task() {
     let shown = repo.stdout(&["task", "show", &conflicts]);
     assert!(shown.contains(&format!("{merge} Merge with more")), "{shown}");
 }
+
+#[test]
+fn a_person_who_repairs_their_branch_in_a_merge_is_named_and_no_other_task() {
+    let repo = adding_agent(CHECK, "exit 1");
+    let early = repo.add("Add a.txt", &[]);
+    repo.work_until(&[(&early, "provisional")]);
+    commit(&repo, "broken");
+    // Its agent changes what the person takes away.
+    let late = repo.add("Add broken", &[]);
+    repo.work_until(&[(&late, "provisional")]);
+    repo.stdout(&["accept", &early]);
+    repo.stdout(&["accept", &late, "--no-wait"]);
+    repo.git(&["merge", "-q", "--no-ff", "--no-commit", "baton/next"]);
+    repo.git(&["rm", "-qf", "broken"]);
+    repo.git(&["commit", "-q", "-m", "Merge and repair"]);
+    let output = repo.output(&["accept", &late]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("sent back: conflicts with main in broken"), "{printed}");
+    let shown = repo.stdout(&["task", "show", &late]);
+    assert!(shown.contains("Merge and repair") && !shown.contains(&early), "{shown}");
+}

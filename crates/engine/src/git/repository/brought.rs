@@ -1,5 +1,7 @@
 //! The person's own commits that a landing brought into a branch.
 
+use std::collections::BTreeSet;
+
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::task::met_commits::MetCommits;
 
@@ -62,6 +64,18 @@ impl Worktrees {
         let log = log.args([to.as_str(), "--not", from.as_str(), head.as_str(), "--"]);
         let subjects = named(&String::from_utf8_lossy(&log.run().await?));
         Ok((!subjects.is_empty()).then_some(MetCommits { branch, from, to, subjects }))
+    }
+
+    /// The files that these commits change, each by itself: what one adds and another takes away is in neither end of them.
+    pub(crate) async fn files_met(
+        &self,
+        head: &CommitId,
+        met: &MetCommits,
+    ) -> Result<BTreeSet<String>, GitError> {
+        let log = self.repository.call("see who changed the files").args(["log", "--remerge-diff", "-z"]);
+        let log = log.args(["--name-only", "--no-renames", "--format=", met.to.as_str()]);
+        let out = log.args(["--not", met.from.as_str(), head.as_str(), "--"]).run().await?;
+        Ok(out.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// From where the work of a landed task is to be shown: what it had merged in the meantime is not its own.
