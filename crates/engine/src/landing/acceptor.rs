@@ -15,9 +15,7 @@ use baton_core::landing::lane::lane_entry;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
-use baton_core::task::ledger::TaskNote;
 use baton_core::task::not_landed::NotLanded;
-use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use serde_json::json;
 use tracing::field::Empty;
@@ -28,7 +26,6 @@ use crate::cluster::merge_lock::MergeLock;
 use crate::cluster::node::Node;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::landing::foundations;
-use crate::landing::withdrawn;
 use crate::projects::Projects;
 use crate::projects::hooks::HookCall;
 use crate::projects::source::{CodeSource, slug};
@@ -61,7 +58,7 @@ pub struct Landing {
 
 pub struct Acceptor {
     tasks: TaskService,
-    projects: Projects,
+    pub(super) projects: Projects,
     node: Node,
 }
 
@@ -168,48 +165,9 @@ impl Acceptor {
     }
 
     /// Nothing to merge is fine: a forced or changeless task may have no branch.
-    async fn has_branch(&self, task: &Task) -> Result<bool, EngineError> {
+    pub(super) async fn has_branch(&self, task: &Task) -> Result<bool, EngineError> {
         let (worktrees, _) = self.projects.repository_as_shared(task).await?;
         Ok(worktrees.repository().tip(&BranchName::for_task(task.id())).await?.is_some())
-    }
-
-    /// How the work is accepted: through the lane of its branch, which checks it and sends back what contains withdrawn commits,
-    /// or by merging it at once.
-    async fn way_in(
-        &self,
-        task: &Task,
-        is_checked: bool,
-        is_on_refused: bool,
-        force: bool,
-    ) -> Result<Command, EngineError> {
-        let is_on_withdrawn = self.is_on_withdrawn(task).await?;
-        Ok(match (is_checked, force) {
-            (false, false) if !is_on_withdrawn => Command::Accept { force },
-            (false, true) => Command::Accept { force },
-            (_, false) => Command::EnterLane { force },
-            // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those
-            // are forced by a second decision.
-            (true, true)
-                if (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn) =>
-            {
-                Command::EnterLane { force }
-            }
-            (true, true) => Command::ForceLand { commit: None },
-        })
-    }
-
-    /// Whether force would merge this work at once, with everything it contains.
-    pub async fn is_forced_past_checks(&self, task: &Task) -> Result<bool, EngineError> {
-        let is_checked = self.projects.settings_and_checks(task).await?.1 && self.has_branch(task).await?;
-        let is_on_refused = self.projects.refused_below(task).await?.is_some();
-        let way_in = self.way_in(task, is_checked, is_on_refused, true).await?;
-        Ok(!matches!(way_in, Command::EnterLane { .. }))
-    }
-
-    /// Whether it contains commits that a person has withdrawn.
-    async fn is_on_withdrawn(&self, task: &Task) -> Result<bool, EngineError> {
-        let (worktrees, _) = self.projects.repository(task).await?;
-        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.is_some())
     }
 
     /// What would keep this task from being accepted, apart from its state: its branch cannot be moved, its work has not
@@ -329,21 +287,6 @@ async fn merged(
     };
     let _ = write!(message, "\n\nForced past the checks by {by}.");
     Ok(Some(worktrees.merge_as_commit(&MergeSpec { branch, head, into, message }).await?))
-}
-
-/// Whether a person has taken this work into the lane by force, and it came back from there: the checks of the branch refused it,
-/// or it contains commits that were withdrawn, and still does.
-fn has_failed_by_force(task: &Task, is_on_withdrawn: bool) -> bool {
-    let last = task.ledger().notes.iter().rev().find(|note| note.is_about_work());
-    matches!(last, Some(TaskNote::NotLanded { reason, .. }) if match &**reason {
-        NotLanded::ChecksFailed { protected, .. } => !protected.is_empty() && !is_on_withdrawn,
-        NotLanded::StartWithdrawn { .. } => is_on_withdrawn,
-        _ => false,
-    })
-}
-
-fn needs_force(task: &Task) -> bool {
-    matches!(task.state(), TaskState::Provisional(work) if work.mark.needs_force())
 }
 
 /// Where the branch stands that it was merged into.

@@ -33,4 +33,5 @@ pub mod task_landing;
 pub mod trial;
 mod verification;
 pub mod views;
+mod way_in;
 mod withdrawn;

@@ -24,6 +24,9 @@ pub enum TrialMerge {
     Nothing,
     Fits {
         into: BranchName,
+        /// Commits that were withdrawn or replaced since and that it takes along by force, each with its subject.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        commits: Vec<String>,
     },
     Conflict {
         into: BranchName,
@@ -38,9 +41,7 @@ pub enum TrialMerge {
     /// Its branch does not lead to what was verified.
     Moved,
     /// It contains commits that were withdrawn or replaced since, each with its subject.
-    OnWithdrawn {
-        commits: Vec<String>,
-    },
+    OnWithdrawn { commits: Vec<String> },
 }
 
 /// Merges these tasks in this order, each on the branch of its lane and those before it there. What is forced past the checks is
@@ -71,13 +72,16 @@ pub async fn merge(
         let ground = projects.trunk(&worktrees, project.as_ref()).await?;
         let (Some(tip), Some(ground)) = (tip, ground) else {
             // The first work that is accepted makes the branch.
-            merged
-                .extend(tasks.iter().map(|task| (task.id(), TrialMerge::Fits { into: key.branch.clone() })));
+            merged.extend(tasks.iter().map(|task| (task.id(), fits(&key, Vec::new()))));
             continue;
         };
-        let mut fresh = Vec::new();
+        let (mut fresh, mut taken_along) = (Vec::new(), BTreeMap::new());
         for task in tasks {
-            match on_withdrawn.remove(&task.id()).filter(|_| !forced.contains(&task.id())) {
+            match on_withdrawn.remove(&task.id()) {
+                Some(WithdrawnCommits { commits, .. }) if forced.contains(&task.id()) => {
+                    taken_along.insert(task.id(), commits);
+                    fresh.push(task);
+                }
                 Some(WithdrawnCommits { commits, .. }) => {
                     merged.insert(task.id(), TrialMerge::OnWithdrawn { commits });
                 }
@@ -89,7 +93,7 @@ pub async fn merge(
         let waiting = lanes::waiting(projects, &key).await?;
         let is_red = waiting.iter().any(|task| waits_for(task, &batch.ground.commit));
         let conflict = |task: TaskId, files: Vec<String>, is_with_earlier| match without.contains(&task) {
-            true if is_red => TrialMerge::Fits { into: key.branch.clone() },
+            true if is_red => fits(&key, Vec::new()),
             fits_without => TrialMerge::Conflict {
                 into: key.branch.clone(),
                 with: batch.ground.branch.clone(),
@@ -105,10 +109,16 @@ pub async fn merge(
                 (one.task.id(), conflict(one.task.id(), files.clone(), is_with_earlier))
             }));
         }
-        let fits = |task: &Task| (task.id(), TrialMerge::Fits { into: key.branch.clone() });
-        merged.extend(batch.members.iter().map(|(one, _)| fits(&one.task)));
+        merged.extend(batch.tasks().map(|task| {
+            let along = taken_along.remove(&task.id()).unwrap_or_default();
+            (task.id(), fits(&key, along))
+        }));
     }
     Ok(merged)
+}
+
+fn fits(key: &LaneKey, commits: Vec<String>) -> TrialMerge {
+    TrialMerge::Fits { into: key.branch.clone(), commits }
 }
 
 /// Of those that conflict with the person's own commits, the ones that merge without them.

@@ -44,44 +44,26 @@ pub(super) async fn show(
         })
         .collect();
     if api.is_json {
-        let preview: Vec<_> = fates
-            .iter()
-            .map(|(task, fate)| {
-                let (starts, conflicts) = match fate {
-                    AcceptForecast::Accepted { starts, .. } => (&starts[..], &[][..]),
-                    AcceptForecast::Conflict { files, .. } => (&[][..], &files[..]),
-                    AcceptForecast::OnWithdrawn(_)
-                    | AcceptForecast::Recycled
-                    | AcceptForecast::BurnedOut
-                    | AcceptForecast::LeftOut(_)
-                    | AcceptForecast::Refused(_) => (&[][..], &[][..]),
-                };
-                let mut line =
-                    json!({ "task_id": task, "would_be": fate.word(), "would_start": starts, "conflicts": conflicts });
-                if let AcceptForecast::Conflict { lands_without: Some(into), .. } = fate {
-                    line["lands_without_your_commits_on"] = json!(into);
-                }
-                if let AcceptForecast::OnWithdrawn(commits) = fate {
-                    line["withdrawn"] = json!(commits);
-                }
-                if let AcceptForecast::Refused(why) | AcceptForecast::LeftOut(why) = fate {
-                    line["reason"] = json!(why);
-                }
-                line
-            })
-            .collect();
+        let preview: Vec<Value> = fates.iter().map(|(task, fate)| fate.to_json(*task)).collect();
         return output::json(&json!({ "preview": preview }));
     }
     let mut text = String::new();
     for (task, fate) in fates {
         let _ = write!(text, "{task}  would be {}", fate.word());
         match fate {
-            AcceptForecast::Accepted { starts, into, is_checked } => {
+            AcceptForecast::Accepted { starts, into, is_checked, takes_along } => {
                 let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
                 let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
                 let _ = write!(text, " and start {what}");
                 if let Some(branch) = into {
                     let _ = write!(text, "; it merges into {branch} without conflicts");
+                }
+                if !takes_along.is_empty() {
+                    let commits = takes_along.join("; ");
+                    let _ = write!(
+                        text,
+                        ", together with commits that were withdrawn or replaced since: {commits}"
+                    );
                 }
                 text.push_str(if is_checked { ", and the checks decide whether it lands\n" } else { "\n" });
             }
@@ -121,6 +103,8 @@ enum AcceptForecast {
         /// The branch that its work merges into.
         into: Option<BranchName>,
         is_checked: bool,
+        /// Withdrawn commits that come in with it by force.
+        takes_along: Vec<String>,
     },
     Conflict {
         files: Vec<String>,
@@ -145,7 +129,7 @@ impl AcceptForecast {
             (AcceptAction::Recycle, _) => return Self::Recycled,
             (AcceptAction::Report, _) => return Self::BurnedOut,
             (AcceptAction::Accept, None) => {
-                return Self::Accepted { starts: Vec::new(), into: None, is_checked: false };
+                return Self::accepted(Vec::new(), None, false);
             }
             (AcceptAction::Accept, Some(foreseen)) => foreseen,
         };
@@ -160,13 +144,38 @@ impl AcceptForecast {
                 let lands_without = fits_without.then_some(into);
                 Self::Conflict { files, is_with_earlier, with, lands_without }
             }
-            (None, Some(TrialMerge::Fits { into })) => {
-                Self::Accepted { starts, into: Some(into), is_checked }
+            (None, Some(TrialMerge::Fits { into, commits: takes_along })) => {
+                Self::Accepted { starts, into: Some(into), is_checked, takes_along }
             }
-            (None, Some(TrialMerge::Nothing) | None) => {
-                Self::Accepted { starts, into: None, is_checked: false }
-            }
+            (None, Some(TrialMerge::Nothing) | None) => Self::accepted(starts, None, false),
         }
+    }
+
+    fn accepted(starts: Vec<TaskId>, into: Option<BranchName>, is_checked: bool) -> Self {
+        Self::Accepted { starts, into, is_checked, takes_along: Vec::new() }
+    }
+
+    fn to_json(&self, task: TaskId) -> Value {
+        let (starts, conflicts) = match self {
+            Self::Accepted { starts, .. } => (&starts[..], &[][..]),
+            Self::Conflict { files, .. } => (&[][..], &files[..]),
+            Self::OnWithdrawn(_) | Self::Recycled | Self::BurnedOut | Self::LeftOut(_) | Self::Refused(_) => {
+                (&[][..], &[][..])
+            }
+        };
+        let mut line = json!({ "task_id": task, "would_be": self.word(), "would_start": starts, "conflicts": conflicts });
+        if let Self::Conflict { lands_without: Some(into), .. } = self {
+            line["lands_without_your_commits_on"] = json!(into);
+        }
+        if let Self::OnWithdrawn(commits) | Self::Accepted { takes_along: commits, .. } = self
+            && !commits.is_empty()
+        {
+            line["withdrawn"] = json!(commits);
+        }
+        if let Self::Refused(why) | Self::LeftOut(why) = self {
+            line["reason"] = json!(why);
+        }
+        line
     }
 
     const fn word(&self) -> &'static str {

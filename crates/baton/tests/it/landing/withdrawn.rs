@@ -70,6 +70,9 @@ fn i18_a_person_takes_a_withdrawn_commit_along_only_by_force() {
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     let preview = repo.json(&["accept", &task, "--dry-run", "--force"]);
     assert_eq!(preview["preview"][0]["would_be"], "accepted", "{preview:#}");
+    assert!(!preview["preview"][0]["withdrawn"][0].is_null(), "{preview:#}");
+    let printed = repo.stdout(&["accept", &task, "--dry-run", "--force"]);
+    assert!(printed.contains("together with commits that were withdrawn or replaced since: "), "{printed}");
     repo.stdout(&["accept", &task, "--force"]);
     assert_eq!(repo.queue(&task), "done");
     assert!(has_event(&repo, &task, "task_forced"));

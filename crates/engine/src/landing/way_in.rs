@@ -1,0 +1,67 @@
+//! How work is accepted: by the lane of its branch, or by merging it at once.
+
+use baton_core::task::Task;
+use baton_core::task::ledger::TaskNote;
+use baton_core::task::not_landed::NotLanded;
+use baton_core::task::state::TaskState;
+use baton_core::transition::command::Command;
+
+use crate::base::error::EngineError;
+use crate::landing::acceptor::Acceptor;
+use crate::landing::withdrawn;
+
+impl Acceptor {
+    /// How the work is accepted: through the lane of its branch, which checks it and sends back what contains withdrawn commits,
+    /// or by merging it at once.
+    pub(super) async fn way_in(
+        &self,
+        task: &Task,
+        is_checked: bool,
+        is_on_refused: bool,
+        force: bool,
+    ) -> Result<Command, EngineError> {
+        let is_on_withdrawn = self.is_on_withdrawn(task).await?;
+        Ok(match (is_checked, force) {
+            (false, false) if !is_on_withdrawn => Command::Accept { force },
+            (false, true) => Command::Accept { force },
+            (_, false) => Command::EnterLane { force },
+            // That a person has looked at it closely says nothing about the checks, nor about what was withdrawn since: those
+            // are forced by a second decision.
+            (true, true)
+                if (needs_force(task) || is_on_refused) && !has_failed_by_force(task, is_on_withdrawn) =>
+            {
+                Command::EnterLane { force }
+            }
+            (true, true) => Command::ForceLand { commit: None },
+        })
+    }
+
+    /// Whether force would merge this work at once, with everything it contains.
+    pub async fn is_forced_past_checks(&self, task: &Task) -> Result<bool, EngineError> {
+        let is_checked = self.projects.settings_and_checks(task).await?.1 && self.has_branch(task).await?;
+        let is_on_refused = self.projects.refused_below(task).await?.is_some();
+        let way_in = self.way_in(task, is_checked, is_on_refused, true).await?;
+        Ok(!matches!(way_in, Command::EnterLane { .. }))
+    }
+
+    /// Whether it contains commits that a person has withdrawn.
+    async fn is_on_withdrawn(&self, task: &Task) -> Result<bool, EngineError> {
+        let (worktrees, _) = self.projects.repository(task).await?;
+        Ok(withdrawn::find_in(&self.projects, &worktrees, task).await?.is_some())
+    }
+}
+
+/// Whether a person has taken this work into the lane by force, and it came back from there: the checks of the branch refused it,
+/// or it contains commits that were withdrawn, and still does.
+fn has_failed_by_force(task: &Task, is_on_withdrawn: bool) -> bool {
+    let last = task.ledger().notes.iter().rev().find(|note| note.is_about_work());
+    matches!(last, Some(TaskNote::NotLanded { reason, .. }) if match &**reason {
+        NotLanded::ChecksFailed { protected, .. } => !protected.is_empty() && !is_on_withdrawn,
+        NotLanded::StartWithdrawn { .. } => is_on_withdrawn,
+        _ => false,
+    })
+}
+
+fn needs_force(task: &Task) -> bool {
+    matches!(task.state(), TaskState::Provisional(work) if work.mark.needs_force())
+}
