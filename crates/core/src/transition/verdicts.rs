@@ -141,6 +141,15 @@ impl TransitionBuilder<'_> {
             }
             (Actor::Human { .. } | Actor::Policy { .. } | Actor::Baton, _) => {}
         }
+        // What Baton found out about the work is the reason, whatever the caller takes for it.
+        let reason = match work.mark {
+            ReviewMark::BurnedOut => RecycleReason::TooLarge,
+            ReviewMark::NotConverging => RecycleReason::CumulativeFailures,
+            ReviewMark::Ready
+            | ReviewMark::NoChanges { .. }
+            | ReviewMark::NeedsReview { .. }
+            | ReviewMark::Plan => reason,
+        };
         self.retire(work.attempt);
         self.recycle_or_escalate(work.attempt, reason);
         Ok(())

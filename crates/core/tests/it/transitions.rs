@@ -8,9 +8,9 @@ use baton_core::base::id::{AttemptId, CycleId, QuestionId};
 use baton_core::base::task_type::TaskType;
 use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::task::Task;
 use baton_core::task::attempt::ResultKind;
 use baton_core::task::state::{QueueName, ReviewMark, StateName, TaskState, TaskStatus};
+use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::{Command, CommandName};
 use baton_core::transition::refusal::CommandRefusal;
 use baton_core::transition::table::next_states;
@@ -254,6 +254,12 @@ fn the_fourth_continuation_is_not_granted() {
     }
     task = drive(task, attempt(4, limit()));
     assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == ReviewMark::NotConverging));
+    // Whatever a person takes for the reason, the planner is told the true one.
+    let recycle = Command::Recycle { reason: RecycleReason::TooLarge };
+    let recycled = task.apply(recycle, &context(Actor::human("mia"))).unwrap();
+    let purpose = &recycled.created[0].spec().purpose;
+    let reason = Some(RecycleReason::CumulativeFailures);
+    assert!(matches!(purpose, Purpose::Breakdown { reason: told, .. } if *told == reason), "{purpose:?}");
 }
 
 #[test]

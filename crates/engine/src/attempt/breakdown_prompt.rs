@@ -84,6 +84,7 @@ impl BreakdownPrompt<'_> {
                 Some(RecycleReason::CumulativeFailures) => {
                     RebreakdownReason::CumulativeFailures { attempts: replaced.ledger().started }
                 }
+                Some(RecycleReason::TooLarge) if !verified.is_burned_out() => RebreakdownReason::Judged,
                 Some(RecycleReason::TooLarge) | None => RebreakdownReason::TooLarge,
             },
             project: project.map(|project| ProjectContext {
@@ -142,6 +143,14 @@ impl BreakdownPrompt<'_> {
 pub(crate) fn describe_state(task: &Task) -> Option<&'static str> {
     match task.state().queue() {
         QueueName::Done => None,
+        QueueName::Incoming if *task.state() == TaskState::Held && task.ledger().held_because.is_some() => {
+            let is_begun = task.ledger().started > 0;
+            Some(if is_begun {
+                "begun, and stopped by a person before it was finished"
+            } else {
+                "held by a person"
+            })
+        }
         QueueName::Incoming | QueueName::Breakdown => Some("planned"),
         QueueName::Claimed | QueueName::NeedsContinuation => Some("in progress"),
         QueueName::Escalated => Some("stopped, waits for a person"),

@@ -59,6 +59,8 @@ pub struct RebreakdownContext {
 pub enum RebreakdownReason {
     /// It used up its turns without a commit.
     TooLarge,
+    /// A person judged it too large; its turns were not used up.
+    Judged,
     /// It was retried and never accepted.
     CumulativeFailures { attempts: u32 },
 }
@@ -125,6 +127,15 @@ impl RebreakdownContext {
                 self.turns_used,
                 self.turns_max,
                 pluralize(u64::from(self.commits), "commit"),
+            ),
+            RebreakdownReason::Judged => writeln!(
+                out,
+                "## ⚠ This task is to be broken down again\n\n\
+                 A person decided that it is too large for one task. It has {} by now, and the last session used {} of its \
+                 {} turns. Split what is left into several smaller tasks.\n",
+                pluralize(u64::from(self.commits), "commit"),
+                self.turns_used,
+                self.turns_max,
             ),
             RebreakdownReason::CumulativeFailures { attempts } => writeln!(
                 out,

@@ -253,6 +253,22 @@ fn the_prompt_of_a_task_without_a_project() {
 }
 
 #[test]
+fn a_task_that_a_person_judged_too_large_is_not_said_to_have_used_up_its_turns() {
+    let judged = RebreakdownContext {
+        reason: RebreakdownReason::Judged,
+        turns_used: 10,
+        commits: 4,
+        ..with_project()
+    };
+    let prompt = judged.prompt();
+    assert!(
+        prompt.contains("A person decided that it is too large for one task. It has 4 commits"),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("This task was too large"), "{prompt}");
+}
+
+#[test]
 fn quoted_text_cannot_pass_for_instructions() {
     let ours = headings(&with_project().prompt()).into_iter().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(ours.len(), 10, "{ours:?}");
