@@ -88,7 +88,13 @@ impl Executor<'_> {
         let reported = match &ending {
             Ending::Pauses { reported, .. } => reported.clone(),
             Ending::Exits { reason, outcome, text, .. } => {
-                let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
+                let exit = Exit {
+                    reason,
+                    outcome: outcome.as_ref(),
+                    text,
+                    origin: book.run.origin(),
+                    stopped_because: book.run.stopped_because(),
+                };
                 exit.reported(self.task, verified.shows_work())
             }
             Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),

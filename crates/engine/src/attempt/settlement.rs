@@ -19,6 +19,8 @@ pub struct Exit<'a> {
     /// The agent's last message.
     pub text: &'a str,
     pub origin: RunOrigin,
+    /// What the person who stopped it gave as the reason.
+    pub stopped_because: Option<&'a NonBlank>,
 }
 
 impl Exit<'_> {
@@ -69,7 +71,9 @@ impl Exit<'_> {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
             // I22: nobody continues it but a person.
-            "user-requested" => AttemptResult::Stopped { reason: STOPPED_BY_PERSON.to_owned() },
+            "user-requested" => AttemptResult::Stopped {
+                reason: self.stopped_because.map_or(STOPPED_BY_PERSON, NonBlank::as_str).to_owned(),
+            },
             "user-provided-other" if shows_work => {
                 AttemptResult::Stopped { reason: self.words().unwrap_or(self.text).trim().to_owned() }
             }
@@ -180,7 +184,13 @@ pub(crate) mod tests {
         for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-provided-other", "published"]
         {
             let reason: ExitReason = reason.parse().unwrap();
-            let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: RunOrigin::Task };
+            let exit = Exit {
+                reason: &reason,
+                outcome: None,
+                text: "I was at it.",
+                origin: RunOrigin::Task,
+                stopped_because: None,
+            };
             let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {
                 panic!("{reason} asks nothing")
             };

@@ -122,6 +122,7 @@ impl Runs {
                 let Ok(leaving) = open.value.begin_exit(ExitReason::user_requested()) else {
                     return Ok(Change::new());
                 };
+                let leaving = leaving.stopped_for(why.clone());
                 let mut change = Change::new();
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
                 Ok(change.put(Record::Run(Box::new(leaving)), WriteGuard::Version(open.version)))

@@ -66,6 +66,9 @@ pub struct Run {
     /// What went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<NonBlank>,
+    /// What the person who stopped it gave as the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped_because: Option<NonBlank>,
     /// The totals of a loop that has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summary: Option<LoopSummary>,
@@ -133,6 +136,7 @@ impl Run {
             started_at: None,
             ended_at: None,
             error: None,
+            stopped_because: None,
             summary: None,
             kept_recipe: None,
             queue: None,
@@ -308,6 +312,16 @@ impl Run {
                 Err(RunRefusal::Exited { reason: reason.clone() })
             }
         }
+    }
+
+    /// The same run, stopped by a person for this reason.
+    pub fn stopped_for(self, reason: NonBlank) -> Self {
+        Self { stopped_because: Some(reason), ..self }
+    }
+
+    /// What the person who stopped it gave as the reason.
+    pub fn stopped_because(&self) -> Option<&NonBlank> {
+        self.stopped_because.as_ref()
     }
 
     pub fn resume(&self) -> RunResume {
