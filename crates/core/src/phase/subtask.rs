@@ -153,7 +153,7 @@ impl Subtask {
 
     /// An agent works on it once more.
     pub(crate) fn running_again(&self) -> Self {
-        Self { state: SubtaskState::Running, ..self.clone() }
+        Self { state: SubtaskState::Running, waits_on: Vec::new(), ..self.clone() }
     }
 
     /// The dialogue skipped before it began.

@@ -10,7 +10,7 @@ mod one_place;
 mod queue;
 mod records;
 mod remarks;
-mod stopping;
+pub mod stopping;
 mod terminal;
 mod transitions;
 mod within_a_phase;

@@ -79,3 +79,34 @@ fn a_subtask_that_a_person_let_run_is_asked_about_as_finished() {
         assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "nobody rejected it: {view}");
     }
 }
+
+#[test]
+fn a_failed_subtask_that_is_retried_counts_as_what_becomes_of_it() {
+    let server = busy_server(&[], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    answer(&server, &mut listener, "Execute: First part?", "YES");
+    answer(&server, &mut listener, "Done: First part?", "FAILED");
+    let (text, second) = asked(&mut listener);
+    assert!(text.starts_with("Execute: Second part?"), "{text}");
+    let retry = || {
+        let id = titled(&server, "First part")["task_id"].as_str().unwrap().to_owned();
+        let retried = server.post(&format!("/api/tasks/{id}/retry"), &json!({}));
+        assert_eq!(retried.status, 200, "{retried:?}");
+        server.wait_for_queue(&id, "provisional");
+    };
+    // While another one is asked about, whose question stays.
+    retry();
+    let no = server.post(&format!("/api/questions/{second}/answer"), &json!({ "answer": "NO" }));
+    assert_eq!(no.status, 200, "{no:?}");
+    answer(&server, &mut listener, "Done: First part?", "FAILED");
+    let (text, gate) = asked(&mut listener);
+    assert!(text.starts_with("Ready for review?") && text.contains("First part: failed"), "{text}");
+    // While the gate counts it as failed.
+    retry();
+    answer(&server, &mut listener, "Done: First part?", "YES");
+    let closed = server.read(&format!("/api/questions/{gate}"));
+    assert!(closed["answer"].as_str().unwrap().ends_with("was started again"), "{closed}");
+    let (text, _) = asked(&mut listener);
+    assert!(text.starts_with("Ready for review?") && text.contains("First part: completed"), "{text}");
+}

@@ -10,7 +10,7 @@ use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
 /// A server with agents for the loop and for the queue.
-pub(super) fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
+pub fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
     let all = script();
     let mut all_scripts = scripts.to_vec();
     all_scripts.extend(all["scripts"].as_array().unwrap().clone());
@@ -23,7 +23,7 @@ pub(super) fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
 }
 
 /// Starts the loop on the session `mine`; returns a listener to its messages.
-pub(super) fn start(server: &TestServer, goal: &str) -> Socket {
+pub fn start(server: &TestServer, goal: &str) -> Socket {
     let body = json!({ "recipe_id": "plan-execute-review", "message": goal });
     assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
     let mut listener = Socket::connected(&server.address);
@@ -37,7 +37,7 @@ fn stop(server: &TestServer) {
 }
 
 /// Answers the next question, which must begin like this.
-pub(super) fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
+pub fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
     let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
     let text = asked["question"]["text"].as_str().unwrap();
     assert!(text.starts_with(question), "{text}");
@@ -46,7 +46,7 @@ pub(super) fn answer(server: &TestServer, listener: &mut Socket, question: &str,
     assert_eq!(answered.status, 200, "{answered:?}");
 }
 
-pub(super) fn titled(server: &TestServer, title: &str) -> Value {
+pub fn titled(server: &TestServer, title: &str) -> Value {
     let tasks = server.read("/api/tasks?session_id=mine");
     let all = tasks["tasks"].as_array().unwrap();
     all.iter().find(|task| task["title"] == title).unwrap_or_else(|| panic!("{title}: {tasks}")).clone()
@@ -139,6 +139,46 @@ fn i22_stopping_a_planner_ends_it_and_its_loop_for_good() {
     assert_eq!(server.task(&planner)["role"], "plan");
     let_agents_work(&server);
     assert_eq!(server.task(&planner)["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn planners_that_failed_leave_nothing_to_retry_behind() {
+    let fails =
+        json!({ "when": "# Plan:", "steps": [{ "result": { "status": "ERROR", "output": "It broke." } }] });
+    let server = busy_server(&[fails], "");
+    let mut listener = start(&server, "Build it");
+    let exited = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+    assert_eq!(exited["reason"], "orchestration-error");
+    let planners = || {
+        let tasks = server.read("/api/tasks?session_id=mine")["tasks"].clone();
+        let of = |task: &&Value| task["title"] == "Plan: Build it";
+        let queues = tasks.as_array().unwrap().iter().filter(of).map(|task| task["queue"].clone());
+        queues.collect::<Vec<Value>>()
+    };
+    let are_over = || planners().len() == 3 && planners().iter().all(|queue| *queue == "rejected");
+    crate::wait::until(Duration::from_mins(2), are_over, || format!("{:?}", planners()));
+    let inbox = server.command().args(["questions"]).output().unwrap();
+    let inbox = String::from_utf8(inbox.stdout).unwrap();
+    assert!(!inbox.contains("Plan: Build it"), "{inbox}");
+}
+
+#[test]
+fn a_subtask_that_a_person_holds_keeps_their_reason() {
+    let hangs = json!({ "when": "First part", "steps": ["hang"] });
+    let server =
+        busy_server(&[json!({ "when": "# Plan:", "steps": script()["scripts"][2]["steps"] }), hangs], "");
+    let mut listener = start(&server, "Build it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    answer(&server, &mut listener, "Execute: First part?", "YES");
+    let first = titled(&server, "First part")["task_id"].as_str().unwrap().to_owned();
+    server.wait_for_queue(&first, "claimed");
+    let held = server.post(&format!("/api/tasks/{first}/hold"), &json!({ "reason": "not this week" }));
+    assert_eq!(held.status, 200, "{held:?}");
+    let held = server.wait_for_queue(&first, "incoming");
+    assert_eq!(held["held_because"], "not this week", "{held}");
+    let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
+    let text = asked["question"]["text"].as_str().unwrap();
+    assert!(text.starts_with("Done: First part?") && text.contains("not this week"), "{text}");
 }
 
 #[test]

@@ -71,6 +71,27 @@ impl ExecuteWork {
         }
     }
 
+    /// The subtasks that did not come to a result and need not stay so.
+    pub fn given_up(&self) -> impl Iterator<Item = TaskId> {
+        let is_given_up = |subtask: &&Subtask| {
+            matches!(subtask.state(), SubtaskState::Finished(SubtaskResult::Failed | SubtaskResult::Skipped))
+        };
+        self.subtasks.iter().filter(is_given_up).map(|subtask| subtask.task.id)
+    }
+
+    /// Somebody lets a subtask that was given up run after all. It comes last, so that the subtask that the human is asked
+    /// about stays the current one.
+    pub fn take_up(&mut self, task: TaskId) {
+        let Some(at) =
+            self.subtasks.iter().position(|subtask| subtask.task.id == task && subtask.is_finished())
+        else {
+            return;
+        };
+        let subtask = self.subtasks.remove(at);
+        self.subtasks.push(subtask.running_again());
+        self.wants_more = false;
+    }
+
     /// The agent finished the current subtask.
     pub fn finish_run(&mut self) -> Result<(), UnexpectedSubtaskEvent> {
         self.step(SubtaskEvent::Ran)

@@ -42,6 +42,8 @@ use crate::tasks::service::TaskService;
 
 /// Steps one loop takes in one round; the next change brings the next round.
 const STEPS_MAX: u32 = 100;
+/// Why the task of a phase's agent that failed is over.
+const FAILED_IN_LOOP: &str = "its agent failed, and its loop goes on without it";
 /// Work that somebody holds up, by a checkout or a lock, is merged this soon after they let go.
 const LANDING_PAUSE_MAX: Duration = Duration::from_secs(2);
 
@@ -89,6 +91,9 @@ impl LoopDriver {
     /// One step. False when the loop waits for somebody.
     async fn move_on(&self, session: &SessionId) -> Result<bool, ServiceError> {
         let Some(stored) = self.loops.phase_loop(session).await? else { return Ok(false) };
+        if self.loops.take_up_again(&stored).await? {
+            return Ok(true);
+        }
         if stored.value.pending().is_some() {
             return Ok(self.loops.take_decision_elsewhere(&stored).await?);
         }
@@ -258,7 +263,14 @@ impl LoopDriver {
             }
             PhaseWork::Hub => return Ok(false),
         }
-        self.write(stored, work).await
+        self.write(stored, work).await?;
+        let is_agent = matches!(stored.value.work(), PhaseWork::Plan(_) | PhaseWork::Review(_));
+        if is_agent && matches!(watched.state(), TaskState::Failed { .. }) {
+            // The loop has seen to it. Tried again outside of the loop, it would hand in to nobody.
+            let cancel = Command::Cancel { reason: NonBlank::new(FAILED_IN_LOOP).ok() };
+            self.tasks.apply(task, cancel, Actor::policy("the loop")).await?;
+        }
+        Ok(true)
     }
 
     /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by

@@ -2,6 +2,7 @@
 //! place: whichever is used first decides, and the other is closed.
 
 use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question_record::QuestionState;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::people::actor::Actor;
 use baton_core::phase::phase_loop::PhaseLoop;
@@ -13,6 +14,7 @@ use baton_core::task::state::TaskState;
 use crate::base::error::{ErrorKind, Result};
 use crate::runs::loops::Loops;
 use crate::runs::loops::answers::LoopAnswer;
+use crate::runs::loops::rows::{closed, put};
 
 /// Events of a task read at once.
 const EVENTS_PAGE: u32 = 500;
@@ -31,6 +33,38 @@ impl Loops {
         Ok(stored.is_some_and(|stored| asks(&stored.value)))
     }
 
+    /// Takes up subtasks that failed or were skipped, and that somebody lets run after all, by a retry or a release. A gate
+    /// that counted them is closed and asked anew. False where there are none.
+    pub(crate) async fn take_up_again(&self, stored: &Versioned<PhaseLoop>) -> Result<bool> {
+        let current = &stored.value;
+        let PhaseWork::Execute(before) = current.work() else { return Ok(false) };
+        let mut work = before.clone();
+        let mut taken_up = None;
+        for id in before.given_up() {
+            let task = self.tasks.task(id).await?.value;
+            if is_under_way(task.state()) {
+                work.take_up(id);
+                taken_up = Some(task);
+            }
+        }
+        let Some(task) = taken_up else { return Ok(false) };
+        let work = PhaseWork::Execute(work);
+        let pending = current.pending().filter(|_| before.current().is_none());
+        let Some(pending) = pending else {
+            self.try_write(put(&current.at_work(work, current.topic()), Some(stored.version))).await?;
+            return Ok(true);
+        };
+        let Some(record) = self.tasks.question(pending.id).await? else { return Ok(false) };
+        let (now, actor) = (self.tasks.store.now().await?, self.last_person(&task).await?);
+        let answer = NonBlank::new(format!("{} was started again", task.id()))?;
+        let answered_by = answered_by(&actor);
+        let next = current.answer_freely(pending.id, &answer, answered_by.clone())?;
+        let settled = QuestionState::Answered { at: now, answer, answered_by };
+        let change = put(&next.at_work(work, None), Some(stored.version));
+        self.try_write(change.and(closed(&record, settled, &actor, now))).await?;
+        Ok(true)
+    }
+
     /// Answers the pending question by what was decided on the task meanwhile. False where it is still to be decided.
     pub(crate) async fn take_decision_elsewhere(&self, stored: &Versioned<PhaseLoop>) -> Result<bool> {
         let (Some(task), Some(pending)) = (asked_about(&stored.value), stored.value.pending()) else {
@@ -42,12 +76,7 @@ impl Loops {
         let Some(answer) = decided else { return Ok(false) };
         let Some(record) = self.tasks.question(pending.id).await? else { return Ok(false) };
         let (answer, actor) = (NonBlank::new(answer)?, self.last_person(&task).await?);
-        let answered_by = match &actor {
-            Actor::Human { name } => AnsweredBy::human(name.clone()),
-            Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
-                AnsweredBy::Policy { name: "the task's own decision".to_owned() }
-            }
-        };
+        let answered_by = answered_by(&actor);
         let given = LoopAnswer { record: &record, answer: &answer, answered_by: &answered_by, actor: &actor };
         match self.answer_in_loop(&given, Change::new()).await {
             Ok(_) => Ok(true),
@@ -66,6 +95,15 @@ impl Loops {
             after = newest.seq;
             let mut people = events.into_iter().map(|recorded| recorded.event.by).filter(Actor::is_human);
             last = people.next_back().unwrap_or(last);
+        }
+    }
+}
+
+fn answered_by(actor: &Actor) -> AnsweredBy {
+    match actor {
+        Actor::Human { name } => AnsweredBy::human(name.clone()),
+        Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
+            AnsweredBy::Policy { name: "the task's own decision".to_owned() }
         }
     }
 }
