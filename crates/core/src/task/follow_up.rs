@@ -13,8 +13,9 @@ impl Task {
             TaskState::NeedsContinuation { .. }
             | TaskState::AwaitingResponse { .. }
             | TaskState::Blocked { .. } => !self.was_rejected(),
+            // Stopped by a person, who keeps what is there.
+            TaskState::Held => self.ledger.started > 0 && !self.was_rejected(),
             TaskState::Incoming
-            | TaskState::Held
             | TaskState::Breakdown { .. }
             | TaskState::Claimed { .. }
             | TaskState::Recycled { .. }

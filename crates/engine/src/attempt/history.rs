@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use baton_agents::output::excerpt::excerpt;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::base::git_name::CommitId;
+use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::TaskId;
 use baton_core::records::session::HISTORY_HEADING;
 use baton_core::task::Task;
 use baton_core::task::ledger::TaskNote;
+use baton_core::task::state::TaskState;
 
 use crate::attempt::breakdown_prompt::describe_state;
 use crate::base::error::EngineError;
@@ -22,6 +23,8 @@ use crate::tasks::service::TaskService;
 const HISTORY_BYTES_MAX: usize = 32 << 10;
 /// As much of one text as it gets when the conversation does not fit.
 const TEXT_BYTES_MAX: usize = 4 << 10;
+/// As much of a title as it gets.
+const TITLE_BYTES_MAX: usize = 200;
 
 /// The conversation before a task's message, with what there is to say about it.
 pub(crate) struct History {
@@ -49,9 +52,16 @@ impl History {
             }
         }
         let mut included = BTreeSet::new();
-        for earlier in past.messages.iter().filter_map(|past| past.task.as_ref()) {
-            if let Some(head) = head_with_work(earlier)
-                && worktrees.repository().is_part_of(head, &checkout.base).await?
+        let repository = worktrees.repository();
+        for earlier in past.messages.iter().flat_map(PastMessage::tasks) {
+            let head = match head_with_work(earlier) {
+                Some(head) => Some(head.clone()),
+                // A stopped attempt was not measured, but what it committed is on its branch.
+                None if is_stopped(earlier) => repository.tip(&BranchName::for_task(earlier.id())).await?,
+                None => None,
+            };
+            if let Some(head) = head
+                && repository.is_part_of(&head, &checkout.base).await?
             {
                 included.insert(earlier.id());
             }
@@ -114,6 +124,22 @@ impl History {
             }
         }
         let _ = write!(text, "\n{} is {}", task.id(), self.state(task));
+        Self::write_result(&mut text, task, bytes_max);
+        for part in &past.parts {
+            let (id, title) = (part.id(), part.spec().title.as_str());
+            let _ = write!(
+                text,
+                "\nOne of them, {id} ({}), is {}",
+                excerpt(title, TITLE_BYTES_MAX),
+                self.state(part)
+            );
+            Self::write_result(&mut text, part, bytes_max);
+        }
+        text
+    }
+
+    fn write_result(text: &mut String, task: &Task, bytes_max: usize) {
+        let quote = |text: &str| fenced(&excerpt(text, bytes_max));
         match output(task) {
             Some(said) => {
                 let _ = write!(text, ". Its result:\n\n{}", quote(said));
@@ -123,7 +149,6 @@ impl History {
         if let Some(reason) = last_rejection(task) {
             let _ = write!(text, "\nIt was rejected:\n\n{}", quote(reason));
         }
-        text
     }
 
     fn state(&self, task: &Task) -> String {
@@ -132,10 +157,17 @@ impl History {
             Some(_) if self.included.contains(&task.id()) => {
                 format!("{state}; its commits are in your worktree")
             }
+            None if self.included.contains(&task.id()) => {
+                format!("{state}; what it committed is in your worktree")
+            }
             Some(_) => format!("{state}; its commits are not in your worktree"),
             None => state.to_owned(),
         }
     }
+}
+
+fn is_stopped(task: &Task) -> bool {
+    *task.state() == TaskState::Held && task.ledger().started > 0
 }
 
 fn head_with_work(task: &Task) -> Option<&CommitId> {
@@ -179,6 +211,7 @@ mod tests {
                 task_id: None,
             },
             task: None,
+            parts: Vec::new(),
         };
         let messages = texts.iter().enumerate().map(message).collect();
         let past = PastConversation { messages, left_out };

@@ -89,6 +89,7 @@ impl Runner {
             Executed::Stopped => {
                 Span::current().record("outcome", "stopped");
                 self.context.projects.hand_over(task, attempt).await;
+                self.context.projects.keep_stopped(task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.context.tasks.apply(task.id(), expire, Actor::Baton).await {
                     Ok(_) => {}

@@ -7,6 +7,7 @@ use baton_core::task::{Purpose, Task};
 use crate::base::error::EngineError;
 use crate::git::{Repository, Worktrees};
 use crate::projects::Projects;
+use crate::tasks::conversation::PastMessage;
 
 impl Projects {
     /// Creates the branch of a task that continues unaccepted work. Any other task's branch is created with its first
@@ -73,7 +74,7 @@ impl Projects {
             return Ok(None);
         }
         let past = self.tasks.past_conversation(task).await?.messages;
-        let earlier: Vec<&Task> = past.iter().filter_map(|past| past.task.as_ref()).collect();
+        let earlier: Vec<&Task> = past.iter().flat_map(PastMessage::tasks).collect();
         let Some(base) = repository.tip(trunk).await? else { return Ok(None) };
         // Oldest first, so that a task without commits of its own is not taken for the one it started from.
         let (mut open, mut refused): (Vec<(TaskId, CommitId)>, Vec<&CommitId>) = (Vec::new(), Vec::new());
@@ -104,7 +105,7 @@ impl Projects {
         let earlier = self.tasks.past_conversation(task).await?.messages;
         let refused: Vec<&Task> = earlier
             .iter()
-            .filter_map(|past| past.task.as_ref())
+            .flat_map(PastMessage::tasks)
             .filter(|earlier| earlier.is_refused_work() && earlier.shows_work() && earlier.id() != task.id())
             .collect();
         if refused.is_empty() {

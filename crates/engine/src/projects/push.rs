@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::Task;
+use baton_core::task::state::TaskState;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{EngineError, FolderError};
@@ -127,6 +128,28 @@ impl Projects {
             Err(error) => return Err(error.into()),
         }
         self.push_vault(&worktrees, task.id(), attempt).await
+    }
+
+    /// Brings what a stopped attempt has to its task's branch, so that the task's conversation can go on from it. A worktree that
+    /// a person has taken over is theirs.
+    pub(crate) async fn keep_stopped(&self, task: &Task, attempt: AttemptId) {
+        if let Err(error) = self.try_keep_stopped(task, attempt).await {
+            (self.announce)(&format!("{attempt}: its work is not on its branch yet: {error}"));
+        }
+    }
+
+    async fn try_keep_stopped(&self, task: &Task, attempt: AttemptId) -> Result<(), EngineError> {
+        let stopped = self.tasks.task(task.id()).await?.value;
+        let is_held = *stopped.state() == TaskState::Held && stopped.ledger().taken.is_none();
+        if !is_held || stopped.ledger().resumes != Some(attempt) {
+            return Ok(());
+        }
+        let (worktrees, from) = self.repository(task).await?;
+        let place = self.stand(task, &worktrees, from).await?;
+        if let Some(checkout) = worktrees.open(attempt, place).await? {
+            worktrees.with_large_files(self.settings.large_file_bytes()).settle(&checkout).await?;
+        }
+        Ok(())
     }
 
     /// Pushes the snapshot of an attempt, now or later.

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use baton_core::base::id::TaskId;
+use baton_core::base::text::Role;
+use baton_core::phase::work::PhaseWork;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
+use baton_core::task::state::{ReplacedBy, TaskState};
 
 use crate::base::error::Result;
 use crate::tasks::service::TaskService;
@@ -19,6 +22,15 @@ const MESSAGES_PAGE: u32 = 100;
 pub struct PastMessage {
     pub message: Message,
     pub task: Option<Task>,
+    /// The tasks that replaced it: the subtasks of a loop's plan, or of a breakdown.
+    pub parts: Vec<Task>,
+}
+
+impl PastMessage {
+    /// The task, and those that replaced it.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.task.iter().chain(&self.parts)
+    }
 }
 
 /// The conversation before a message, oldest first.
@@ -30,21 +42,52 @@ pub struct PastConversation {
 }
 
 impl TaskService {
-    /// What came before the message that made the task. Empty for a task that no message made.
+    /// What came before the message that made the task, or the goal that a loop works on with it. Empty for a task that no
+    /// message made.
     pub async fn past_conversation(&self, task: &Task) -> Result<PastConversation> {
-        let Some(number) = self.message_of(task).await? else { return Ok(PastConversation::default()) };
+        let number = match self.message_of(task).await? {
+            Some(number) => Some(number),
+            None => match self.goal_of(task).await? {
+                Some(goal) => self.message_of(&goal).await?,
+                None => None,
+            },
+        };
+        let Some(number) = number else { return Ok(PastConversation::default()) };
         let session = &task.spec().session_id;
         let messages = self.store.last_messages(session, Some(number), PAST_MESSAGES_MAX).await?;
         let left_out = messages.first().map_or(0, |first| first.number.saturating_sub(1));
         let ids: Vec<TaskId> = messages.iter().filter_map(|message| message.task_id).collect();
         let found = self.store.tasks_by_ids(&ids).await?;
-        let tasks: BTreeMap<TaskId, Task> =
+        let mut tasks: BTreeMap<TaskId, Task> =
             found.into_iter().map(|stored| (stored.value.id(), stored.value)).collect();
+        let replaced: Vec<TaskId> = tasks.values().flat_map(replaced_by).copied().collect();
+        let parts = self.store.tasks_by_ids(&replaced).await?;
+        tasks.extend(parts.into_iter().map(|stored| (stored.value.id(), stored.value)));
         let with_task = |message: Message| {
             let task = message.task_id.and_then(|id| tasks.get(&id).cloned());
-            PastMessage { message, task }
+            let replaced = task.iter().flat_map(replaced_by);
+            let parts = replaced.filter_map(|id| tasks.get(id).cloned()).collect();
+            PastMessage { message, task, parts }
         };
         Ok(PastConversation { messages: messages.into_iter().map(with_task).collect(), left_out })
+    }
+
+    /// The task that a loop works on with this one: what it plans with it, or what it is a subtask of.
+    async fn goal_of(&self, task: &Task) -> Result<Option<Task>> {
+        let [plan, execute, _] = Role::loop_phases();
+        let (spec, mut goal) = (task.spec(), None);
+        if spec.role == execute {
+            goal = spec.planned_in;
+        } else if spec.role == plan
+            && let Some(stored) = self.store.phase_loop(&spec.session_id).await?
+            && let PhaseWork::Plan(work) = stored.value.work()
+        {
+            goal = work.subject().map(|subject| subject.id);
+        }
+        match goal {
+            Some(goal) => Ok(self.store.task(goal).await?.map(|stored| stored.value)),
+            None => Ok(None),
+        }
     }
 
     /// The number of the message that made the task: written with it, so both have the same time.
@@ -64,5 +107,13 @@ impl TaskService {
             }
             before = Some(first.number);
         }
+    }
+}
+
+/// The tasks that stand for a task that was replaced.
+fn replaced_by(task: &Task) -> &[TaskId] {
+    match task.state() {
+        TaskState::Recycled { replaced_by: ReplacedBy::Tasks(tasks) } => tasks,
+        _ => &[],
     }
 }

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::client::send;
 use super::test_server::TestServer;
 use super::websocket::Socket;
+use crate::looping::fixture::script;
+use crate::looping::stopping::{answer, start, titled};
 
 fn commit(file: &str, output: &str) -> Value {
     json!([
@@ -239,4 +241,103 @@ fn work_that_contains_cancelled_work_is_accepted_only_by_force() {
     let forced = server.post(&format!("/api/tasks/{second}/accept"), &json!({ "force": true }));
     assert_eq!(forced.status, 200, "{forced:?}");
     server.wait_for_queue(&second, "done");
+}
+
+#[test]
+fn a_message_after_a_stopped_task_knows_that_it_was_stopped_and_has_its_commits() {
+    let half = json!({ "when": "Start slowly", "steps": [
+        { "write": { "path": "half.txt", "text": "half\n" } },
+        { "commit": "Add half" },
+        "hang",
+    ] });
+    let mut all = scripts().as_array().unwrap().clone();
+    all.insert(0, half);
+    // What the later message asks for quotes the first one, so it comes first.
+    all.insert(0, json!({ "when": "# Go on", "steps": commit("more.txt", "More.") }));
+    let server = TestServer::new(&Value::Array(all)).start();
+    server.project();
+    let first = rest(&server, "s", "Start slowly");
+    server.wait_for_queue(&first, "claimed");
+    // The agent commits before it hangs.
+    let has_committed = || {
+        let view = server.task(&first);
+        let attempt = view["attempts"][0]["attempt"]["id"].as_str().unwrap_or_default().to_owned();
+        let worktree = server.folder.join(".agent/state/worktrees").join(attempt);
+        let log =
+            std::process::Command::new("git").args(["log", "--format=%s"]).current_dir(worktree).output();
+        log.is_ok_and(|log| String::from_utf8_lossy(&log.stdout).contains("Add half"))
+    };
+    let patience = std::time::Duration::from_mins(2);
+    crate::wait::until(patience, has_committed, || server.task(&first).to_string());
+    let stopped = server.command().args(["stop", &first]).output().unwrap();
+    assert!(stopped.status.success(), "{stopped:?}");
+    crate::wait::until(
+        patience,
+        || files(&server, &first).contains("half.txt"),
+        || server.task(&first).to_string(),
+    );
+    let next = rest(&server, "s", "Go on");
+    let done = server.wait_for_queue(&next, "provisional");
+    let told = prompts(&server, &done);
+    assert!(told.contains("begun, and stopped by a person before it was finished"), "{told}");
+    assert!(files(&server, &next).contains("half.txt"), "{told}");
+}
+
+#[test]
+fn a_loop_knows_its_conversation_and_the_conversation_its_loop() {
+    let mut all = vec![json!({ "when": "# Finish it up", "steps": commit("after.txt", "Seen.") })];
+    all.extend(script()["scripts"].as_array().unwrap().clone());
+    all.push(json!({ "when": "part", "steps": commit("part.txt", "Part done.") }));
+    all.push(json!({ "when": "Add the login", "steps": commit("login.txt", "Login added.") }));
+    let server = TestServer::new(&Value::Array(all)).start();
+    server.project();
+    let login = finished(&server, "mine", "Add the login");
+    let mut listener = start(&server, "The rest of it");
+    answer(&server, &mut listener, "Ready to execute?", "YES");
+    answer(&server, &mut listener, "Execute: First part?", "YES");
+    answer(&server, &mut listener, "Done: First part?", "NO");
+    let of = |title: &str| {
+        let id = titled(&server, title)["task_id"].as_str().unwrap().to_owned();
+        (id.clone(), prompts(&server, &server.task(&id)))
+    };
+    for title in ["Plan: The rest of it", "First part"] {
+        let (_, told) = of(title);
+        assert!(told.contains("Add the login") && told.contains("Login added."), "{title}: {told}");
+    }
+    let (first, _) = of("First part");
+    assert!(files(&server, &first).contains("login.txt"), "{login}");
+    let ended = send(&server.address, "DELETE", "/api/sessions/mine/recipe", &[], None);
+    assert_eq!(ended.status, 200, "{ended:?}");
+    let after = finished(&server, "mine", "Finish it up");
+    let told = prompts(&server, &server.task(&after));
+    assert!(told.contains("(First part)") && told.contains("Part done."), "{told}");
+    assert!(files(&server, &after).contains("part.txt"), "{told}");
+}
+
+#[test]
+fn a_task_that_does_not_converge_is_broken_down_by_hand_for_the_true_reason() {
+    let again = json!({ "when": "# Never done", "steps": [
+        { "append": { "path": "work.txt", "text": "x\n" } },
+        { "commit": "Go on" },
+        { "result": { "status": "INCOMPLETE", "output": "There is more to do." } },
+    ] });
+    let plan = json!({ "when": "# Re-Breakdown", "steps": [
+        { "plan": [{ "title": "One" }, { "title": "Two" }] },
+        { "result": { "status": "COMPLETE", "output": "Planned." } },
+    ] });
+    let server = TestServer::new(&json!([plan, again]));
+    let path = server.folder.join(".agent/baton.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("recycle = \"manual\"\n{settings}")).unwrap();
+    let server = server.start();
+    server.project();
+    let task = finished(&server, "s", "Never done");
+    let recycled = server.post(&format!("/api/tasks/{task}/recycle"), &json!({}));
+    assert_eq!(recycled.status, 200, "{recycled:?}");
+    let breakdown = server.read("/api/tasks?queue=breakdown")["tasks"][0]["task_id"].clone();
+    let breakdown = breakdown.as_str().unwrap_or_else(|| panic!("{recycled:?}")).to_owned();
+    server.post(&format!("/api/tasks/{breakdown}/release"), &json!({}));
+    let planned = server.wait_for_queue(&breakdown, "provisional");
+    let told = prompts(&server, &planned);
+    assert!(told.contains("This task does not converge") && told.contains("attempted 4 times"), "{told}");
 }
