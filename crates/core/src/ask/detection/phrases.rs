@@ -15,7 +15,7 @@ const ADDRESSED: [&str; 38] = [
 
 /// Requests for a decision or for information.
 #[rustfmt::skip]
-const REQUESTS: [&str; 74] = [
+const REQUESTS: &[&str] = &[
     "reply yes", "answer yes", "reply with yes", "type yes",
     "please confirm", "please choose", "please decide", "please clarify", "please advise", "please specify",
     "please tell me", "please let me know", "please answer", "please approve", "please pick", "please select",
@@ -30,15 +30,39 @@ const REQUESTS: [&str; 74] = [
     "dites-moi", "j'ai besoin de savoir", "merci de me préciser", "merci de me dire", "merci de m'indiquer", "veuillez indiquer",
     "bitte gib", "bitte geben", "bitte nenne", "bitte sag", "bitte bestätig", "bitte entscheid", "bitte wähl", "ich muss wissen", "sagen sie mir", "sag mir",
     "por favor, confirm", "por favor confirm", "necesito saber", "preciso saber",
+    "j'ai besoin de votre", "j'ai besoin de ton", "j'ai besoin d'une réponse", "j'ai besoin d'une décision",
+    "ich brauche deine", "ich brauche ihre", "ich benötige deine", "ich benötige ihre", "ich brauche eine entscheidung",
+    "ich brauche eine antwort", "per favore conferm", "per favore, conferm", "per favore indic", "per favore, indic",
+    "per favore scegli", "ho bisogno di sapere", "ho bisogno della tua", "ho bisogno della sua",
+    "пожалуйста, подтверд", "пожалуйста подтверд", "пожалуйста, уточн", "пожалуйста, укаж", "пожалуйста, выбер", "мне нужно знать",
+    "мне нужно ваше", "мне нужно твоё",
 ];
+
+/// What one is told at the end of an answer; whoever has nothing more to say need not reply.
+#[rustfmt::skip]
+const CLOSINGS: &[&str] = &[
+    "let me know if you need", "let me know if you have", "let me know if you'd like", "let me know if you would like",
+    "let me know if you want", "let me know if anything", "let me know if something", "let me know if there is anything",
+    "let me know if there's anything", "let me know if any ", "let me know should you", "let me know in case",
+    "wenn du fragen", "wenn sie fragen", "falls du fragen", "falls sie fragen", "falls noch fragen", "wenn du noch", "wenn sie noch",
+    "wenn etwas unklar", "falls etwas unklar", "bei fragen", "si vous avez des questions", "si tu as des questions", "si besoin",
+    "si tienes preguntas", "si tiene preguntas", "se hai domande", "se ha domande", "если есть вопросы", "если возникнут вопросы",
+    "ご不明", "不明な点", "何かあれば", "何かありましたら", "何かございましたら", "質問があれば", "質問がありましたら", "ご質問", "問題があれば",
+    "如有", "如果有", "如需", "궁금한", "있으면 알려", "있으시면 알려",
+];
+
+/// Even so it asks: the writer waits for this.
+const WAITED_FOR: [&str; 3] = ["if you want me to", "if you'd like me to", "if you would like me to"];
 
 /// The same in languages without spaces between words.
 #[rustfmt::skip]
-const REQUESTS_ANYWHERE: [&str; 23] = [
+const REQUESTS_ANYWHERE: &[&str] = &[
     "ことを確認してください", "ことをご確認ください", "で良いか確認",
     "教えてください", "教えて下さい", "指定してください", "選んでください", "選択してください", "知らせてください",
     "お知らせください", "決めてください", "か確認してください", "かご確認ください", "かを確認してください", "ご指示ください",
     "ご判断ください", "确认是否", "请确认", "请告诉我", "请选择", "알려 주세요", "알려주세요", "확인해 주세요",
+    "ご指示をお願い", "指示をお願い", "ご確認をお願い", "ご判断をお願い", "ご承認をお願い", "ご回答をお願い", "ご返答をお願い", "承認が必要です",
+    "ご承認が必要", "指示が必要です", "判断が必要です",
 ];
 
 /// How an answer to one's own question begins.
@@ -97,6 +121,19 @@ pub(super) fn begins_with_asking_word(sentence: &str) -> bool {
 }
 
 pub(super) fn requests(sentence: &str) -> bool {
+    let is_closing = CLOSINGS.iter().any(|closing| sentence.contains(closing));
+    if is_closing && !WAITED_FOR.iter().any(|offer| sentence.contains(offer)) {
+        return false;
+    }
+    // "Should I find more, I will say so" is a condition.
+    let is_condition = [", i ", ", i'll", ", we "].iter().any(|main| sentence.contains(main));
+    if INVERTED.iter().any(|order| sentence.starts_with(order)) && !is_condition {
+        return true;
+    }
+    // "Before I go on, tell me …": not what somebody else tells.
+    if sentence.starts_with("tell me ") || sentence.contains(", tell me ") {
+        return true;
+    }
     if begins_with_asking_word(sentence) && INVERTED.iter().any(|order| sentence.contains(order)) {
         return true;
     }

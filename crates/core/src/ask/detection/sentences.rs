@@ -39,7 +39,7 @@ pub(super) fn paragraphs(output: &str) -> Vec<Paragraph> {
         }
         is_faq |= (is_heading || !text.contains('\n')) && names_faq(&text);
         let code_free = without_inline_code(&text);
-        let unquoted = without_quotes(&code_free);
+        let unquoted = without_reported(&without_quotes(&code_free));
         // A text that is nothing but a quote is what its writer says.
         let is_all_quoted = unquoted.chars().all(|c| !c.is_alphanumeric());
         let prose = without_addresses(if is_all_quoted { &code_free } else { &unquoted });
@@ -136,6 +136,27 @@ fn without_quotes(text: &str) -> String {
     prose
 }
 
+/// Verbs before a colon after which a program is quoted, or a page: "The log says: …".
+#[rustfmt::skip]
+const REPORTING: [&str; 18] = [
+    "says", "said", "prints", "printed", "shows", "displays", "reads", "logs", "outputs", "reports", "contains",
+    "sagt", "zeigt", "meldet", "steht", "dit", "affiche", "dice",
+];
+
+/// Drops what a line reports of somebody else's words, and comments of code.
+fn without_reported(text: &str) -> String {
+    let line = |line: &str| {
+        let comment = line.match_indices("//").find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
+        let reported = line.match_indices(": ").find(|(at, _)| {
+            let word = line[..*at].trim_end().rsplit(|c: char| !c.is_alphanumeric()).next();
+            word.is_some_and(|word| REPORTING.contains(&word.to_lowercase().as_str()))
+        });
+        let end = [comment, reported].into_iter().flatten().map(|(at, _)| at).min();
+        end.map_or_else(|| line.to_owned(), |end| format!("{}{GAP}", &line[..end]))
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 fn without_addresses(text: &str) -> String {
     let is_address = |word: &str| word.contains("://") || word.starts_with("www.");
     let line = |line: &str| {
@@ -193,7 +214,7 @@ fn is_question_mark(so_far: &str, rest: &[char]) -> bool {
     if before.ends_with(|c: char| c.is_alphanumeric() || "_)]}'\"”’%*".contains(c)) {
         return true;
     }
-    let is_after_word = before.trim_end().ends_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_after_word = before.trim_end().ends_with(|c: char| c.is_alphanumeric() || "_)%»".contains(c));
     let is_single = before.len() + 1 == so_far.len() && before.ends_with([' ', '\u{a0}', '\u{202f}']);
     let next = rest.iter().find(|c| !c.is_whitespace());
     is_single && is_after_word && next.is_none_or(|c| c.is_uppercase() || *c == '_')
