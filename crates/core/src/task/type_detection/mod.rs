@@ -16,8 +16,8 @@ use courtesy::is_courtesy;
 use operations::{is_destructive, operates};
 use prohibition::without_prohibition;
 use words::{
-    ARTICLES, ASKING, ASKING_ANYWHERE, CHANGES, CHANGES_ANYWHERE, CHANGES_BEGIN, CONFIGURATION, LEADING,
-    LIGHT, NOUNS, REASONS, REPORTING, REPORTING_ANYWHERE, REVIEWED, TELLING,
+    ARTICLES, ASKING, ASKING_ANYWHERE, CHANGES, CHANGES_ANYWHERE, CHANGES_BEGIN, CONFIGURATION, GIVEN,
+    LEADING, LIGHT, NOUNS, REASONS, REPORTING, REPORTING_ANYWHERE, REVIEWED, SHOWN_AT, TELLING,
 };
 
 impl TaskType {
@@ -34,7 +34,7 @@ impl TaskType {
             return answer;
         }
         let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-        let asks_for_change = asks_for_change(&text, &words);
+        let asks_for_change = asks_for_change(&text, &words) || shows_to_users(&text, &words);
         let begins_with = |verbs: &[&str]| first_of(&words).is_some_and(|word| verbs.contains(&word));
         let is_question =
             text.trim_end().ends_with(['?', '？']) || begins_with(ASKING) || has(ASKING_ANYWHERE);
@@ -112,8 +112,29 @@ fn tells_of_change(word: &str) -> bool {
 
 /// "Tell me which version we use."
 fn tells(words: &[&str]) -> bool {
-    let asked = ["which", "what", "how", "why", "where", "whether", "if", "who", "when"];
-    matches!(words, ["tell", "me" | "us", word, ..] if asked.contains(word))
+    let words = &words[words.iter().position(|word| !LEADING.contains(word)).unwrap_or(0)..];
+    match words {
+        ["tell" | "show", "me" | "us", word, ..] => ASKED.contains(word),
+        ["give" | "send", "me" | "us", what, ..] => {
+            let rest = &words[2..];
+            GIVEN.contains(what)
+                || rest.get(1).is_some_and(|noun| ARTICLES.contains(what) && GIVEN.contains(noun))
+        }
+        _ => false,
+    }
+}
+
+/// Words after which something is told.
+const ASKED: &[&str] = &["which", "what", "how", "why", "where", "whether", "if", "who", "when"];
+
+/// "Show an error when the port is taken": the program is to do so, and not whoever is asked.
+fn shows_to_users(text: &str, words: &[&str]) -> bool {
+    let words = &words[words.iter().position(|word| !LEADING.contains(word)).unwrap_or(0)..];
+    let ["show" | "list" | "print" | "display", what, rest @ ..] = words else { return false };
+    let is_for_reader = ["me", "us"].contains(what) || ASKED.contains(what);
+    !is_for_reader
+        && !text.trim_end().ends_with(['?', '？'])
+        && rest.iter().any(|word| SHOWN_AT.contains(word))
 }
 
 /// The words that ask for a change. "The build" and "a fix" are nouns.

@@ -119,6 +119,13 @@ fn destroys(words: &[&str]) -> bool {
     let is_all = rest
         .iter()
         .any(|word| matches!(*word, "all" | "every" | "alle" | "toutes" | "tous" | "todos" | "todas"));
+    // "Delete all files", of nothing smaller than the repository.
+    let names_files = rest.first() == Some(&"everything") || (is_all && rest.contains(&"files"));
+    let is_whole = matches!(rest, ["everything"] | ["all", "files"] | ["all", "the", "files"])
+        || rest.last().is_some_and(|last| ["repository", "repo", "disk", "server", "machine"].contains(last));
+    if names_files && is_whole {
+        return true;
+    }
     rest.iter().enumerate().any(|(index, word)| {
         OUTSIDE.contains(word)
             || (is_all && WHOLE.contains(word))

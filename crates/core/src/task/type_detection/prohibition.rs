@@ -2,6 +2,8 @@
 //!
 //! Only what forbids every change counts. "Don't change the API" says what must stay as it is beside a change.
 
+use super::words::{REASONS, TELLING};
+
 /// What English forbids with "don't", "do not" and "never", and to what.
 const ENGLISH_VERBS: &[&str] = &["change", "modify", "edit", "touch", "alter", "fix", "write", "commit"];
 const EVERYTHING: &[&str] = &[
@@ -22,7 +24,10 @@ const EVERYTHING: &[&str] = &[
 #[rustfmt::skip]
 const PHRASES: &[&str] = &[
     "change nothing", "modify nothing", "edit nothing", "touch nothing", "fix nothing", "make no changes", "no changes please",
-    "no code changes", "without changing anything", "without changing the code", "without changing any code",
+    "no code changes", "without changing code", "without code changes", "without making changes", "without making any changes",
+    "without modifying code", "without editing code", "without touching code", "without touching the code",
+    "do not deploy", "don't deploy", "do not push", "don't push", "do not commit", "don't commit", "do not merge", "don't merge",
+    "do not run it", "don't run it", "do not delete anything", "don't delete anything", "without changing anything", "without changing the code", "without changing any code",
     "without modifying anything", "without editing anything", "without touching anything", "without any changes", "hands off the code",
     "ändere nichts", "ändern sie nichts", "nichts ändern", "verändere nichts", "nichts verändern", "fass nichts an", "fasse nichts an",
     "keine änderungen", "ohne etwas zu ändern", "ohne änderungen", "ändere den code nicht", "behebe nichts", "noch nichts ändern",
@@ -75,10 +80,8 @@ pub(super) fn without_prohibition(text: &str) -> Option<String> {
 }
 
 /// Words after which the sentence goes on about something else.
-const GOING_ON: &[&str] = &[
-    "and", "but", "just", "only", "yet", "please", "now", "here", "und", "nur", "mais", "et", "y", "pero",
-    "solo",
-];
+const GOING_ON: &[&str] =
+    &["and", "just", "only", "yet", "please", "now", "here", "und", "nur", "mais", "et", "y", "pero", "solo"];
 
 /// Whether nothing is said of what exactly must not change: "the code style", "anything in the tests", "anything else".
 fn stands_alone(before: &str, after: &str) -> bool {
@@ -89,6 +92,14 @@ fn stands_alone(before: &str, after: &str) -> bool {
     let word: String = after.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
     match next {
         Some(c) if c.is_alphanumeric() => false,
+        // "Nothing but the port" is a change; "nothing but tell me why" is none.
+        Some(c) if c.is_whitespace() && word == "but" => {
+            let rest = after.trim_start()[word.len()..].trim_start();
+            let next: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+            GOING_ON.contains(&next.as_str())
+                || TELLING.contains(&next.as_str())
+                || REASONS.contains(&next.as_str())
+        }
         Some(c) if c.is_whitespace() && c != '\n' => word.is_empty() || GOING_ON.contains(&word.as_str()),
         Some(_) | None => true,
     }

@@ -147,4 +147,22 @@ pub(super) const NOUNS: &[&str] = &[
 ];
 
 /// Words before a noun.
-pub(super) const ARTICLES: &[&str] = &["the", "a", "an", "this", "that", "our", "my", "last"];
+#[rustfmt::skip]
+pub(super) const ARTICLES: &[&str] = &[
+    "the", "a", "an", "this", "that", "our", "my", "last", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "le", "la",
+    "les", "un", "une", "el", "los", "il", "lo",
+];
+
+/// Where a program shows something to its users, and when: a request to show it there is one to change the program.
+#[rustfmt::skip]
+pub(super) const SHOWN_AT: &[&str] = &[
+    "page", "pages", "screen", "button", "dialog", "menu", "dashboard", "sidebar", "footer", "header", "form", "toolbar", "navbar",
+    "popup", "tooltip", "banner", "when", "whenever", "if", "while", "after", "instead",
+];
+
+/// What one can be given in words.
+#[rustfmt::skip]
+pub(super) const GIVEN: &[&str] = &[
+    "overview", "list", "explanation", "description", "idea", "status", "details", "rundown", "outline", "understanding", "example",
+    "summary", "answer", "reason", "reasons", "hint",
+];
