@@ -92,9 +92,9 @@ pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
             let options = worker::with_namespace(options).await?;
             with_context(&options, async |context| worker::run(context, arguments).await).await
         }),
-        CliCommand::Loop(arguments) => {
-            block_on_pool(with_context(options, async |context| loop_command::run(context, arguments).await))
-        }
+        CliCommand::Loop(arguments) => block_on_pool(with_context(options, async |context| {
+            Box::pin(loop_command::run(context, arguments)).await
+        })),
         CliCommand::Chat(arguments) => {
             block_on_pool(with_api(options, async |api| chat::run(api, arguments).await))
         }

@@ -109,7 +109,7 @@ impl Runs {
         }
         change = change.put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
         stamp(&mut change, events, now, actor);
-        Ok((run, change))
+        Ok((run, change.and(self.held_queue(&open.value, actor).await?)))
     }
 
     /// I22: stops whatever works on the task or would, and holds it. A running agent's attempt is settled with what it
@@ -125,7 +125,8 @@ impl Runs {
                 let leaving = leaving.stopped_for(why.clone());
                 let mut change = Change::new();
                 change.effects.push(Effect::StopAgent { attempt: attempt.id });
-                Ok(change.put(Record::Run(Box::new(leaving)), WriteGuard::Version(open.version)))
+                let change = change.put(Record::Run(Box::new(leaving)), WriteGuard::Version(open.version));
+                Ok(change.and(self.held_queue(&open.value, actor).await?))
             }
             _ => self.held(&task, why, actor).await,
         }
@@ -136,10 +137,7 @@ impl Runs {
         if !goes_on(task.value.state()) || task.value.is_breakdown() {
             return Ok(Change::new());
         }
-        let actor = match actor {
-            Actor::Human { .. } | Actor::Policy { .. } => actor.clone(),
-            Actor::Agent { .. } | Actor::Baton => Actor::policy("the loop"),
-        };
+        let actor = person_or_policy(actor);
         let hold = Command::Hold { reason: why.clone() };
         let transition = task.value.apply(hold, &self.tasks.context(actor).await?)?;
         Ok(Change::transition(task.version, transition))
@@ -160,6 +158,7 @@ impl Runs {
         if goes_on(&state) {
             return Ok(());
         }
+        let is_cancelled = matches!(state, TaskState::Cancelled { .. });
         let (reason, error) = if let TaskState::Failed { error, .. } = state {
             (ExitReason::error(), Some(error))
         } else {
@@ -174,9 +173,20 @@ impl Runs {
             change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         stamp(&mut change, events, now, &Actor::Baton);
+        if is_cancelled {
+            change = change.and(self.held_queue(&open.value, &Actor::Baton).await?);
+        }
         // One that moved meanwhile is looked at again after the next change.
         self.tasks.store.commit(change).await?;
         Ok(())
+    }
+}
+
+/// Who holds or releases a task: only people and policies do.
+pub(crate) fn person_or_policy(actor: &Actor) -> Actor {
+    match actor {
+        Actor::Human { .. } | Actor::Policy { .. } => actor.clone(),
+        Actor::Agent { .. } | Actor::Baton => Actor::policy("the loop"),
     }
 }
 

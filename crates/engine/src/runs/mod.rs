@@ -128,8 +128,11 @@ impl Runs {
         let project = start.project.or(session.project_id).or(home);
         let said_before = session.message_count;
         let bound = self.next_task(start.recipe, start.session, project).await?;
+        let (left, released) = self.released_for(start, project).await?;
         let (task, mut change) = if let Some(ready) = bound {
             (ready.value.id(), hold(ready))
+        } else if let Some(left) = left {
+            (left, Change::new())
         } else {
             let asker = start.actor.person();
             self.carrier(start.recipe, start.session, project, start.message, asker, now)
@@ -150,10 +153,28 @@ impl Runs {
         }
         change = change
             .put(Record::Session(session), guard)
-            .put(Record::Run(Box::new(run.clone())), WriteGuard::New);
+            .put(Record::Run(Box::new(run.clone())), WriteGuard::New)
+            .and(released);
         events.extend(started(&run, start.recipe));
         stamp(&mut change, events, now, start.actor);
         Ok((run, change))
+    }
+
+    /// What an earlier run of the same queue left, where the recipe works through one.
+    async fn released_for(
+        &self,
+        start: &Start<'_>,
+        project: Option<ProjectId>,
+    ) -> Result<(Option<TaskId>, Change)> {
+        if !start.recipe.works_through_queue() {
+            return Ok((None, Change::new()));
+        }
+        let queue = OwnedQueue {
+            session: start.session.clone(),
+            recipe: start.recipe.id().clone(),
+            projects: self.tasks.scope_of(project).await?,
+        };
+        self.released_queue(&queue, start.actor).await
     }
 
     /// The session as it is, or a new one, and what has to be said about that.
@@ -199,6 +220,18 @@ impl Runs {
             let found = ready.into_iter().find(|stored| fits(&stored.value));
             if found.is_some() || are_all {
                 return Ok(found);
+            }
+            limit = limit.saturating_mul(READY_FURTHER);
+        }
+    }
+
+    /// Every ready task.
+    pub(crate) async fn all_ready(&self) -> Result<Vec<Versioned<Task>>> {
+        let mut limit = READY_PAGE;
+        loop {
+            let ready = self.tasks.store.ready(limit).await?;
+            if u32::try_from(ready.len()).is_ok_and(|count| count < limit) {
+                return Ok(ready);
             }
             limit = limit.saturating_mul(READY_FURTHER);
         }

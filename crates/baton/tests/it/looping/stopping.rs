@@ -303,3 +303,45 @@ fn i22_a_new_loop_leaves_what_a_person_holds() {
     assert_eq!(exited["reason"], "no-tasks-available", "{exited}");
     assert_eq!(titled(&server, "Not this one")["held_because"], "Next week");
 }
+
+/// Two ready tasks and a run that works through them, the first at work.
+fn working_through() -> (TestServer, [String; 2]) {
+    let hangs = json!({ "when": "First", "steps": ["hang"] });
+    let server = TestServer::new(&json!([hangs]));
+    let add = |title: &str| {
+        let added = server.command().args(["--json", "task", "add", title]).output().unwrap();
+        let added: Value = serde_json::from_slice(&added.stdout).unwrap();
+        added["task_id"].as_str().unwrap().to_owned()
+    };
+    let tasks = [add("First"), add("Second")];
+    let start = ["recipe", "start", "implement-and-review-all", "--session", "mine"];
+    let started = server.command().args(start).output().unwrap();
+    assert!(started.status.success(), "{started:?}");
+    let server = server.start();
+    server.wait_for_queue(&tasks[0], "claimed");
+    (server, tasks)
+}
+
+#[test]
+fn i22_stopping_a_run_that_owns_the_queue_starts_nothing_else_of_it() {
+    for how in ["hold", "cancel", "exit"] {
+        let (server, [first, second]) = working_through();
+        match how {
+            "exit" => stop(&server),
+            verb => {
+                let stopped = server.post(&format!("/api/tasks/{first}/{verb}"), &json!({}));
+                assert_eq!(stopped.status, 200, "{stopped:?}");
+            }
+        }
+        let why = || server.task(&second)["held_because"].clone();
+        let is_held = || why() == "the run that was to take it was stopped by you";
+        crate::wait::until(Duration::from_mins(2), is_held, || format!("{how}: {}", why()));
+        assert_eq!(server.task(&second)["attempts"], json!([]), "{how}");
+        // A run that is started again takes it up.
+        let body = json!({ "recipe_id": "implement-and-review-all" });
+        let again = || server.post("/api/sessions/again/recipe", &body).status == 201;
+        crate::wait::until(Duration::from_mins(2), again, || how.to_owned());
+        let has_begun = || server.task(&second)["attempts"].as_array().unwrap().len() == 1;
+        crate::wait::until(Duration::from_mins(2), has_begun, || format!("{how}: {}", server.task(&second)));
+    }
+}

@@ -114,6 +114,9 @@ impl Loops {
                 if next.phase() == Phase::Hub {
                     let reason = run.as_ref().map(|open| end_of(&open.value, &recipe)).transpose()?;
                     let reason = reason.unwrap_or_else(ExitReason::user_requested);
+                    if let Some(open) = &run {
+                        change = change.and(self.runs.held_queue(&open.value, given.actor).await?);
+                    }
                     let (ended, told) = over(run, &next, reason, None, now)?;
                     change = change.and(ended);
                     events.extend(told);

@@ -71,6 +71,12 @@ impl Loops {
         let so_far = stored.value.work().results();
         let handed = stored.value.leave(so_far.as_ref(), decision_for(&reason))?;
         let run = self.run_of_loop(session).await?;
+        // I22: the rest of the queue does not start because somebody stops, or does not answer.
+        let is_stopped = reason == ExitReason::user_requested() || reason == ExitReason::unanswered();
+        let queue = match run.as_ref().filter(|_| is_stopped) {
+            Some(open) => self.runs.held_queue(&open.value, actor).await?,
+            None => Change::new(),
+        };
         let (mut change, mut events) = over(run, &handed.next, reason.clone(), error.clone(), now)?;
         change = put(&handed.next, Some(stored.version)).and(change);
         match (answer, stored.value.pending()) {
@@ -85,7 +91,7 @@ impl Loops {
             (None, None) => {}
         }
         let why = hold_reason(&reason, error.as_ref())?;
-        change = change.and(self.hold_work(&stored.value, &why, actor).await?);
+        change = change.and(self.hold_work(&stored.value, &why, actor).await?).and(queue);
         events.push(handed_off(&handed));
         stamp(&mut change, events, now, actor);
         Ok((handed.next, change))

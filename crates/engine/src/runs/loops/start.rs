@@ -99,6 +99,9 @@ impl Loops {
         if start.at == PhaseStart::Plan && start.message.is_none() {
             // Started on the queue. With a goal it owns what it plans and discovers, and nothing else.
             run = run.own_queue(self.scope(projects).await?);
+            if let Some(queue) = run.owned_queue() {
+                change = change.and(self.runs.released_queue(&queue, actor).await?.1);
+            }
         }
         let run = entered(run, recipe, start.at)?;
         events.push(handed_off(&handed));
