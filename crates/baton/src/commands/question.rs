@@ -10,6 +10,7 @@ use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::words::{pluralize, shell_word};
+use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::EventBody;
 use baton_core::task::state::QueueName;
 use baton_engine::asking::Asked;
@@ -254,9 +255,14 @@ async fn one(api: &Api, question: QuestionId, text: &str) -> Result<String, CliE
 pub(crate) async fn status_after(api: &Api, task: TaskId, queue: QueueName) -> Result<String, CliError> {
     let view = api.task(task).await?;
     let is_stopping = view.run.as_ref().is_some_and(|run| run.state == RunStateName::Leaving);
+    let reason = view.run.as_ref().and_then(|run| run.reason.as_ref());
+    let is_stopped = reason.is_none_or(|reason| *reason == ExitReason::user_requested());
     Ok(match (queue, api.is_served()) {
         (QueueName::Incoming, _) if view.summary.held_because.is_some() => {
             format!("is held until you release it: baton task release {task}")
+        }
+        (QueueName::Incoming, _) if is_stopping && !is_stopped => {
+            "ends; its work is kept for review".to_owned()
         }
         (QueueName::Incoming, _) if is_stopping => "stops; what is done so far is kept for review".to_owned(),
         (QueueName::Incoming, true) => "continues".to_owned(),

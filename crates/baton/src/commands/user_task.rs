@@ -29,6 +29,7 @@ impl UserTaskCall {
     fn open(options: &GlobalOptions) -> Result<Self, CliError> {
         let (options, attempt) = find_caller(options)?;
         let (place, settings) = context::find(&options)?;
+        context::refuse_bare(&place)?;
         let mut site = Site::of_person(&place.root);
         if options.root.is_some() {
             // Called for another repository, as an agent in its worktree does: run where the caller is. An agent that has gone
@@ -113,7 +114,9 @@ pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliEr
     if list.tasks.is_empty() {
         return Ok(format!("No user tasks: {}\n", list.message));
     }
-    let rows: Vec<[String; 2]> = list.tasks.into_iter().map(|task| [task.name, task.description]).collect();
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rows: Vec<[String; 2]> =
+        list.tasks.into_iter().map(|task| [task.name, one_line(&task.description)]).collect();
     Ok(output::table(["NAME", "DESCRIPTION"], &rows))
 }
 

@@ -60,15 +60,24 @@ pub(crate) fn find(options: &GlobalOptions) -> Result<(StateLocation, Settings),
     Ok((place, settings))
 }
 
+/// A bare repository has no files that anything could be done with.
+pub(crate) fn refuse_bare(place: &StateLocation) -> Result<(), CliError> {
+    let root = place.root.display();
+    match place.kind() {
+        FolderKind::Bare => Err(CliError::refused(
+            format!("{root} is a bare repository, without files to work on"),
+            format!("clone it and run baton in the clone: git clone {root}"),
+        )),
+        FolderKind::Checkout | FolderKind::Deleted | FolderKind::Plain => Ok(()),
+    }
+}
+
 /// A store belongs to a repository, unless the person names a folder for it or it is on a server.
 fn refuse_outside_repository(place: &StateLocation) -> Result<(), CliError> {
     let root = place.root.display();
     match place.kind() {
         FolderKind::Checkout => Ok(()),
-        FolderKind::Bare => Err(CliError::refused(
-            format!("{root} is a bare repository, without files to work on"),
-            format!("clone it and run baton in the clone: git clone {root}"),
-        )),
+        FolderKind::Bare => refuse_bare(place),
         FolderKind::Deleted | FolderKind::Plain
             if place.has_own_state_dir() || place.store != StoreAddress::File =>
         {

@@ -95,7 +95,9 @@ impl QuestionDraft {
     /// The question with what the agent wrote last, so that it can be decided without looking elsewhere.
     pub fn quoting(mut self, words: &str) -> Self {
         let words = words.trim();
-        if words.is_empty() {
+        // The line by which it reports its outcome says nothing to a person.
+        let is_report = words.lines().count() == 1 && words.starts_with('{') && words.contains("\"outcome\"");
+        if words.is_empty() || is_report {
             return self;
         }
         let cut = words.char_indices().rev().nth(QUOTED_CHARS_MAX).map_or(0, |(at, c)| at + c.len_utf8());

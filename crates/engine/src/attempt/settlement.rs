@@ -31,10 +31,9 @@ impl Exit<'_> {
 
     fn result(&self, task: &Task, shows_work: bool) -> AttemptResult {
         match self.reason.category() {
-            ExitCategory::Error => AttemptResult::Error {
-                cause: ErrorCause::Own,
-                message: format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned(),
-            },
+            ExitCategory::Error => {
+                AttemptResult::Error { cause: ErrorCause::Own, message: self.error_message() }
+            }
             ExitCategory::Guardrail => Self::asks_person(&format!(
                 "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
                  recipe begins again with it. NO holds the task until you release it. To give it up instead, cancel it: baton \
@@ -45,6 +44,14 @@ impl Exit<'_> {
             )),
             ExitCategory::Completed => self.completed(task, shows_work),
         }
+    }
+
+    /// An agent's own error says more than that there was one.
+    fn error_message(&self) -> String {
+        if *self.reason == ExitReason::error() && !self.text.trim().is_empty() {
+            return self.text.trim().to_owned();
+        }
+        format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned()
     }
 
     fn completed(&self, task: &Task, shows_work: bool) -> AttemptResult {

@@ -272,10 +272,16 @@ async fn dead_dependencies(
     Ok(dead.collect())
 }
 
+/// An agent's error may have many lines; the log has them as they are.
+fn one_line(error: &NonBlank) -> String {
+    let lines = error.as_str().lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("; ")
+}
+
 fn failed(task: &Task) -> Standstill {
     let id = task.id();
     let message = match task.state() {
-        TaskState::Failed { error, .. } => format!("{id} failed: {error}"),
+        TaskState::Failed { error, .. } => format!("{id} failed: {}", one_line(error)),
         _ => format!("{id} failed"),
     };
     let commands = vec![

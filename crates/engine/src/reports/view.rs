@@ -227,7 +227,7 @@ fn reason_held(task: &Task) -> Option<NonBlank> {
         return None;
     }
     let why = task.ledger().held_because.clone();
-    why.or_else(|| NonBlank::new("the loop has not started it").ok())
+    why.or_else(|| NonBlank::new("you left it out in the loop, or the loop has not come to it").ok())
 }
 
 impl TaskView {

@@ -13,7 +13,7 @@ use std::path::Path;
 use baton_core::base::id::{AttemptId, InvalidId, SessionId, TaskId};
 use baton_core::base::text::{InvalidName, RecipeId, nearest};
 use baton_core::base::words::pluralize;
-use baton_core::task::state::QueueName;
+use baton_core::task::state::{QueueName, ReplacedBy, TaskState};
 use baton_engine::reports::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
@@ -126,7 +126,22 @@ async fn show(api: &Api, task: &str, has_checks: bool) -> Result<String, CliErro
         return output::json(&view);
     }
     let printed = if has_checks { check_output::render(&view) } else { String::new() };
-    Ok(render(&view) + &printed)
+    Ok(render(&view) + &cancelled_plan(api, &view).await? + &printed)
+}
+
+/// What to do about a recycled task that nobody plans any more.
+async fn cancelled_plan(api: &Api, view: &TaskView) -> Result<String, CliError> {
+    let TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } = &view.state else {
+        return Ok(String::new());
+    };
+    if api.task(*plan).await?.summary.queue != QueueName::Rejected {
+        return Ok(String::new());
+    }
+    let id = view.summary.task_id;
+    Ok(format!(
+        "{plan} was cancelled, so nobody plans them. Plan it after all: baton task retry {plan}; or give it up: baton task \
+         cancel {id}\n"
+    ))
 }
 
 async fn add(api: &Api, new: &Value, starts: &str) -> Result<String, CliError> {

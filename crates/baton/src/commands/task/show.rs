@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use baton_core::base::task_type::Deliverable;
 use baton_core::base::words::pluralize;
 use baton_core::task::attempt::{AttemptResult, Evidence};
 use baton_core::task::environment::AttemptEnvironment;
@@ -94,14 +95,7 @@ pub(crate) fn render(view: &TaskView) -> String {
             let _ = writeln!(text, "  {}\n    baton task edit {id} --not-after {}", edge.reason, edge.on);
         }
     }
-    if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
-        let _ = writeln!(text, "\nReported: {}", reported.result.kind().as_str().replace('_', " "));
-        // The only place that shows why an agent did not start.
-        if let AttemptResult::Error { message, .. } = &reported.result {
-            let _ = writeln!(text, "{}", message.trim_end());
-        }
-        text.push_str(&render_verified(verified, view.standing.as_ref()));
-    }
+    text.push_str(&render_result(view));
     if let Some(note) = view.notes.last() {
         text.push_str(&render_note(note, &view.state));
     }
@@ -112,6 +106,29 @@ pub(crate) fn render(view: &TaskView) -> String {
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}
+
+/// What the last attempt reported, and what Baton measured of it.
+fn render_result(view: &TaskView) -> String {
+    let (Some(reported), Some(verified)) = (&view.reported, &view.verified) else { return String::new() };
+    let summary = &view.summary;
+    let mut text = String::new();
+    let _ = writeln!(text, "\nReported: {}", reported.result.kind().as_str().replace('_', " "));
+    // The only place that shows why an agent did not start.
+    if let AttemptResult::Error { message, .. } = &reported.result {
+        let _ = writeln!(text, "{}", message.trim_end());
+    }
+    text.push_str(&render_verified(verified, view.standing.as_ref()));
+    let is_answer = summary.task_type.deliverable() == Deliverable::Output;
+    if is_answer && verified.shows_work() && matches!(view.state, TaskState::Done { .. }) {
+        let id = summary.task_id;
+        let _ = writeln!(
+            text,
+            "Its changes are not merged: a task of this type is done with its answer. They are on baton/{id}. Look at \
+             them: baton task diff {id}; take them: git merge baton/{id}"
+        );
     }
     text
 }
@@ -171,8 +188,16 @@ fn render_environment(environment: &AttemptEnvironment) -> String {
 
 /// What Baton measured, where, and how the checks ended.
 fn render_verified(verified: &Evidence, standing: Option<&WorkStanding>) -> String {
-    let commits = pluralize(u64::from(verified.commits), "commit");
-    let mut text = format!("Verified: {commits}, {} of {} turns\n", verified.turns, verified.turns_max);
+    let mut text = format!("Verified: {}", pluralize(u64::from(verified.commits), "commit"));
+    if verified.uncommitted_changes {
+        let files = pluralize(u64::from(verified.files_changed), "file");
+        let _ =
+            write!(text, " of the agent's; what it left uncommitted was committed by Baton ({files} in all)");
+    }
+    if verified.turns_max > 0 {
+        let _ = write!(text, ", {} of {} turns", verified.turns, verified.turns_max);
+    }
+    text.push('\n');
     if let (Some(head), Some(base)) = (&verified.head, &verified.base) {
         let moved = standing.and_then(WorkStanding::moved).map(|moved| format!("; {moved}"));
         let (head, base) = (short(head.as_str()), short(base.as_str()));
@@ -211,7 +236,11 @@ fn render_note(note: &TaskNote, state: &TaskState) -> String {
             let output = if output.is_empty() { ".".to_owned() } else { format!(":\n{output}") };
             format!("\nNot accepted: {reason}{output}\n")
         }
-        TaskNote::Requeued { reason, .. } => format!("\nTried again: {reason}.\n"),
+        TaskNote::Requeued { reason, .. } => {
+            let is_over = matches!(state, TaskState::Held | TaskState::Cancelled { .. });
+            let word = if is_over { "Ended before" } else { "Tried again" };
+            format!("\n{word}: {reason}.\n")
+        }
     }
 }
 
@@ -245,7 +274,7 @@ fn next_step(view: &TaskView) -> Option<String> {
             Some(format!("Accepted; it lands when the checks have passed: baton landing, baton accept {id}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } => {
-            Some(format!("It is to be replaced by smaller tasks; {plan} plans them: baton task show {plan}"))
+            Some(format!("It is to be replaced by smaller tasks, planned in {plan}: baton task show {plan}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
             let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();

@@ -25,4 +25,5 @@ mod sockets;
 mod standing_still;
 mod streams;
 pub mod test_server;
+mod told_truly;
 pub mod websocket;

@@ -280,8 +280,11 @@ impl Run {
         run.state = RunState::Working;
         let Some(outcome) = outcome else { return Ok(run.stay(recipe)) };
         let transition = step.transition(outcome).ok_or_else(|| self.step_changed())?;
-        if answer == GateAnswer::Yes && run.leads_back(recipe, transition) {
+        let leads_back = run.leads_back(recipe, transition);
+        if leads_back {
             run.iteration = run.iteration.saturating_add(1);
+        }
+        if answer == GateAnswer::Yes && leads_back {
             run.visits.clear();
             run.earlier_steps = run.step_count();
             run.total_steps = 0;

@@ -150,11 +150,16 @@ async fn chat(
     let taken = MessageDelivery::new(app.tasks()).post(Some(&project), &posting, app.sender()).await?;
     // Always the first status of a new task, so that a repeated request gets the same response. A receiver is at work.
     let status = if taken.delivered.is_some() { TaskStatus::Running } else { TaskStatus::Queued };
+    // A message that another task got says nothing about the type of that task.
+    let task_type = match taken.task.filter(|_| taken.delivered.is_some()) {
+        Some(receiver) => app.tasks().task(receiver).await?.value.spec().task_type,
+        None => posting.task_type(),
+    };
     let answer = ChatAnswer {
         task_id: taken.task,
         task_group_id: taken.session.clone(),
         session_id: taken.session,
-        task_type: posting.task_type(),
+        task_type,
         status,
         delivered_to: taken.delivered.map(MessageReceiver::from),
     };

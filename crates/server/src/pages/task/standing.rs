@@ -1,6 +1,7 @@
 //! What a person should know about a task's state beyond its name, and what the next attempt is told.
 
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::task_type::Deliverable;
 use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::ledger::TaskNote;
@@ -42,10 +43,18 @@ pub(super) fn standing(seen: &TaskPage, questions: &[QuestionRecord], events: &[
             | TaskState::Claimed { .. }
             | TaskState::NeedsContinuation { .. }
             | TaskState::AwaitingResponse { .. }
-            | TaskState::Blocked { .. }
-            | TaskState::Done { .. } => {},
+            | TaskState::Blocked { .. } => {},
+            TaskState::Done { .. } => @if has_unmerged_changes(seen) {
+                div.notice { p { "Its changes are not merged: a task of this type is done with its answer. They are on the branch " code { "baton/" (seen.task.id()) } "; take them with " code { "git merge baton/" (seen.task.id()) } "." } }
+            },
         }
     }
+}
+
+/// A task whose answer is its result, and whose agent changed files all the same.
+fn has_unmerged_changes(seen: &TaskPage) -> bool {
+    let is_answer = seen.task.spec().task_type.deliverable() == Deliverable::Output;
+    is_answer && seen.task.shows_work()
 }
 
 /// Why it was split, the last time it was.

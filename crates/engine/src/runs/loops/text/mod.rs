@@ -13,6 +13,7 @@ use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
 use baton_core::phase::work::{ExecuteWork, PHASE_TRIES_MAX, PlanWork, ReviewWork, SKIP};
 use baton_core::task::Task;
+use baton_core::task::attempt::AttemptResult;
 use baton_core::task::state::{ReviewMark, TaskState};
 
 use crate::base::fenced::fenced;
@@ -97,8 +98,13 @@ pub(crate) fn is_mergeable(task: &Task) -> bool {
 }
 
 fn how_it_went(task: &Task) -> String {
+    let last = task.ledger().last_end.as_ref().map(|end| &end.reported.result);
     let mut text = match &task.ledger().held_because {
         Some(why) => format!("Its agent was stopped before it was through ({why})."),
+        None if matches!(last, Some(AttemptResult::Stopped { .. })) => {
+            let queue = task.state().queue().as_str();
+            format!("Its agent was stopped before it was through; what it has is in {queue}.")
+        }
         None => format!("Its agent is through, and the task is in {}.", task.state().queue().as_str()),
     };
     if let Some(end) = &task.ledger().last_end {
