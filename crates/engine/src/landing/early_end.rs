@@ -22,30 +22,34 @@ use crate::projects::landing_rules::LandingRules;
 use crate::settings::SettingsError;
 
 impl Lander {
-    /// Sends back what contains commits that the person has withdrawn: they would land with it. True if anything was. What rests on
-    /// such work stays until that has landed, and is put on it then.
+    /// Sends back what contains commits that the person has withdrawn: they would land with it. What rests on work that still waits
+    /// stays until that has landed, and is put on it then. Returns what stays; None if something left the lane.
     pub(crate) async fn send_back_withdrawn(
         &self,
         lane: &Lane,
         worktrees: &Worktrees,
         waiting: &[Task],
-    ) -> Result<bool, EngineError> {
+    ) -> Result<Option<BTreeSet<TaskId>>, EngineError> {
         let project = lane.project.as_ref();
         let mut found = withdrawn::find(&self.projects, worktrees, project, waiting).await?;
+        let mut staying = BTreeSet::new();
         if found.is_empty() {
-            return Ok(false);
+            return Ok(Some(staying));
         }
         let trunk = self.projects.trunk(worktrees, project).await?;
         let onto = trunk.map_or_else(|| lane.key.branch.clone(), |trunk| trunk.branch);
-        let all: BTreeSet<TaskId> = found.keys().copied().collect();
+        let ids: BTreeSet<TaskId> = waiting.iter().map(Task::id).collect();
+        let mut has_left = false;
         for task in waiting {
-            if task.ledger().rests_on.iter().any(|on| all.contains(on)) {
+            let Some(WithdrawnCommits { after: base, commits }) = found.remove(&task.id()) else { continue };
+            if task.ledger().rests_on.iter().any(|on| ids.contains(on)) {
+                staying.insert(task.id());
                 continue;
             }
-            let Some(WithdrawnCommits { after: base, commits }) = found.remove(&task.id()) else { continue };
             self.send_back(task, NotLanded::StartWithdrawn { onto: onto.clone(), base, commits }).await?;
+            has_left = true;
         }
-        Ok(true)
+        Ok((!has_left).then_some(staying))
     }
 
     /// What needs no check. True if the lane has to be looked at again.

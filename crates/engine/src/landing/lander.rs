@@ -177,14 +177,13 @@ impl Lander {
     async fn work_through(&self, lane: &Lane) -> Result<(), EngineError> {
         let mut round = LaneRound { looks_again: self.board.take_look(&lane.key), ..LaneRound::default() };
         loop {
-            let waiting = lanes::waiting(&self.projects, &lane.key).await?;
+            let mut waiting = lanes::waiting(&self.projects, &lane.key).await?;
             if waiting.is_empty() {
                 return Ok(());
             }
             let worktrees = self.open(&waiting).await?;
-            if self.send_back_withdrawn(lane, &worktrees, &waiting).await? {
-                continue;
-            }
+            let Some(staying) = self.send_back_withdrawn(lane, &worktrees, &waiting).await? else { continue };
+            waiting.retain(|task| !staying.contains(&task.id()));
             let tip = worktrees.repository().tip_of_existing(&lane.key.branch).await?;
             let at_tip = BranchTip { branch: lane.key.branch.clone(), commit: tip.clone() };
             let LaneGround { lander, ground, tasks: mut waiting } =

@@ -123,8 +123,10 @@ fn i18_every_task_of_a_chain_leaves_a_replaced_commit_out_and_nobody_decides() {
     for task in [&first, &second, &third] {
         assert_eq!(repo.attempts(task).len(), 2, "sent back once: {task}");
     }
-    let landed = files(&repo, "baton/next");
+    let (landed, log) = (files(&repo, "baton/next"), repo.git(&["log", "--format=%s", "baton/next"]));
     for file in ["a.txt", "b.txt", "c.txt", "fine.txt"] {
+        let of_it = log.lines().filter(|subject| subject.starts_with(&format!("Add {file}")));
+        assert_eq!(of_it.count(), 1, "each is put on the one before, not on a copy of it: {log}");
         assert!(landed.contains(&file.to_owned()), "{landed:?}");
     }
     assert!(!landed.contains(&"broken".to_owned()), "{landed:?}");
