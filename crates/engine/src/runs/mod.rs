@@ -127,8 +127,12 @@ impl Runs {
             self.opened(start.session, start.project.or(home), now).await?;
         let project = start.project.or(session.project_id).or(home);
         let said_before = session.message_count;
-        let bound = self.next_task(start.recipe, start.session, project).await?;
         let (left, released) = self.released_for(start, project).await?;
+        // A message says what to do; only without one the queue does.
+        let (bound, left) = match start.message {
+            Some(_) => (None, None),
+            None => (self.next_task(start.recipe, start.session, project).await?, left),
+        };
         let (task, mut change) = if let Some(ready) = bound {
             (ready.value.id(), hold(ready))
         } else if let Some(left) = left {
@@ -248,11 +252,13 @@ impl Runs {
         now: Timestamp,
     ) -> (TaskId, Change) {
         let title = message.and_then(|text| title_of(text).ok()).unwrap_or_else(|| recipe.label().clone());
+        // What a person wants done is a task like any other, for a recipe that does tasks.
+        let purpose = if message.is_some() && recipe.takes_task() { Purpose::Work } else { Purpose::Run };
         let task = Task::create(TaskSpec {
             project_id: project,
             description: message.map(ToString::to_string).unwrap_or_default(),
             recipe: Some(recipe.id().clone()),
-            purpose: Purpose::Run,
+            purpose,
             ..TaskSpec::new(self.tasks.ids.task(), session.clone(), TaskType::Implementation, title, now)
         })
         .with_requester(asker);

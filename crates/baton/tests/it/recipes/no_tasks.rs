@@ -3,7 +3,7 @@
 use baton_core::records::event::EventBody;
 use serde_json::json;
 
-use super::fixture::{RecipeFixture, good_agent, script};
+use super::fixture::{RecipeFixture, good_agent, outcome, script};
 
 #[test]
 fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
@@ -33,6 +33,34 @@ fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
     );
     let view = fixture.wait_for_queue(&task, "done");
     assert_eq!(view["output"], "No tasks available to implement");
+}
+
+/// What a person wants done is the task of the run, also while other tasks are ready, and `no-tasks` does not end it.
+#[test]
+fn a_message_with_the_start_is_what_the_run_does() {
+    let nothing = json!({ "step": "implement", "steps": [outcome("no-tasks")] });
+    let mut fixture = RecipeFixture::scripted(&script(&[nothing]));
+    let other = fixture.json(&["task", "add", "Fix the footer"])["task_id"].as_str().unwrap().to_owned();
+    fixture.json(&["task", "hold", &other]);
+    let started = fixture.json(&["recipe", "start", "implement-and-review", "--message", "Add a login page"]);
+    let task = started["task_id"].as_str().unwrap().to_owned();
+    assert_ne!(task, other);
+    assert_eq!(fixture.task(&task)["title"], "Add a login page");
+    fixture.up();
+    fixture.wait_for_question(&task);
+    let asked = fixture.task(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.starts_with("What should become of this task?"), "{asked}");
+    let (_, prompt) = &fixture.prompts(&task)[0];
+    assert!(prompt.contains("Add a login page") && !prompt.contains("no task is described here"), "{prompt}");
+}
+
+#[test]
+fn a_message_with_the_start_comes_before_the_queue() {
+    let fixture = RecipeFixture::scripted(&script(&good_agent()));
+    let other = fixture.json(&["task", "add", "Fix the footer"])["task_id"].as_str().unwrap().to_owned();
+    let started = fixture.json(&["recipe", "start", "implement-and-review", "--message", "Add a login page"]);
+    assert_ne!(started["task_id"], other.as_str());
+    assert_eq!(fixture.task(started["task_id"].as_str().unwrap())["title"], "Add a login page");
 }
 
 #[test]
