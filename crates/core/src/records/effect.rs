@@ -61,4 +61,6 @@ pub enum Timer {
     IntakeResumes(crate::base::text::AgentName),
     /// The time has come that a person chose for a task to start.
     TaskStarts(TaskId),
+    /// A task waits until the earlier message of its conversation is through; it is looked at until then.
+    TaskFollows(TaskId),
 }

@@ -58,6 +58,24 @@ pub struct PostedMessage {
     pub events: Vec<Event>,
 }
 
+impl PostedMessage {
+    /// The same, for a task that starts after that of an earlier message.
+    #[must_use]
+    pub fn behind(self, earlier: Option<TaskId>) -> Self {
+        let Some(earlier) = earlier else { return self };
+        let spec = self.task.spec().clone();
+        let requester = self.task.asker().cloned();
+        let task = Task::create_behind(spec, earlier).with_requester(requester);
+        let mut events = self.events;
+        for event in &mut events {
+            if let EventBody::TaskCreated { spec, .. } = &mut event.body {
+                **spec = task.spec().clone();
+            }
+        }
+        Self { task, events, ..self }
+    }
+}
+
 impl Session {
     pub fn open(id: SessionId, project_id: Option<ProjectId>, now: Timestamp) -> Self {
         Self { id, project_id, created_at: now, message_count: 0, queued: Vec::new() }

@@ -75,6 +75,9 @@ pub struct TaskSpec {
     /// It does not start before this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Timestamp>,
+    /// The task of an earlier message of its conversation that was not through when this one came: it starts after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<TaskId>,
     /// The agent a person chose for it; without one, that of its role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
@@ -116,6 +119,7 @@ impl TaskSpec {
             accept_when: None,
             verify: Vec::new(),
             start_at: None,
+            follows: None,
             agent: None,
             model: None,
             no_fallback: false,
@@ -153,6 +157,10 @@ impl Task {
             not_on: self.spec.not_on.as_ref(),
         }
     }
+}
+
+fn reason_behind(earlier: TaskId) -> NonBlank {
+    NonBlank::led_by("it starts after the message before it in this conversation: ", &earlier.to_string())
 }
 
 /// Whether the task is to be done or to be planned.
@@ -216,6 +224,25 @@ impl Task {
         let mut task = Self::create_held(spec);
         task.ledger.held_because = Some(reason);
         task
+    }
+
+    /// A task that starts when nobody works on the earlier message's task any more.
+    pub fn create_behind(spec: TaskSpec, earlier: TaskId) -> Self {
+        Self::create_held_for(TaskSpec { follows: Some(earlier), ..spec }, reason_behind(earlier))
+    }
+
+    /// The task of an earlier message that it is held for, and for nothing else.
+    pub fn waits_behind(&self) -> Option<TaskId> {
+        let is_reason =
+            |earlier: &TaskId| self.ledger.held_because.as_ref() == Some(&reason_behind(*earlier));
+        self.spec.follows.filter(|earlier| self.state == TaskState::Held && is_reason(earlier))
+    }
+
+    /// Whether somebody works on it or will without being asked.
+    pub fn is_under_way(&self) -> bool {
+        self.is_claimable()
+            || matches!(self.state, TaskState::Incoming | TaskState::Claimed { .. })
+            || self.waits_behind().is_some()
     }
 
     pub const fn id(&self) -> TaskId {

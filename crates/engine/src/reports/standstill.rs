@@ -172,9 +172,9 @@ async fn held(tasks: &TaskService) -> Result<Vec<Standstill>, EngineError> {
     Ok(held.iter().filter(is_theirs).map(|task| held_back(task)).collect())
 }
 
-/// One that waits for its time needs nobody.
+/// One that waits for its time, or for the message before it, needs nobody.
 fn is_held(task: &Task) -> bool {
-    *task.state() == TaskState::Held && waits_until(task).is_none()
+    *task.state() == TaskState::Held && waits_until(task).is_none() && task.waits_behind().is_none()
 }
 
 fn held_back(task: &Task) -> Standstill {

@@ -23,6 +23,9 @@ use crate::tasks::service::TaskService;
 /// The longest sleep; later timers are checked again in between.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
+/// The pause before a timer that waits for more than its time is looked at again.
+const NEXT_LOOK: Duration = Duration::from_secs(1);
+
 #[derive(Debug, Default)]
 pub struct Timers {
     /// Sorted by due time.
@@ -81,7 +84,8 @@ impl TimerService {
         Self { tasks: workspace.tasks.clone(), holds, responder, leadership, timers, items }
     }
 
-    async fn fire(&self, id: EffectId, timer: &Timer) -> Result<(), EngineError> {
+    /// False if it has to be looked at again.
+    async fn fire(&self, id: EffectId, timer: &Timer) -> Result<bool, EngineError> {
         match timer {
             Timer::QuestionExpires(question) => {
                 self.responder.attend(*question).await?;
@@ -90,8 +94,14 @@ impl TimerService {
                 self.holds.expire(agent).await?;
             }
             Timer::TaskStarts(task) => self.tasks.start_in_time(*task).await?,
+            Timer::TaskFollows(task) => {
+                if !self.tasks.start_after_earlier(*task).await? {
+                    return Ok(false);
+                }
+            }
         }
-        Ok(self.tasks.store.finish_effects(&[id]).await?)
+        self.tasks.store.finish_effects(&[id]).await?;
+        Ok(true)
     }
 }
 
@@ -102,16 +112,25 @@ impl Service for TimerService {
         }
         let now = self.tasks.store.now().await?;
         let due = self.timers.lock().due(now);
+        let mut looks_again = false;
         for (id, timer) in due {
             let item = Item::new(ItemKind::Timer, &id);
-            if self.items.attempt(&item, self.fire(id, &timer)).await?.done().is_some() {
-                self.timers.lock().remove(id);
+            match self.items.attempt(&item, self.fire(id, &timer)).await?.done() {
+                Some(true) => self.timers.lock().remove(id),
+                Some(false) => looks_again = true,
+                None => {}
             }
         }
         let next = self.timers.lock().next_after(now).map(|at| {
             let left = u64::try_from(at.ms() - now.ms()).unwrap_or(0);
             Instant::now() + Duration::from_millis(left).min(LONGEST_WAIT)
         });
+        let next = if looks_again {
+            let soon = Instant::now() + NEXT_LOOK;
+            Some(next.map_or(soon, |next| next.min(soon)))
+        } else {
+            next
+        };
         Ok(self.items.end_round().again_at(next))
     }
 }

@@ -1,13 +1,16 @@
 //! What came before a message in its conversation: the earlier messages, and the tasks they made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::base::id::TaskId;
+use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::Role;
+use baton_core::people::actor::Actor;
 use baton_core::phase::work::PhaseWork;
+use baton_core::records::change::Change;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::state::{ReplacedBy, TaskState};
+use baton_core::transition::command::Command;
 
 use crate::base::error::Result;
 use crate::tasks::service::TaskService;
@@ -42,6 +45,38 @@ pub struct PastConversation {
 }
 
 impl TaskService {
+    /// The task of the newest message that somebody works on or will: a further one starts after it, on its work.
+    pub(super) async fn message_under_way(&self, session: &SessionId) -> Result<Option<TaskId>> {
+        let messages = self.store.last_messages(session, None, PAST_MESSAGES_MAX).await?;
+        let ids: Vec<TaskId> = messages.iter().filter_map(|message| message.task_id).collect();
+        let tasks = self.store.tasks_by_ids(&ids).await?;
+        let under_way: BTreeSet<TaskId> = tasks
+            .into_iter()
+            .filter(|stored| stored.value.is_under_way())
+            .map(|stored| stored.value.id())
+            .collect();
+        Ok(ids.into_iter().rev().find(|id| under_way.contains(id)))
+    }
+
+    /// Starts a task that follows another one, once nobody works on that any more. False while it has to wait. One that a
+    /// person has released, cancelled or held since is left alone, and so is one whose forerunner a person has stopped (I22).
+    pub(crate) async fn start_after_earlier(&self, id: TaskId) -> Result<bool> {
+        let mut decision = self.decision(id);
+        loop {
+            let Some(stored) = self.store.task(id).await? else { return Ok(true) };
+            let Some(earlier) = stored.value.waits_behind() else { return Ok(true) };
+            let earlier = self.task(earlier).await?.value;
+            if earlier.is_under_way() || *earlier.state() == TaskState::Held {
+                return Ok(false);
+            }
+            let context = self.context(Actor::policy("conversation")).await?;
+            let transition = stored.value.apply(Command::Release, &context)?;
+            if decision.commit(Change::transition(stored.version, transition)).await? {
+                return Ok(true);
+            }
+        }
+    }
+
     /// What came before the message that made the task, or the goal that a loop works on with it. Empty for a task that no
     /// message made.
     pub async fn past_conversation(&self, task: &Task) -> Result<PastConversation> {

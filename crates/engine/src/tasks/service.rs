@@ -19,6 +19,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::LOOP_RECIPE;
 use baton_core::records::change::{Change, EdgeChange, Record, Versioned, WriteGuard};
+use baton_core::records::effect::{Effect, Timer};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
 use baton_core::records::session::{PostedMessage, Session, TaskRequest};
@@ -233,9 +234,14 @@ impl TaskService {
             if project.is_some() && !self.is_same_place(current.project_id, project).await? {
                 return Err(TaskError::OtherProject { session, project: current.project_id }.into());
             }
-            let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
+            let earlier = if actor.is_human() { self.message_under_way(&session).await? } else { None };
+            let posted = current.post(text.clone(), request(self.ids.task()), &actor, now).behind(earlier);
             refuse_loop(posted.task.spec().recipe.as_ref())?;
-            let change = Change::post_message(version, posted.clone()).and(beside(&posted));
+            let mut change = Change::post_message(version, posted.clone()).and(beside(&posted));
+            if earlier.is_some() {
+                let timer = Timer::TaskFollows(posted.task.id());
+                change.effects.push(Effect::ScheduleTimer { timer, at: now });
+            }
             match decision.try_commit(change).await? {
                 None => return Ok(posted),
                 // The key is somebody else's: deciding again cannot change that.

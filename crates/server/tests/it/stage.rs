@@ -139,6 +139,9 @@ impl Stage {
     pub async fn claim(&self, task: TaskId) -> AttemptId {
         let attempt = self.tasks.ids.attempt();
         let agent = "claude".parse().unwrap();
+        if self.tasks.task(task).await.unwrap().value.waits_behind().is_some() {
+            self.tasks.apply(task, Command::Release, Actor::human("mia")).await.unwrap();
+        }
         let claim = Command::Claim { attempt, agent, open_blockers: 0, worker: None };
         self.tasks.apply(task, claim, Actor::Baton).await.unwrap();
         attempt

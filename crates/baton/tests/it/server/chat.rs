@@ -107,8 +107,14 @@ fn one_key_sent_many_times_at_once_creates_one_task() {
 fn lists_come_in_pages() {
     let server = TestServer::without_agents().start();
     let project = server.project();
-    let ids: Vec<String> =
-        (0..5).map(|number| server.chat(&project, &json!({ "content": format!("Task {number}") }))).collect();
+    let ids: Vec<String> = (0..5)
+        .map(|number| {
+            server.chat(
+                &project,
+                &json!({ "content": format!("Task {number}"), "session_id": format!("s{number}") }),
+            )
+        })
+        .collect();
     let mut found = Vec::new();
     let mut path = "/api/tasks?limit=2".to_owned();
     loop {

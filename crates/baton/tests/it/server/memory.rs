@@ -92,6 +92,60 @@ pub(super) fn prompts(server: &TestServer, task: &Value) -> String {
     files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
 }
 
+/// Sends a message whose type is chosen.
+fn typed(server: &TestServer, text: &str) -> String {
+    let body = json!({ "content": text, "session_id": "mine", "task_type": "IMPLEMENTATION" });
+    let project = server.read("/api/projects")["projects"][0]["project_id"].as_str().unwrap().to_owned();
+    server.chat(&project, &body)
+}
+
+/// I22: stopping the first does not start the second.
+#[test]
+fn a_message_with_a_type_waits_for_the_task_at_work() {
+    let server = TestServer::new(&scripts()).start();
+    server.project();
+    let first = rest(&server, "mine", "Look around forever");
+    server.wait_for_status(&first, "RUNNING");
+    let second = typed(&server, "Go on");
+    let held = server.task(&second)["held_because"].clone();
+    assert!(held.as_str().unwrap().contains(&first), "{held}");
+    let stopped = server.command().args(["stop", &first]).output().unwrap();
+    assert!(stopped.status.success(), "{stopped:?}");
+    let other = rest(&server, "another", "Build it");
+    server.wait_for_queue(&other, "provisional");
+    assert_eq!(server.task(&second)["held_because"], held);
+    assert_eq!(server.task(&second)["attempts"], json!([]));
+}
+
+/// Whether a message names a type or waits in the queue, it never works beside the message before it: it starts when that is
+/// through, and on its work.
+#[test]
+fn a_message_starts_after_the_one_before_it() {
+    let mut server = TestServer::new(&scripts());
+    // They are sent before anybody works.
+    let settings = server.folder.join(".agent/baton.toml");
+    let with_agent = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, "").unwrap();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    server.project();
+    let (first, second) = (typed(&server, "Build it"), rest(&server, "mine", "Extend it"));
+    let third = typed(&server, "Go on");
+    for (task, earlier) in [(&second, &first), (&third, &second)] {
+        let held = server.read(&format!("/api/tasks/{task}"))["held_because"].as_str().unwrap().to_owned();
+        assert!(held.contains(earlier.as_str()), "{held}");
+    }
+    server.stop();
+    std::fs::write(&settings, with_agent).unwrap();
+    server.up(&["--listen", "127.0.0.1:0"]);
+    for task in [&first, &second, &third] {
+        server.wait_for_queue(task, "provisional");
+    }
+    let of_third = files(&server, &third);
+    for file in ["built.txt", "extended.txt", "more.txt"] {
+        assert!(of_third.contains(file), "{file}: {of_third}");
+    }
+}
+
 #[test]
 fn the_second_message_knows_the_first_and_its_result_on_every_surface() {
     let server = TestServer::new(&scripts()).start();
@@ -173,6 +227,10 @@ fn refused_work_is_not_what_the_next_message_starts_from() {
         // A task of its own: without a type, the message would reach the agent at work.
         let body = json!({ "content": "Go on", "session_id": session, "task_type": "IMPLEMENTATION" });
         let next = server.chat(&project, &body);
+        if refuse == "reject" {
+            // It would wait for the agent that does the first again.
+            assert_eq!(server.post(&format!("/api/tasks/{next}/release"), &json!({})).status, 200);
+        }
         server.wait_for_queue(&next, "provisional");
         assert!(!files(&server, &next).contains("built.txt"), "{session}: {}", files(&server, &next));
     }

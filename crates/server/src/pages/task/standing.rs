@@ -35,6 +35,7 @@ pub(super) fn standing(seen: &TaskPage, questions: &[QuestionRecord], events: &[
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
             TaskState::Held if waits_until(&seen.task).is_some() => div.notice { p { "Waits until " @if let Some(at) = waits_until(&seen.task) { time datetime=(at) { (at) } } ". Release it to start it now." } },
+            TaskState::Held if seen.task.waits_behind().is_some() => div.notice { p { "Waits" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". Release it to start it now, beside that one." } },
             TaskState::Held => div.notice { p { "Held" @if let Some(reason) = &seen.task.ledger().held_because { ": " (reason) } ". No agent starts it until you release it." } },
             TaskState::Landing(entry) => div.notice { p { "Accepted by " (entry.accepted_by) ". It is merged once the checks have passed on its branch together with it: " a href={ "/landing#candidate-" (seen.task.id()) } { "see where it stands" } "." } },
             TaskState::Recycled { .. } => div.notice { p { "Split into smaller tasks: " (split_because(events)) "." } },
