@@ -7,10 +7,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::choice::{self, UnreadableAnswer};
+use crate::ask::choice::{self, UnreadableAnswer, YesNo, split_remark};
 use crate::ask::fallback::{ENOUGH, is_enough};
 use crate::ask::question::{Question, QuestionKind};
-use crate::ask::stop_words::{puts_off_choice, stops};
+use crate::ask::stop_words::{
+    declines, is_unclear, puts_off_choice, refuses, remark_to_yes, stops, wants_nothing,
+};
 use crate::base::text::NonBlank;
 use crate::base::time::Timestamp;
 
@@ -180,9 +182,12 @@ pub fn match_option(question: &Question, answer: &NonBlank) -> Result<NonBlank, 
 }
 
 /// How a person's answer is read. A clarification accepts any text, even one that is not among its suggestions, and so does
-/// the question whether an answer is enough; every other question with options accepts only those.
+/// the question whether an answer is enough; every other question with options accepts only those. A question of Baton's own
+/// whether to go on takes nothing that may be meant as a "no" for a "yes" (I22).
 pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
     match question.kind() {
+        QuestionKind::Clarification if question.draft.no_holds => read_own_question(question, answer),
+        _ if question.takes_one_word() => match_option(question, answer),
         // I22: whatever was offered, a person may stop.
         QuestionKind::Confirmation | QuestionKind::Permission | QuestionKind::Danger
             if stops(answer.as_str()) && match_option(question, answer).is_err() =>
@@ -209,6 +214,30 @@ pub fn match_human_answer(question: &Question, answer: &NonBlank) -> Result<NonB
         | QuestionKind::Danger
         | QuestionKind::Escalation => match_option(question, answer),
     }
+}
+
+/// The answers to a question of Baton's own, as they are listed to whoever gave another one.
+const YES_OR_NO: [&str; 3] = ["YES", "YES: what the agent should know", "NO"];
+const WORDS_OR_NO: [&str; 3] = ["what the agent should know", "YES: the same, if it begins with a no", "NO"];
+
+/// The answer to a question of Baton's own whether to go on. No list of the words that refuse can be complete, so where YES and NO
+/// are offered, it is one of these; where words are wanted, they do not begin with a refusal.
+fn read_own_question(question: &Question, answer: &NonBlank) -> Result<NonBlank, UnreadableAnswer> {
+    let said = answer.as_str();
+    let refused = |options: &[&str]| UnreadableAnswer::none_of(said, options);
+    if stops(said) || declines(said) || remark_to_yes(said).is_some() {
+        return Ok(answer.clone());
+    }
+    if question.draft.options.is_empty() {
+        if is_unclear(said) {
+            return Err(UnreadableAnswer::may_stop(said));
+        }
+        let is_instruction = !refuses(said) && !wants_nothing(said);
+        let is_no = YesNo::read(split_remark(said).0) == Ok(YesNo::No);
+        return if is_instruction || is_no { Ok(answer.clone()) } else { Err(refused(&WORDS_OR_NO)) };
+    }
+    match_option(question, answer)
+        .or_else(|_| if refuses(said) { Ok(answer.clone()) } else { Err(refused(&YES_OR_NO)) })
 }
 
 #[cfg(test)]

@@ -17,6 +17,10 @@ pub enum UnreadableAnswer {
     NoneOfThem { given: String, options: Vec<String> },
     #[error("\"{given}\" matches more than one of the offered answers; answer with one of: {}", options.join(", "))]
     Ambiguous { given: String, options: Vec<String> },
+    #[error(
+        "\"{given}\" may be meant as a stop or as an instruction; answer STOP, or begin with what should be done"
+    )]
+    MayStop { given: String },
 }
 
 explained! { UnreadableAnswer {
@@ -33,20 +37,39 @@ explained! { UnreadableAnswer {
         cause: "It abbreviates several of them, and Baton does not guess.",
         next: "Write more of the word you mean.",
     },
+    Self::MayStop { .. } => Explanation {
+        code: "may_be_a_stop",
+        means: "The answer begins with a no and may be meant as a stop, so nothing was started.",
+        cause: "\"No, wait for me\" stops, and \"No, wait for the lock\" instructs; Baton does not guess.",
+        next: "Answer STOP to stop. To give an instruction, begin with what should be done, not with a no.",
+    },
 } }
 
 impl UnreadableAnswer {
+    /// For an answer that is none of these.
+    pub fn none_of(text: &str, options: &[&str]) -> Self {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        Self::NoneOfThem { given: quoted(text), options }
+    }
+
     /// The start of the answer.
     pub fn given(&self) -> &str {
         match self {
-            Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } => given,
+            Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } | Self::MayStop { given } => given,
         }
     }
 
-    pub fn options(&self) -> &[String] {
+    /// The answers it could have been, as they are listed.
+    pub fn choices(&self) -> String {
         match self {
-            Self::NoneOfThem { options, .. } | Self::Ambiguous { options, .. } => options,
+            Self::NoneOfThem { options, .. } | Self::Ambiguous { options, .. } => options.join(", "),
+            Self::MayStop { .. } => "STOP, or what should be done, without a no before it".to_owned(),
         }
+    }
+
+    /// For an answer of which nobody can tell whether it stops.
+    pub fn may_stop(text: &str) -> Self {
+        Self::MayStop { given: quoted(text) }
     }
 }
 
@@ -60,10 +83,7 @@ pub fn pick(text: &str, options: &[&str]) -> Result<usize, UnreadableAnswer> {
     }
     let start = bare(text);
     let begins = |option: &str| may_abbreviate(&start) && bare(option).starts_with(&start);
-    only_one(text, options, begins)?.ok_or_else(|| UnreadableAnswer::NoneOfThem {
-        given: quoted(text),
-        options: options.iter().map(|&option| option.to_owned()).collect(),
-    })
+    only_one(text, options, begins)?.ok_or_else(|| UnreadableAnswer::none_of(text, options))
 }
 
 /// The option that `text` names in full, if any. For questions that also accept free text, where an abbreviation

@@ -91,8 +91,8 @@ impl Fallback {
             Self::Default => (
                 "YES/NO: このタスクはコード変更を許可しますか？\n(Do you permit code changes for this task?)",
                 "The agent stopped without saying what it needs.",
-                "YES sends it back with permission to change code; NO holds the task until you release it. You may also \
-                 write what it should know.",
+                "YES sends it back with permission to change code, and `YES: …` also with what it should know; NO holds the \
+                 task until you release it.",
             ),
             Self::Implementation => (
                 "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
@@ -113,8 +113,8 @@ impl Fallback {
             Self::Interactive => (
                 "対話的な確認が必要です。続行を許可しますか？ (YES/NO)",
                 "(Something the agent started waits for a person's input, and the agent stopped there.)",
-                "YES sends it back to confirm it; NO holds the task until you release it. You may also write what it \
-                 should do.",
+                "YES sends it back to confirm it, and `YES: …` also with what it should do; NO holds the task until you \
+                 release it.",
             ),
             Self::Dangerous => (
                 "This task may destroy something. May it go ahead? (YES/NO)",
@@ -157,16 +157,11 @@ pub fn dangerous_stopped(limit: &str, commits: u32) -> QuestionDraft {
 /// The question after the last attempt of several that left neither words nor work.
 pub fn nothing_at_all(tries: u32) -> QuestionDraft {
     let text = format!(
-        "\nIts agent ended {} and left neither a change nor a word. YES lets it try again; NO holds the task until you release it. \
-         You may also write what it should do differently.",
+        "\nIts agent ended {} and left neither a change nor a word. YES lets it try again, and `YES: …` also with what it should do \
+         differently; NO holds the task until you release it.",
         pluralize(u64::from(tries), "time")
     );
-    QuestionDraft::new(
-        QuestionKind::Clarification,
-        NonBlank::led_by("Should it be tried again? (YES/NO)", &text),
-    )
-    .with_options(&["YES", "NO"])
-    .holding_on_no()
+    QuestionDraft::whether_to_go_on(NonBlank::led_by("Should it be tried again? (YES/NO)", &text))
 }
 
 #[cfg(test)]

@@ -81,6 +81,16 @@ impl QuestionDraft {
         Self { text, kind, options: Vec::new(), default: None, expires_at: None, no_holds: false }
     }
 
+    /// A question of Baton's own, to which NO holds the task.
+    pub fn whether_to_go_on(text: NonBlank) -> Self {
+        Self::new(QuestionKind::Clarification, text).with_options(&["YES", "NO"]).holding_on_no()
+    }
+
+    /// A question of Baton's own about something that waits until a person says YES, and for nothing else.
+    pub fn until_yes(text: NonBlank) -> Self {
+        Self::new(QuestionKind::Confirmation, text).with_options(&["YES"])
+    }
+
     pub(crate) fn with_options(mut self, options: &[&'static str]) -> Self {
         self.options = options.iter().map(|option| NonBlank::fixed(option)).collect();
         self
@@ -127,6 +137,11 @@ impl Question {
 
     pub fn kind(&self) -> QuestionKind {
         self.draft.kind
+    }
+
+    /// Whether one word is the only answer there is: what waits goes on with it, and without it goes on waiting.
+    pub fn takes_one_word(&self) -> bool {
+        self.kind() == QuestionKind::Confirmation && self.draft.options.len() == 1
     }
 }
 

@@ -177,7 +177,7 @@ fn refused(refusal: AnswerRefusal) -> CommandRefusal {
         AnswerRefusal::Unreadable { id, why } => CommandRefusal::UnreadableChoice {
             question: id,
             answer: why.given().to_owned(),
-            choices: why.options().join(", "),
+            choices: why.choices(),
         },
         AnswerRefusal::AlreadyAnswered { id }
         | AnswerRefusal::Withdrawn { id }

@@ -138,9 +138,9 @@ pub(crate) fn cannot_land(reason: &NotLanded) -> QuestionDraft {
     };
     let rest = format!(
         ", again after its agent tried to fix that. How should the agent fix it? What you write is given to it, and it \
-         continues on the same branch; nothing that was committed is lost.\n\n{}",
+         continues on the same branch; NO holds the task until you release it. Nothing that was committed is lost.\n\n{}",
         reason.describe()
     );
     let text = NonBlank::led_by(what, &rest);
-    QuestionDraft::new(QuestionKind::Clarification, text)
+    QuestionDraft::new(QuestionKind::Clarification, text).holding_on_no()
 }

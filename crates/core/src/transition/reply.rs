@@ -5,7 +5,7 @@ use crate::ask::choice::{SplitRetryCancel, YesNo, split_remark};
 use crate::ask::fallback::ENOUGH;
 use crate::ask::question::{Question, QuestionKind};
 use crate::ask::question_record::QuestionState;
-use crate::ask::stop_words::{declines, puts_off_choice, refuses, stops};
+use crate::ask::stop_words::{declines, puts_off_choice, refuses, remark_to_yes, stops};
 use crate::base::id::{AttemptId, QuestionId};
 use crate::base::text::NonBlank;
 use crate::records::effect::{Effect, Notification};
@@ -136,6 +136,7 @@ impl TransitionBuilder<'_> {
             // A breakdown starts by a person's word anyway, also one whose plan was rejected.
             Purpose::Breakdown { .. } => {
                 self.task.ledger.is_ahead = false;
+                self.task.ledger.held_because = Some(reason);
                 self.task.state = TaskState::Breakdown { released: false };
             }
         }
@@ -188,7 +189,10 @@ pub(super) fn stops_work(pending: &Question, answer: &NonBlank) -> bool {
     // In words of one's own, "no new files" may begin an instruction.
     let is_plain_no =
         YesNo::read(split_remark(answer.as_str()).0) == Ok(YesNo::No) || declines(answer.as_str());
-    let is_no = pending.draft.no_holds && (is_plain_no || (!options.is_empty() && refuses(answer.as_str())));
+    let goes_on = remark_to_yes(answer.as_str()).is_some();
+    let is_no = pending.draft.no_holds
+        && !goes_on
+        && (is_plain_no || (!options.is_empty() && refuses(answer.as_str())));
     !decides_itself && (is_no || (!options.contains(answer) && stops(answer.as_str())))
 }
 

@@ -242,6 +242,7 @@ impl TransitionBuilder<'_> {
             Purpose::Breakdown { by_hand: false, .. } | Purpose::Work | Purpose::Run => {}
         }
         self.say(EventBody::BreakdownReleased { task: self.task.id() });
+        self.task.ledger.held_because = None;
         self.task.state = TaskState::Breakdown { released: true };
         Ok(())
     }
@@ -420,11 +421,11 @@ impl TransitionBuilder<'_> {
 pub(crate) fn merge_conflict(detail: &NonBlank) -> QuestionDraft {
     let text = NonBlank::led_by(
         "The work conflicts with the branch it is to be merged into, and an attempt to resolve the conflict failed. \
-         How should the agent resolve it? What you write is given to it, and it continues on the same branch; nothing \
-         that was committed is lost.\n\n",
+         How should the agent resolve it? What you write is given to it, and it continues on the same branch; NO holds the \
+         task until you release it. Nothing that was committed is lost.\n\n",
         detail.as_str(),
     );
-    QuestionDraft::new(QuestionKind::Clarification, text)
+    QuestionDraft::new(QuestionKind::Clarification, text).holding_on_no()
 }
 
 /// The warning that a person overrode by accepting this work with force.

@@ -6,6 +6,7 @@
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question::QuestionKind;
 use baton_core::ask::question_record::QuestionRecord;
+use baton_core::ask::stop_words::{is_unclear, stops};
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
@@ -234,7 +235,7 @@ impl MessageDelivery {
             if is_loop(run) {
                 let remark = self.loops.remark_as_answer(run.session(), &posting.text).await?;
                 self.give(record, remark.ok_or(error)?, sender, receipt).await?;
-            } else if self.runs.stays_after_no(run)? {
+            } else if self.runs.stays_after_no(run)? && !is_unclear(posting.text.as_str()) {
                 let (_, said) = self.runs.said(run, &posting.text, &sender.actor).await?;
                 self.give(record, NonBlank::new(NO)?, sender, receipt.and(said)).await?;
             } else {
@@ -265,7 +266,8 @@ impl MessageTarget {
             // It says that one may write what should be done.
             Self::Task(_) if draft.kind == QuestionKind::Completion => true,
             Self::Task(_) if draft.options.is_empty() => !draft.kind.is_human_only(),
-            Self::Task(_) => draft.options.iter().any(is_offered),
+            // I22: a stop is one, whatever was offered.
+            Self::Task(_) => draft.options.iter().any(is_offered) || stops(text.as_str()),
         }
     }
 

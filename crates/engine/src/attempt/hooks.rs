@@ -1,6 +1,6 @@
 //! The hooks around an attempt.
 
-use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::text::NonBlank;
 use baton_core::task::Task;
 use serde_json::json;
@@ -30,13 +30,13 @@ impl Runner {
             Ok(()) => Ok(None),
             Err(error) if error.is::<HookFailed>() => {
                 let text = format!(
-                    "No agent was started for the task \"{}\", because of the project's own rule: {error}\n\nAnswer with \
-                     anything to try again. To give the task up: baton task cancel {}.",
+                    "No agent was started for the task \"{}\", because of the project's own rule: {error}\n\nYES tries \
+                     again; NO holds the task until you release it. To give the task up: baton task cancel {}.",
                     task.spec().title,
                     task.id()
                 );
                 let text = NonBlank::or(&text, task.spec().title.clone());
-                Ok(Some(QuestionDraft::new(QuestionKind::Clarification, text)))
+                Ok(Some(QuestionDraft::whether_to_go_on(text)))
             }
             Err(error) => Err(error),
         }

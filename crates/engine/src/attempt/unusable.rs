@@ -3,7 +3,7 @@
 
 use crate::base::error::{Entity, NotFound};
 use crate::tasks::error::TaskError;
-use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::text::{BlankText, NonBlank};
 use baton_core::task::Task;
 
@@ -20,7 +20,7 @@ pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, Blank
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {
         "`baton recipe check` tells what is wrong with the files in .agent/recipes, and `baton recipe list` which recipes \
-         there are. Mend it, then answer with anything, and the task begins."
+         there are. Mend it, then answer YES, and the task begins; NO holds it until you release it."
             .to_owned()
     };
     let text = format!(
@@ -29,7 +29,7 @@ pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, Blank
         task.spec().title,
         task.id()
     );
-    Ok(QuestionDraft::new(QuestionKind::Clarification, NonBlank::new(text)?))
+    Ok(QuestionDraft::whether_to_go_on(NonBlank::new(text)?))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::ask::question::QuestionDraft;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::{ProjectId, QuestionId};
 use baton_core::base::redact::redact;
@@ -106,11 +106,12 @@ impl Projects {
             (self.place.root.display().to_string(), again)
         };
         let text = format!(
-            "{BEGINS}: {name}\n\n{}\n\nNo task of it starts until you answer. To fix it: {}. Then answer with anything to \
-             try again.{once_more}",
+            "{BEGINS}: {name}\n\n{}\n\nNo task of it starts until you answer. To fix it: {}. Then answer YES, and it is \
+             tried again.{once_more}",
             redact(&error.to_string()),
             error.hint()
         );
-        Ok(QuestionDraft::new(QuestionKind::Clarification, NonBlank::or(&text, task.spec().title.clone())))
+        // I22: nothing but this one word starts anything; whoever says no need not answer.
+        Ok(QuestionDraft::until_yes(NonBlank::or(&text, task.spec().title.clone())))
     }
 }

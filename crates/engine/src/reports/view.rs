@@ -223,10 +223,12 @@ fn open_question(task: &Task) -> Option<NonBlank> {
 }
 
 fn reason_held(task: &Task) -> Option<NonBlank> {
-    if *task.state() != TaskState::Held {
-        return None;
-    }
     let why = task.ledger().held_because.clone();
+    match task.state() {
+        TaskState::Held => {}
+        TaskState::Breakdown { released: false } => return why,
+        _ => return None,
+    }
     why.or_else(|| NonBlank::new("you left it out in the loop, or the loop has not come to it").ok())
 }
 

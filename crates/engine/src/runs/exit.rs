@@ -52,7 +52,9 @@ impl Runs {
                 RunState::Leaving { .. } | RunState::Exited { .. } => false,
             };
             let asked = self.tasks.task(task).await?.value;
-            let offers_it = asked.pending_question().is_none_or(|asked| asked.draft.options.contains(answer));
+            let offers_it = asked
+                .pending_question()
+                .is_none_or(|asked| asked.draft.options.contains(answer) || asked.takes_one_word());
             let Some(open) = open.filter(|open| waits(open) && !offers_it) else { return Ok(false) };
             let (_, change) = self.exit(&open, actor).await?;
             if decision.commit(change.and(extra.clone())).await? {

@@ -255,7 +255,7 @@ fn next_step(view: &TaskView) -> Option<String> {
     {
         return Some(format!("Held: {reason}. Hand it back: baton give {id}"));
     }
-    if let Some(reason) = &view.summary.held_because {
+    if let Some(reason) = view.summary.held_because.as_ref().filter(|_| !view.summary.is_breakdown) {
         return Some(format!("Held: {reason}. Release it: baton task release {id}"));
     }
     match &view.state {
@@ -281,7 +281,9 @@ fn next_step(view: &TaskView) -> Option<String> {
             Some(format!("Broken down; replaced by {}", parts.join(", ")))
         }
         TaskState::Breakdown { released: false } => {
-            Some(format!("Waits for a plan: baton breakdown run {id}"))
+            let why =
+                view.summary.held_because.as_ref().map(|why| format!("Held: {why}. ")).unwrap_or_default();
+            Some(format!("{why}Waits for a plan: baton breakdown run {id}"))
         }
         TaskState::Failed { .. } => {
             Some(format!("Show the log: baton task log {id}; try again: baton task retry {id}"))

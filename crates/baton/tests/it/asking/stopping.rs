@@ -1,6 +1,6 @@
 //! I22: an answer that stops the work starts no agent.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{add, asks_then_reports, questions};
 use crate::engine::test_repo::TestRepo;
@@ -11,6 +11,10 @@ fn i22_stop_as_an_answer_holds_the_task() {
         ("stop", "stopped by you"),
         ("Not now.", "stopped by you"),
         ("cancel: we decided otherwise", "stopped by you: we decided otherwise"),
+        ("No, not now", "stopped by you"),
+        ("Nein, jetzt nicht", "stopped by you"),
+        ("いいえ、後で", "stopped by you"),
+        ("hör auf", "stopped by you"),
     ] {
         let repo = TestRepo::scripted(&asks_then_reports("Which port?"), "");
         let task = add(&repo, "Ask");
@@ -87,6 +91,66 @@ fn i22_no_to_any_question_of_batons_own_holds_the_task() {
         assert_eq!(held["held_because"], "stopped by you", "{task_type}: {held:#}");
         up.end();
     }
+}
+
+/// What is neither YES nor NO is refused by name, and starts nobody.
+#[test]
+fn i22_a_question_of_batons_own_takes_nothing_but_its_answers() {
+    let ended = |status: &str, more: Value| {
+        let mut result = json!({ "status": status, "output": "" });
+        result.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "result": result })
+    };
+    for (result, task_type, choices) in [
+        (ended("BLOCKED", json!({})), "READ_INFO", "YES, YES: what the agent should know, NO"),
+        (
+            ended("BLOCKED", json!({ "reason": "TIMEOUT" })),
+            "LIGHT_EDIT",
+            "YES, YES: what the agent should know, NO",
+        ),
+        (ended("BLOCKED", json!({})), "IMPLEMENTATION", "NO"),
+    ] {
+        let repo = TestRepo::scripted(&json!({ "scripts": [], "otherwise": [result] }), "");
+        let added = repo.json(&["task", "add", "Edit", "--type", task_type]);
+        let task = added["task_id"].as_str().unwrap();
+        let up = repo.up();
+        repo.until("the question", || !questions(&repo).is_empty());
+        let is_free = task_type == "IMPLEMENTATION";
+        let unclear: &[&str] = if is_free {
+            &["?", "No, wait for Eva", "nothing"]
+        } else {
+            &["tomorrow maybe", "I do not know", "?", "maybe"]
+        };
+        for answer in unclear {
+            let refused = repo.output(&["task", "reply", task, answer]);
+            assert_eq!(refused.status.code(), Some(2), "{answer}: {refused:?}");
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(is_free || said.contains(choices), "{answer}: {said}");
+            assert_eq!(repo.show(task)["status"], "AWAITING_RESPONSE", "{answer}");
+        }
+        assert_eq!(repo.attempts(task).len(), 1);
+        repo.json(&["task", "reply", task, "許可しません"]);
+        assert_eq!(repo.show(task)["held_because"], "stopped by you");
+        up.end();
+    }
+}
+
+#[test]
+fn a_yes_may_say_what_the_agent_should_know() {
+    let script = json!({ "scripts": [
+        { "resumed": false, "steps": [{ "result": { "status": "BLOCKED", "output": "" } }] },
+        { "resumed": true, "steps": [
+            { "read_answer": "The answer (" }, { "result": { "status": "COMPLETE", "output": "got {{answer}}." } } ] },
+    ], "otherwise": [] });
+    let repo = TestRepo::scripted(&script, "");
+    let added = repo.json(&["task", "add", "Look", "--type", "READ_INFO"]);
+    let task = added["task_id"].as_str().unwrap();
+    let up = repo.up();
+    repo.until("the question", || !questions(&repo).is_empty());
+    repo.json(&["task", "reply", task, "YES: don't touch the tests"]);
+    repo.until_queue(task, "done");
+    up.end();
+    assert_eq!(repo.show(task)["output"], "got YES: don't touch the tests.");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_hook_that_fails_before_something_stops_it_with_its_output() {
     assert!(asked.contains("no before_attempt today") && asked.contains("hook before_attempt"), "{asked}");
     assert_eq!(repo.show(&task)["verified"]["turns"], 0, "no agent was started");
     fails(&repo, "before_attempt", false);
-    repo.stdout(&["task", "reply", &task, "It may go on."]);
+    repo.stdout(&["task", "reply", &task, "YES"]);
     repo.until_queue(&task, "provisional");
 
     fails(&repo, "before_landing", true);

@@ -77,7 +77,7 @@ fn a_failing_set_up_is_a_question_and_holds_neither_the_agent_nor_the_task() {
     let up = repo.up();
     repo.until("the reason", || repo.show(&other)["not_started"]["code"] == "project_held");
     assert_eq!(repo.attempts(&other).len(), 0);
-    repo.stdout(&["task", "reply", &task, "It has a network again."]);
+    repo.stdout(&["task", "reply", &task, "YES"]);
     repo.until_queue(&task, "provisional");
     repo.until_queue(&other, "provisional");
     up.end();

@@ -40,7 +40,7 @@ fn a_repository_without_a_commit_is_asked_about_once_and_goes_on_with_one() {
     assert_eq!(repo.attempts(&task).len(), 1, "another try would meet it too");
     repo.git(&["add", "README.md"]);
     repo.git(&["commit", "-q", "-m", "Begin"]);
-    repo.stdout(&["task", "reply", &task, "It has one now."]);
+    repo.stdout(&["task", "reply", &task, "YES"]);
     repo.until_queue(&task, "provisional");
     up.end();
 }

@@ -50,6 +50,26 @@ fn i22_no_and_not_now_start_no_planner() {
 }
 
 #[test]
+fn i22_no_to_the_question_what_is_missing_starts_no_planner() {
+    let vague = json!({ "when": "Plan:", "steps": [
+        { "say": rubric("missing") }, { "plan": [{ "title": "Something" }] }, ends("COMPLETE", "Planned.") ] });
+    let fixture = with_scenes(&[vague]);
+    fixture.add("Build it");
+    let asked = stderr(&fixture.run_with_answers(&[], &[]));
+    assert!(asked.contains("SKIP takes the plan as it is; STOP ends the loop"), "{asked}");
+    let question = fixture.repo.json(&["questions"])["questions"][0]["id"].as_str().unwrap().to_owned();
+    for no in ["no", "nothing", "nichts", "NO thanks"] {
+        let refused = fixture.repo.output(&["answer", &question, no]);
+        assert_eq!(refused.status.code(), Some(2), "{no}: {refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("SKIP, STOP"), "{refused:?}");
+    }
+    assert_eq!(fixture.prompts("Plan:").len(), 1);
+    fixture.repo.json(&["answer", &question, "No, not now"]);
+    let run = &fixture.repo.json(&["recipe", "runs"])["runs"][0];
+    assert_eq!(run["reason"], "user-requested", "{run}");
+}
+
+#[test]
 fn a_subtask_is_done_again_with_a_remark() {
     let again = json!({ "when": "Use tabs.", "steps": [
         { "write": { "path": "tabs.txt", "text": "\t\n" } }, { "commit": "Use tabs" }, ends("COMPLETE", "Tabs.") ] });

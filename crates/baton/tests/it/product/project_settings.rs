@@ -73,10 +73,18 @@ fn each_project_goes_by_its_own_settings_and_a_broken_one_disturbs_no_other() {
     for task in waiting.iter().filter(|task| !is_asking(task)) {
         assert_eq!(repo.show(task)["not_started"]["code"], "project_held");
     }
+    // I22: a no is no way to let the others start.
+    let held_by = find("no .agent/Taskfile.yml")["id"].as_str().unwrap();
+    for no in ["no", "not now", "stop", "Nein, noch nicht"] {
+        let refused = repo.output(&["answer", held_by, no]);
+        assert_eq!(refused.status.code(), Some(2), "{no}: {refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("YES"), "{refused:?}");
+    }
+    assert_eq!(waiting.iter().filter(is_asking).count(), 1);
 
     std::fs::write(folder.join(".agent/Taskfile.yml"), PREPARE).unwrap();
     let first = waiting.iter().find(is_asking).unwrap();
-    repo.stdout(&["task", "reply", first, "It is there now."]);
+    repo.stdout(&["task", "reply", first, "YES"]);
     for task in &waiting {
         // A person accepts here, after no check: neither is the serving repository's business.
         repo.until_queue(task, "provisional");
@@ -109,7 +117,7 @@ fn a_project_with_a_remote_goes_by_the_settings_of_the_remote_once_they_are_allo
     let command = asked.split("then run: baton ").nth(1).unwrap().split(" trust").next().unwrap();
     let words: Vec<&str> = command.split(' ').chain(["trust"]).collect();
     assert!(repo.stdout(&words).contains("checks.own"), "{words:?}");
-    repo.stdout(&["task", "reply", &task, "They may run."]);
+    repo.stdout(&["task", "reply", &task, "YES"]);
     repo.until_queue(&task, "provisional");
     assert_eq!(checks(&repo, &task), [json!("own")], "{}", repo.show(&task));
     up.end();
@@ -169,7 +177,7 @@ fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
     repo.until_queue(&free, "provisional");
     let folder = repo.home.join("everywhere").display().to_string();
     assert!(repo.stdout(&["--root", &folder, "trust"]).contains("network: open"));
-    repo.stdout(&["task", "reply", &tasks[0].2, "It may."]);
+    repo.stdout(&["task", "reply", &tasks[0].2, "YES"]);
     repo.until_queue(&tasks[0].2, "provisional");
     up.end();
 }
@@ -307,7 +315,7 @@ fn a_project_whose_repository_is_gone_holds_itself_only() {
     std::fs::rename(repo.home.join("elsewhere"), &folder).unwrap();
     let is_asking = |task: &&String| repo.status(task) == "AWAITING_RESPONSE";
     let asking = waiting.iter().find(is_asking).unwrap();
-    repo.stdout(&["task", "reply", asking, "It is back."]);
+    repo.stdout(&["task", "reply", asking, "YES"]);
     for task in &waiting {
         repo.until_queue(task, "provisional");
     }

@@ -55,6 +55,28 @@ fn titles(server: &TestServer) -> Vec<String> {
     tasks["tasks"].as_array().unwrap().iter().map(title).collect()
 }
 
+/// I22: in whatever words, a stop at a gate ends the loop, and what may be one starts nobody.
+#[test]
+fn i22_a_message_that_stops_starts_no_planner() {
+    for stop in ["No, not now", "NO. Stop.", "いいえ、後で", "hör auf", "Nein, jetzt nicht"] {
+        let (server, project, mut listener) = at_the_gate();
+        send(&server, &project, stop, "k1");
+        let ended = listener.find(|message| message["type"] == "recipe_exited").unwrap();
+        assert_eq!(ended["reason"], "user-requested", "{stop}: {ended}");
+        let plans = titles(&server).iter().filter(|title| title.starts_with("Plan:")).count();
+        assert_eq!(plans, 1, "{stop}");
+    }
+    let (server, project, _listener) = at_the_gate();
+    let path = format!("/api/projects/{project}/chat");
+    for unclear in ["NO because I want to stop", "NO: wait until Monday"] {
+        let refused = server.post(&path, &json!({ "content": unclear, "session_id": "mine" }));
+        assert_eq!(refused.status, 400, "{unclear}: {refused:?}");
+        assert!(refused.body.contains("may be meant as a stop"), "{refused:?}");
+    }
+    let plans = titles(&server).iter().filter(|title| title.starts_with("Plan:")).count();
+    assert_eq!(plans, 1);
+}
+
 #[test]
 fn a_message_at_a_gate_is_a_remark_or_the_answer() {
     let (server, project, mut listener) = at_the_gate();

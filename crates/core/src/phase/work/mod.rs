@@ -10,7 +10,7 @@ mod review;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::choice::{UnreadableAnswer, YesNo, YesNoEdit, is_one_of};
-use crate::ask::stop_words::declines;
+use crate::ask::stop_words::{declines, is_unclear, wants_nothing};
 use crate::base::explanation::Explanation;
 use crate::base::id::TaskId;
 use crate::base::text::NonBlank;
@@ -142,8 +142,18 @@ explained! { WorkRefusal {
 
 /// The answer that skips the clarification, or wants nothing more.
 pub const SKIP: &str = "SKIP";
-/// Answers that want nothing more.
-const NOTHING: [&str; 4] = [SKIP, "NONE", "NO", "NOTHING"];
+/// What may be answered to the question what is missing, as listed to whoever gave another answer.
+const VAGUENESS_ANSWERS: [&str; 3] = ["what is missing", SKIP, "STOP"];
+
+/// Whether an answer wants nothing more.
+fn is_nothing(answer: &NonBlank) -> bool {
+    is_one_of(answer.as_str(), &[SKIP]) || wants_nothing(answer.as_str()) || declines(answer.as_str())
+}
+
+/// I22: "no" says nothing that another plan could follow, and starts no agent.
+fn is_no_instruction(answer: &NonBlank) -> bool {
+    wants_nothing(answer.as_str()) || declines(answer.as_str())
+}
 
 impl PhaseWork {
     /// The initial work of a phase.
@@ -211,8 +221,15 @@ impl PhaseWork {
         match (self, topic) {
             (Self::Plan(work), QuestionTopic::Gate) => work.decline(),
             (Self::Plan(work), QuestionTopic::Vagueness) if answer.as_str() == SKIP => work.plan_anyway(),
-            // I22: "no" says nothing that another plan could follow, and starts no agent.
-            (Self::Plan(work), QuestionTopic::Revision) if declines(answer.as_str()) => {
+            (Self::Plan(_), QuestionTopic::Vagueness | QuestionTopic::Revision)
+                if is_unclear(answer.as_str()) =>
+            {
+                return Err(UnreadableAnswer::may_stop(answer.as_str()).into());
+            }
+            (Self::Plan(_), QuestionTopic::Vagueness) if is_no_instruction(answer) => {
+                return Err(UnreadableAnswer::none_of(answer.as_str(), &VAGUENESS_ANSWERS).into());
+            }
+            (Self::Plan(work), QuestionTopic::Revision) if is_no_instruction(answer) => {
                 work.take_back_decline();
             }
             (Self::Plan(work), QuestionTopic::Vagueness | QuestionTopic::Revision) => {
@@ -227,12 +244,12 @@ impl PhaseWork {
             }
             (Self::Execute(work), QuestionTopic::MoreWork) => {
                 work.wants_more = false;
-                if !is_one_of(answer.as_str(), &NOTHING) {
+                if !is_nothing(answer) {
                     return Ok(FollowUp::AddSubtask { text: answer.clone() });
                 }
             }
             (Self::Review(work), QuestionTopic::List) => {
-                if is_one_of(answer.as_str(), &NOTHING) {
+                if is_nothing(answer) {
                     work.drop_list();
                 } else {
                     work.rewrite_list(answer)?;

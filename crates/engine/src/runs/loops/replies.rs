@@ -1,8 +1,8 @@
 //! Answers in other words than the offered ones: a remark behind the word, a review that is sent back, the end of the loop.
 
-use baton_core::ask::choice::{YesNo, is_one_of, split_remark};
+use baton_core::ask::choice::{UnreadableAnswer, YesNo, is_one_of, split_remark};
 use baton_core::ask::question_record::QuestionState;
-use baton_core::ask::stop_words::stops;
+use baton_core::ask::stop_words::{declines, is_unclear, stops};
 use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -47,10 +47,9 @@ impl LoopReply {
         // DONE at the last gate is its NO: the loop ends with its summary.
         let at_last_gate = topic == QuestionTopic::Gate && current.phase() == Phase::Review;
         let is_done = is_one_of(answer.as_str(), &[DONE]) && topic != QuestionTopic::IsDone && !at_last_gate;
-        let is_no = YesNo::read(word) == Ok(YesNo::No);
-        // "NO: not now" says no more than "not now".
-        let is_put_off = is_no && remark.as_ref().is_some_and(|remark| stops(remark.as_str()));
-        if is_done || is_put_off || is_one_of(answer.as_str(), &BREAK) || stops(answer.as_str()) {
+        // I22: what may be meant as a stop is no reason to start somebody.
+        let is_no = YesNo::read(word) == Ok(YesNo::No) && !is_unclear(answer.as_str());
+        if is_done || is_one_of(answer.as_str(), &BREAK) || stops(answer.as_str()) {
             return Some(Self::BreakOff);
         }
         match (current.work(), topic, remark) {
@@ -85,6 +84,12 @@ impl Loops {
         text: &NonBlank,
     ) -> Result<Option<NonBlank>> {
         let Some(stored) = self.phase_loop(session).await? else { return Ok(None) };
+        if is_unclear(text.as_str()) {
+            return Err(UnreadableAnswer::may_stop(text.as_str()).into());
+        }
+        if declines(text.as_str()) && stored.value.topic().is_some_and(takes_no) {
+            return Ok(Some(NonBlank::new(YesNo::No.as_str())?));
+        }
         let word = match (stored.value.work(), stored.value.topic()) {
             (PhaseWork::Plan(_) | PhaseWork::Execute(_), Some(QuestionTopic::Gate))
             | (PhaseWork::Execute(_), Some(QuestionTopic::IsDone)) => YesNo::No.as_str(),
@@ -134,6 +139,21 @@ impl Loops {
     }
 }
 
+/// Whether NO answers such a question.
+const fn takes_no(topic: QuestionTopic) -> bool {
+    match topic {
+        QuestionTopic::Gate
+        | QuestionTopic::MayRun
+        | QuestionTopic::IsDone
+        | QuestionTopic::Discovered
+        | QuestionTopic::ReviewFailed => true,
+        QuestionTopic::Vagueness
+        | QuestionTopic::Revision
+        | QuestionTopic::List
+        | QuestionTopic::MoreWork => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use baton_core::ask::question::{QuestionDraft, QuestionKind};
@@ -162,6 +182,10 @@ mod tests {
             (Plan, Gate, "NO: three parts", Some(LoopReply::Replan(remark("three parts")))),
             (Plan, Gate, "NO", None),
             (Plan, Gate, "YES: three parts", None),
+            (Plan, Gate, "NO: not now", Some(LoopReply::BreakOff)),
+            (Plan, Gate, "No, not now", Some(LoopReply::BreakOff)),
+            (Plan, Gate, "NO. Stop.", Some(LoopReply::BreakOff)),
+            (Plan, Gate, "いいえ、後で", Some(LoopReply::BreakOff)),
             (Plan, Gate, "DONE", Some(LoopReply::BreakOff)),
             (Plan, Revision, "Done: the first part", None),
             (Plan, Revision, "stop", Some(LoopReply::BreakOff)),

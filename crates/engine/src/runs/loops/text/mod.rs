@@ -34,7 +34,7 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
     let assessed = work.rubric().map(|rubric| rubric.assess().to_string()).unwrap_or_default();
     let text = format!(
         "What should the agent know before it plans {}?\n\n{assessed}\n\nWrite what is missing, and it is planned again \
-         with that. {SKIP} takes the plan as it is.",
+         with that. {SKIP} takes the plan as it is; STOP ends the loop.",
         subject(work)
     );
     // Free text is the rule here; the one word is only recognised.
