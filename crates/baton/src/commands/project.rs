@@ -51,6 +51,12 @@ pub(crate) async fn run(api: &Api, command: ProjectCommand) -> Result<String, Cl
                 Some(path) => std::path::absolute(&path).unwrap_or(path),
                 None => api.place.root.clone(),
             };
+            let Some(path) = path.to_str() else {
+                return Err(CliError::usage(
+                    format!("the path {} is not UTF-8, and cannot be recorded", path.display()),
+                    "rename the folder",
+                ));
+            };
             let new = json!({
                 "path": path,
                 "remote": remote,

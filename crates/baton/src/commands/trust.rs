@@ -23,5 +23,9 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     if grants.is_empty() {
         return Ok("Nothing has to be allowed here.\n".to_owned());
     }
-    Ok(format!("Allowed, until {} changes:\n{}", place.settings_path().display(), list(&grants)))
+    Ok(format!(
+        "Allowed for {}; whatever is added there is asked about:\n{}",
+        place.settings_path().display(),
+        list(&grants)
+    ))
 }

@@ -150,6 +150,9 @@ impl CliContext {
             ));
         }
         refuse_outside_repository(&place)?;
+        if place.store != StoreAddress::File {
+            trust::check_store(&place).await?;
+        }
         let recipes = RecipeLibrary::for_repository(&place.root);
         let progress = ProgressBar::new(is_json);
         let store = place.open_store_with(progress.onlooker()).await;
@@ -202,9 +205,7 @@ impl CliContext {
         }
         baton_engine::secrecy::forbid_inspection();
         let mut settings = self.settings()?;
-        if !self.place.settings_path().exists() {
-            assumed::use_installed_agent(&mut settings);
-        }
+        assumed::use_installed_agent(&mut settings);
         change(&mut settings);
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let mut engine = Engine::new(self.tasks.clone(), settings, place, own_program(), say).await?;

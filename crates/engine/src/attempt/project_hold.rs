@@ -61,9 +61,8 @@ pub(super) fn is_of_repository(error: &EngineError) -> bool {
     let Some(error) = error.get::<GitError>() else { return false };
     match error {
         GitError::Missing { .. } | GitError::TooOld { .. } | GitError::TimedOut { .. } => false,
-        GitError::Failed { stderr, .. } => {
-            !error.is_in_the_way() && !stderr.contains("No space left on device")
-        }
+        // A lock that is still there after git was called again and again belongs to nobody any more.
+        GitError::Failed { stderr, .. } => !stderr.contains("No space left on device"),
         GitError::File { source, .. } => source.kind() != ErrorKind::StorageFull,
         _ => !error.is_in_the_way(),
     }

@@ -71,6 +71,8 @@ impl Runner {
         let executed = match Box::pin(runner.attempt(&task, attempt, seat.stop_signal())).await {
             Ok(executed) => executed,
             Err(error) if is_of_project(&error) => self.hold_project(&task, attempt, &error).await?,
+            // What the agent left is kept, and taken over once git can.
+            Err(error) if is_of_repository(&error) => self.hold_project(&task, attempt, &error).await?,
             Err(error) => runner.settle(&task, attempt, systemic(&error)).await?,
         };
         self.finish(&task, attempt, executed).await

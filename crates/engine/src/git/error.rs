@@ -123,7 +123,7 @@ impl GitError {
             Self::KeptMoving { .. } | Self::KeptChanging { .. } => {
                 "see what else works on it, then try again".to_owned()
             }
-            Self::BadCopy { .. } => "name a file by its path inside the repository".to_owned(),
+            Self::BadCopy { .. } => "name a file of yours by its path inside the repository".to_owned(),
             Self::HandedOn { by, .. } => format!("look at {by} instead"),
             Self::NoWorktree { attempt } => {
                 format!("bring its files back with the vault of {attempt}, if it has one")

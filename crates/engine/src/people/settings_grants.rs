@@ -1,6 +1,7 @@
 //! What settings would let happen on this machine beyond what holds without them: programs of their own, and openings in the
 //! fence. It is listed for the person who is to allow settings that came with a clone.
 
+use baton_core::base::redact::redact;
 use baton_core::task::fence::{FenceMode, NetworkMode};
 
 use crate::settings::fence::FenceSettings;
@@ -8,7 +9,7 @@ use crate::settings::hooks::HookName;
 use crate::settings::permissions::PermissionSettings;
 use crate::settings::{AgentSettings, Settings};
 use crate::user_tasks::Trust;
-use crate::user_tasks::checks::Deed;
+use crate::user_tasks::checks::{Checks, Deed};
 
 /// How far agents are confined without the settings in question.
 pub(super) struct Confinement {
@@ -56,6 +57,27 @@ pub(super) fn grants(settings: &Settings, keys: &toml::Table, without: &Confinem
         add_openings(&mut found, &format!("roles.{name}"), &role.fence, &role.permissions, without);
     }
     found.extend(access(settings));
+    found.extend(connections(keys));
+    if settings.worktree.reuse_links {
+        found.push("worktree.reuse_links: agents could write into files of your checkout".to_owned());
+    }
+    found.extend(settings.worktree.copy.iter().map(|file| format!("worktree.copy: {file}")));
+    found
+}
+
+/// Keys by which Baton itself talks to somebody: what is done here, and what is to be done, would be told or taken there.
+const CONNECTIONS: [&[&str]; 4] = [&["store"], &["remote"], &["notify", "webhook"], &["telemetry", "otlp"]];
+
+fn connections(keys: &toml::Table) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in CONNECTIONS {
+        let [first, rest @ ..] = path else { continue };
+        let value = rest.iter().try_fold(keys.get(*first), |value, key| Some(value?.get(key)));
+        if let Some(value) = value.flatten() {
+            let text = value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
+            found.push(redact(&format!("{}: {text}", path.join("."))).into_owned());
+        }
+    }
     found
 }
 
@@ -68,14 +90,19 @@ fn programs(settings: &Settings) -> Vec<String> {
     let agents = agents.map(|(name, agent)| format!("agents.{name}: {}", agent.command.join(" ")));
     let notify = Some(&settings.notify.command).filter(|command| !command.is_empty());
     let notify = notify.map(|command| format!("notify: {}", command.join(" ")));
-    let checks = settings.checks.iter().filter_map(|check| match &check.deed {
-        Deed::Command(command) => Some(format!("checks.{}: {}", check.name, command.join(" "))),
-        Deed::UserTask(_) => None,
-    });
+    let checks = check_commands(&settings.checks);
     let hooks = HookName::ALL.into_iter().filter_map(|name| {
         settings.hooks.command(name).map(|command| format!("hooks.{name}: {}", command.join(" ")))
     });
     agents.chain(notify).chain(checks).chain(hooks).collect()
+}
+
+/// Checks that are commands of their own. A user task has its own approval.
+pub(super) fn check_commands(checks: &Checks) -> impl Iterator<Item = String> {
+    checks.iter().filter_map(|check| match &check.deed {
+        Deed::Command(command) => Some(format!("checks.{}: {}", check.name, command.join(" "))),
+        Deed::UserTask(_) => None,
+    })
 }
 
 /// Where the fence would be weaker than without the table (I21), and what nobody would be asked about.

@@ -15,7 +15,7 @@ pub enum ProjectError {
     Incomplete { project: ProjectId, open: u64, total: u64 },
     #[error("{} is not a valid project path: {detail}", path.display())]
     InvalidPath { path: PathBuf, detail: String },
-    #[error("{} came with a clone, and nobody has allowed what its settings start or open: {}", path.display(), grants.join("; "))]
+    #[error("the settings in {} may be anybody's, and nobody has allowed what they start or open: {}", path.display(), grants.join("; "))]
     Untrusted { path: PathBuf, grants: Vec<String> },
 }
 
@@ -52,7 +52,7 @@ explained! { ProjectError {
     },
     Self::Untrusted { .. } => Explanation {
         code: "project_untrusted",
-        means: "The settings of a project came with a clone and would start programs or open the fence.",
+        means: "The settings of a project are in a repository with a remote, and would start programs or open the fence.",
         cause: "Whoever committed them could run anything on this machine, so a person has to allow them first.",
         next: "Read .agent/baton.toml in the project's folder, then run `baton trust` there.",
     },

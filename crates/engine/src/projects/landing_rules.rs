@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 use baton_core::records::project::Project;
 use baton_core::task::Task;
+
+use sha2::{Digest, Sha256};
 
 use crate::base::error::{EngineError, FolderError};
 use crate::git::{CommitFiles, Repository, Worktrees};
@@ -170,18 +173,31 @@ impl Projects {
     ) -> Result<Option<BranchRules>, EngineError> {
         let Some(text) = read(worktrees.repository(), branch, commit).await? else { return Ok(None) };
         let rules = BranchRules::parse(&text, &named(branch))?;
-        let known = settings_path(&self.people_folder(worktrees));
-        let is_known = fs::read_to_string(&known).is_ok_and(|known| known == text);
-        if worktrees.repository().is_clone() && !is_known {
+        let root = self.people_folder(worktrees);
+        // A remote without settings goes by those of the folder that is served, which are not its own.
+        let root = (!worktrees.repository().is_clone() || root != self.place.root).then_some(root);
+        let folder = self.rules_folder(worktrees, branch);
+        if let Some(checks) = &rules.checks
+            && let Some(untrusted) = folder_trust::untrusted_checks(checks, root.as_deref(), &folder).await?
+        {
             // Kept where a person can read and allow it.
-            let name: String = branch.as_str().chars().map(|c| if c == '/' { '-' } else { c }).collect();
-            let folder = worktrees.repository().folder().with_extension(format!("{name}.rules"));
             write(&folder, &text).map_err(|error| FolderError::new(&folder, &error))?;
-            if let Some(untrusted) = folder_trust::untrusted_in(&folder, Some(&self.serving)).await? {
-                return Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into());
-            }
+            return Err(ProjectError::Untrusted { path: folder, grants: untrusted.grants }.into());
         }
         Ok(Some(rules))
+    }
+
+    /// Where a person reads the settings of a branch.
+    fn rules_folder(&self, worktrees: &Worktrees, branch: &BranchName) -> PathBuf {
+        let name: String = branch.as_str().chars().map(|c| if c == '/' { '-' } else { c }).collect();
+        let repository = worktrees.repository().folder();
+        if worktrees.repository().is_clone() {
+            return repository.with_extension(format!("{name}.rules"));
+        }
+        let of = repository.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let digest = Sha256::digest(repository.as_os_str().as_bytes());
+        let digest = digest.iter().take(4).fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
+        self.place.state_dir.join("rules").join(format!("{of}-{digest:08x}.{name}"))
     }
 
     /// The definitions of user tasks that the commit has, if it has a Taskfile.

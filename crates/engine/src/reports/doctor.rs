@@ -173,7 +173,7 @@ async fn check_trust(place: &StateLocation) -> Option<Finding> {
             let path = place.settings_path();
             let grants = folder.grants.join("; ");
             let detail = format!(
-                "{} came with this clone and starts programs or opens the fence: {grants}",
+                "{} may be anybody's, and nobody has allowed what it starts and opens: {grants}",
                 path.display()
             );
             Some(Finding::note("trust", detail, "read the file, then allow it as it is now: baton trust"))
@@ -400,7 +400,7 @@ fn not_started(name: String, agent: &AgentSettings) -> AgentFinding {
         version: None,
         greeting: None,
         condition: Condition::Note,
-        problem: Some("it was not started, because its settings came with this clone".to_owned()),
+        problem: Some("it was not started, because nobody has allowed its settings".to_owned()),
         fix: Some("read .agent/baton.toml, then allow it as it is now: baton trust".to_owned()),
     }
 }

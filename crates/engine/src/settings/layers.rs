@@ -71,6 +71,17 @@ impl Layers {
         Ok(layers)
     }
 
+    /// The same, for a repository whose settings file at `path` has this text.
+    pub(crate) fn with_text(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        let mut layers = Self::default();
+        layers.add_variables(|name| env::var(name).ok());
+        layers.add_text(text, path)?;
+        if let Some(file) = user_file() {
+            layers.add_file(&file)?;
+        }
+        Ok(layers)
+    }
+
     /// The layers that are a person's own: their variables and their file.
     pub(crate) fn of_person() -> Result<Self, SettingsError> {
         let mut layers = Self::default();

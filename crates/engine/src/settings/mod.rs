@@ -79,7 +79,7 @@ pub use baton_agents::presets::kind::AgentKind;
 #[serde(default)]
 pub struct Settings {
     /// The agent for work that no role assigns to another. A known agent needs no table; any other needs
-    /// `[agents.NAME]`. Without it, the first known agent that is installed.
+    /// `[agents.NAME]`. Without it, the first known agent that is installed, else the only one of `[agents]`.
     #[schemars(with = "String")]
     pub default_agent: AgentName,
     /// One table for each agent.
@@ -281,8 +281,8 @@ impl Settings {
             .roles
             .iter()
             .filter_map(|(role, settings)| Some((format!("[roles.{role}]"), settings.agent.clone()?)));
-        let is_default_needed = has_default || !self.agents.is_empty();
-        let default = is_default_needed.then(|| ("default_agent".to_owned(), self.default_agent.clone()));
+        // Without one, the first known agent that is installed is used.
+        let default = has_default.then(|| ("default_agent".to_owned(), self.default_agent.clone()));
         let fallbacks = self.agents.iter().flat_map(|(name, agent)| {
             agent.fallback.iter().map(move |other| (format!("[agents.{name}]"), other.clone()))
         });

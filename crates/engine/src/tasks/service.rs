@@ -40,7 +40,7 @@ use tokio::sync::watch;
 
 use crate::base::error::Result;
 use crate::base::ids::Ids;
-use crate::base::once::{note_written, with_pending_receipt};
+use crate::base::once::{has_pending_receipt, note_written, with_pending_receipt};
 use crate::settings::recipes::RecipeLibrary;
 
 /// Tasks of a project read at once.
@@ -172,6 +172,12 @@ impl TaskService {
             return Ok(Vec::new());
         }
         graph::edges_kept(self, id, &revision.not_after).await
+    }
+
+    /// Writes the receipt of the request at hand, if it has a key, before something is done that the store knows nothing of: a
+    /// repeat does not do it again.
+    pub async fn book_call(&self) -> Result<()> {
+        if has_pending_receipt() { self.write(Change::new()).await } else { Ok(()) }
     }
 
     /// A task and what it waits on. An id that happens to be taken is drawn again.

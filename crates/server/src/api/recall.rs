@@ -22,6 +22,10 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::mcp::ToolAnswer;
 use crate::state::App;
 
+/// What is said of a command whose answer was lost.
+const UNKNOWN_END: &str =
+    "the user task was started with this Idempotency-Key, and Baton ended before it was through";
+
 /// A call that was carried out.
 pub(crate) struct DoneCall<'a> {
     pub key: &'a str,
@@ -59,6 +63,16 @@ impl DoneCall<'_> {
             }
             Recall::QueuedAnswers => json!(sessions::queued_answers(app, self.in_path()?).await?),
             Recall::Recycling => json!(self.transition(app).await?),
+            Recall::Tool if self.path_id == "run_user_task" => {
+                json!(ToolAnswer::error(UNKNOWN_END.to_owned()))
+            }
+            Recall::UserTask => {
+                return Err(ApiError::new(
+                    Code::Conflict,
+                    UNKNOWN_END,
+                    "see what it did, then use a new key",
+                ));
+            }
             Recall::Tool => json!(ToolAnswer::json(&json!({ "created": self.created }))),
             Recall::Review => json!(AcceptedView::new(self.transition(app).await?, None)),
         })

@@ -53,6 +53,7 @@ pub(crate) enum Recall {
     Recycling,
     Review,
     Tool,
+    UserTask,
 }
 
 /// The schema of a body: derived from a type, or one of `openapi::shapes`.

@@ -5,7 +5,7 @@ use baton_core::records::receipt::ReceiptKey;
 
 use crate::http::error::{ApiError, Result};
 
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// The key of a request, if it has one.
 pub(crate) fn read_key(headers: &HeaderMap) -> Result<Option<String>> {

@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use crate::http::error::{ApiError, Code, Result};
 use crate::http::guard::bearer;
+use crate::http::idempotency::IDEMPOTENCY_KEY;
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::http::paths;
 use crate::mcp::{Caller, McpHandler, Toolbox};
@@ -57,6 +58,11 @@ pub fn mount(router: Router<App>, app: &App) -> Router<App> {
 
 /// Authenticates every request, so that a leaked MCP session id is useless.
 async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    // Its answer may be a stream, which cannot be repeated; a key that does nothing would deceive.
+    if request.headers().contains_key(IDEMPOTENCY_KEY) {
+        let hint = "call the tool at /api/tools/{name} instead, which takes one";
+        return ApiError::invalid("/mcp takes no Idempotency-Key", hint).into_response();
+    }
     let principal = request.extensions().get::<Principal>().cloned();
     match identify_caller(&app, request.headers(), principal).await {
         Ok(caller) => {

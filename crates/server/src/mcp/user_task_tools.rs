@@ -23,6 +23,7 @@ pub(super) async fn run(
 ) -> Result<ToolAnswer, String> {
     let (site, tasks) = user_tasks(toolbox, caller)?;
     let RunUserTaskArguments { task_name: name, args } = arguments;
+    toolbox.tasks.book_call().await.map_err(toolbox::error_text)?;
     let ran = match tasks.run(&site, name, args).await {
         Err(UserTaskError::Untrusted) => match wait_for_permission(toolbox, caller, &site, &tasks).await? {
             None => tasks.run(&site, name, args).await,

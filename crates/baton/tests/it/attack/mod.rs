@@ -116,8 +116,11 @@ the entry names another; private addresses only where the entry names a port or 
 everything off but Baton's own tools. Both need bubblewrap. What was refused is an event of the task.\n\n\
 Checks, `[worktree] setup` and the user tasks that an agent runs are in the same fence: agents wrote what they run. Of your\n\
 checkout a user task sees the Taskfile and what it includes; `[roles.check]` sets the fence of checks and of the set-up.\n\n\
-Settings that stand as they were committed in a repository with a remote start no program of their own, open no fence and no\n\
-network, and pass on none of your variables until you have allowed that version: `baton trust`. What you wrote or changed in your own checkout is yours.\n\n\
+In a repository with a remote, settings that git has ever seen may be anybody's. They start no program of their own, open no\n\
+fence and no network, talk to nobody (`store`, `remote`, `notify.webhook`, `telemetry.otlp`), and pass on none of your variables\n\
+and files until you have allowed each of these things: `baton trust`. That holds for the checks that a branch has, too. A file of\n\
+yours that git has never seen is yours, and what is in it stays allowed when you commit it. A program of the repository that you\n\
+have allowed, such as `./ready.sh`, is allowed as it is and as it becomes.\n\n\
 Not covered: without a fence, an agent can ask another program of yours to act for it (a terminal multiplexer, a scheduler, a\n\
 container service), or open the store itself; only a fence stops that. The profile for macOS has not been run by its authors.\n\n\
 ## Attacks\n\n\

@@ -140,13 +140,14 @@ fn cloned_project(repo: &TestRepo, name: &str, settings: &str) -> String {
 #[test]
 fn i21_the_settings_of_a_clone_open_no_fence_before_a_person_has_allowed_it() {
     let mut repo = fenced_repo();
-    repo.variables.push(("BATON_FENCE".to_owned(), "auto".to_owned()));
+    // What the variable says would hold whatever the settings say.
+    repo.variables.push(("BATON_FENCE".to_owned(), String::new()));
     let config = repo.home.join("config");
     repo.variables.push(("XDG_CONFIG_HOME".to_owned(), config.display().to_string()));
     std::fs::create_dir_all(config.join("baton")).unwrap();
     std::fs::write(
         config.join("baton/config.toml"),
-        "network = \"none\"\n[user_tasks]\ntrust = \"prompt\"\n",
+        "fence = \"auto\"\nnetwork = \"none\"\n[user_tasks]\ntrust = \"prompt\"\n",
     )
     .unwrap();
     let cases = [
@@ -327,6 +328,9 @@ fn a_project_whose_repository_is_gone_holds_itself_only() {
 fn a_faulty_worktree_setting_holds_its_project_and_never_the_agent() {
     let repo = TestRepo::with_working_agent("");
     let wrong = [
+        ("reuses-the-store", "[worktree]\nreuse = [\".agent/state\"]\n", "Baton's own store"),
+        ("copies-the-store", "[worktree]\ncopy = [\".agent/state/team.db\"]\n", "Baton's own store"),
+        ("reuses-settings", "[worktree]\nreuse = [\".agent\"]\n", "Baton's own store"),
         ("copies-from-outside", "[worktree]\ncopy = [\"../secret/.env\"]\n", "../secret/.env"),
         ("reuses-git", "[worktree]\nreuse = [\".git\"]\n", ".git"),
     ];
@@ -384,6 +388,50 @@ fn break_repository(repo: &TestRepo, folder: &std::path::Path, how: &str) {
         "gone" => std::fs::remove_dir_all(folder.join(".git")).unwrap(),
         other => unreachable!("{other}"),
     }
+}
+
+/// Whoever holds it: a lock that is older than Baton, and nobody's, is removed.
+#[test]
+fn a_lock_of_a_branch_holds_its_project_and_never_the_agent() {
+    let repo = TestRepo::with_working_agent("");
+    let (folder, id) = project(&repo, "locked", "");
+    let heads = folder.join(".git/refs/heads/baton");
+    std::fs::create_dir_all(&heads).unwrap();
+    let lock = std::fs::File::create_new(heads.join("next.lock")).unwrap();
+    lock.set_modified(std::time::SystemTime::now() + std::time::Duration::from_hours(1)).unwrap();
+    let task = add(&repo, "Locked", &id);
+    let up = repo.up();
+    repo.until("the question", || repo.status(&task) == "AWAITING_RESPONSE");
+    let asked = repo.show(&task)["question"]["text"].as_str().unwrap().to_owned();
+    assert!(asked.contains("lock"), "{asked}");
+    assert_eq!(repo.json(&["hold", "list"])["holds"], json!([]));
+    let home = repo.add("At home", &[]);
+    repo.until_queue(&home, "provisional");
+    up.end();
+}
+
+/// Commands of the branch are asked about even where the checkout has no settings of its own.
+#[test]
+fn i21_checks_of_a_branch_run_only_after_a_person_has_allowed_them() {
+    let repo = TestRepo::with_working_agent("");
+    let ran = repo.home.join("check-ran");
+    let settings =
+        format!("[checks]\nc = [\"touch\", \"{}\"]\n[roles.check]\nfence = \"off\"\n", ran.display());
+    let project = cloned_project(&repo, "cloned", &settings);
+    let folder = repo.home.join("cloned");
+    std::fs::remove_file(folder.join(".agent/baton.toml")).unwrap();
+    let task = add(&repo, "Checked by theirs", &project);
+    let up = repo.up();
+    repo.until_queue(&task, "provisional");
+    let said = repo.stdout(&["accept", &task]);
+    assert!(said.contains("checks.c: touch"), "{said}");
+    assert!(!ran.exists());
+    let (_, command) = said.split_once("baton --root ").unwrap();
+    let (folder, _) = command.split_once(" trust").unwrap();
+    assert!(repo.stdout(&["--root", folder, "trust"]).contains("checks.c: touch"));
+    repo.until_queue(&task, "done");
+    assert!(ran.exists());
+    up.end();
 }
 
 #[test]

@@ -79,9 +79,44 @@ impl Bringing {
                 Err(_) => self.way = ReuseWay::Copy,
             }
         }
-        fs::copy(from, to)?;
+        copy(from, to)?;
         keep_times(from, to)
     }
+}
+
+/// Holes stay holes: an image of many gigabytes may hold next to nothing.
+#[cfg(target_os = "linux")]
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    use std::io::{Read, Seek, Write};
+    use std::os::unix::fs::MetadataExt;
+
+    let found = fs::metadata(from)?;
+    if found.blocks() * 512 >= found.len() {
+        fs::copy(from, to)?;
+        return Ok(());
+    }
+    let (mut source, mut target) = (File::open(from)?, File::create_new(to)?);
+    target.set_len(found.len())?;
+    let mut at = 0;
+    loop {
+        let begin = match rustix::fs::seek(&source, rustix::fs::SeekFrom::Data(at)) {
+            Ok(begin) => begin,
+            // Nothing but a hole up to the end.
+            Err(rustix::io::Errno::NXIO) => break,
+            Err(error) => return Err(error.into()),
+        };
+        at = rustix::fs::seek(&source, rustix::fs::SeekFrom::Hole(begin))?;
+        source.seek(io::SeekFrom::Start(begin))?;
+        target.seek(io::SeekFrom::Start(begin))?;
+        io::copy(&mut (&source).take(at - begin), &mut target)?;
+    }
+    target.flush()?;
+    target.set_permissions(found.permissions())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to).map(|_| ())
 }
 
 /// Build tools compare times, so a file that looks new would be made again.
@@ -131,6 +166,21 @@ mod tests {
         File::options().append(true).open(from.join("left-pad/index.js")).unwrap().set_modified(old).unwrap();
         symlink("../index.js", from.join("left-pad/bin/pad")).unwrap();
         from
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn holes_stay_holes() {
+        use std::io::{Seek, Write};
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("image"), home.path().join("copy"));
+        let mut image = File::create_new(&from).unwrap();
+        image.set_len(64 << 20).unwrap();
+        image.seek(io::SeekFrom::Start(32 << 20)).unwrap();
+        image.write_all(b"data").unwrap();
+        copy(&from, &to).unwrap();
+        assert_eq!(fs::read(&from).unwrap(), fs::read(&to).unwrap());
+        assert!(fs::metadata(&to).unwrap().blocks() * 512 < 8 << 20);
     }
 
     #[test]

@@ -36,13 +36,24 @@ impl Setup {
             if path.as_os_str().is_empty() {
                 return bad("it is empty");
             }
+            let parts = path.components().filter(|part| *part != Component::CurDir);
+            let mut parts = parts.map(|part| part.as_os_str().to_ascii_lowercase());
+            let is_all = parts.clone().next().is_none();
+            if is_all {
+                return bad("it is the whole repository");
+            }
+            let is_ours = parts.next().is_some_and(|first| first == ".agent")
+                && parts.next().is_none_or(|second| second == "state");
+            if is_ours {
+                return bad("it holds Baton's own store");
+            }
             for part in path.components() {
                 match part {
                     Component::Normal(name) if name.eq_ignore_ascii_case(".git") => {
                         return bad("it is git's own");
                     }
-                    Component::Normal(_) => {}
-                    Component::CurDir | Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    Component::Normal(_) | Component::CurDir => {}
+                    Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                         return bad("it has to stay inside the repository");
                     }
                 }
@@ -87,6 +98,11 @@ impl Worktrees {
     async fn check_stays_inside(&self, path: &Path) -> Result<(), GitError> {
         let root = self.repository.folder();
         let Ok(inside) = fs::canonicalize(root) else { return Ok(()) };
+        let whole = fs::canonicalize(root.join(path)).unwrap_or_else(|_| inside.join(path));
+        let ours = self.state_dir();
+        if whole.starts_with(ours) || ours.starts_with(&whole) {
+            return Err(GitError::BadCopy { path: path.to_owned(), why: "it holds Baton's own store" });
+        }
         for part in path.ancestors().filter(|part| !part.as_os_str().is_empty()) {
             let at = root.join(part);
             let is_link = fs::symlink_metadata(&at).is_ok_and(|found| found.is_symlink());

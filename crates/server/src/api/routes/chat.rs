@@ -21,13 +21,12 @@ use crate::api::routes::projects::find_project;
 use crate::api::views::conversation::load_conversation;
 use crate::api::views::page::page_view;
 use crate::http::error::{ApiError, Code, Result};
+use crate::http::idempotency::read_key;
 use crate::http::input::{MessageBody, NoQuery, PathParam, Query, non_blank, too_large};
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::schema::words;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
-
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -183,16 +182,14 @@ pub(crate) fn with_ids(app: &App, files: Vec<AttachedFile>) -> Vec<(AttachmentId
 }
 
 fn idempotency_key(headers: &HeaderMap, project: ProjectId) -> Result<Option<ReceiptKey>> {
-    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    let hint = "send one key of your choice, such as a UUID";
-    if values.next().is_some() {
-        return Err(ApiError::invalid("more than one Idempotency-Key header", hint));
-    }
-    let text = value.to_str().unwrap_or_default();
-    ReceiptKey::for_chat(project, text)
-        .map(Some)
-        .map_err(|error| ApiError::invalid(format!("invalid Idempotency-Key: {error}"), hint))
+    let Some(key) = read_key(headers)? else { return Ok(None) };
+    let invalid = |error| {
+        ApiError::invalid(
+            format!("invalid Idempotency-Key: {error}"),
+            "send one key of your choice, such as a UUID",
+        )
+    };
+    ReceiptKey::for_chat(project, &key).map(Some).map_err(invalid)
 }
 
 async fn read(

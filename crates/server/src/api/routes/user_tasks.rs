@@ -6,7 +6,7 @@ use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::route::Route;
+use crate::api::route::{Recall, Route};
 use crate::http::error::{ApiError, Result};
 use crate::http::input::{JsonBody, NoQuery, PathParam};
 use crate::state::App;
@@ -17,6 +17,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/api/user-tasks", "list_user_tasks", list)
             .returns_named("The project's user tasks in file order", "UserTaskList"),
         Route::post("/api/user-tasks/{name}/run", "run_user_task", run)
+            .once(Recall::UserTask)
             .takes::<UserTaskArgs>()
             .returns_named("Runs a user task in the project's root and waits for it", "UserTaskRan")
             .may_conflict(),
@@ -56,6 +57,7 @@ async fn run(
     _: NoQuery,
     JsonBody(new): JsonBody<UserTaskArgs>,
 ) -> Result<Json<UserTaskRunView>> {
+    app.tasks().book_call().await?;
     let ran = app.workspace.agents.user_tasks.run(&site(&app), &name, &new.args).await?;
     Ok(Json(UserTaskRunView { message: ran.text(), ran }))
 }
