@@ -87,7 +87,7 @@ impl AgentRun<'_> {
         let folder = self.context.place.attempt_folder(self.attempt);
         let gateway = self.context.agents.gateway();
         let secret = gateway.admit(self.task.id(), self.attempt).await?;
-        let bench = self.bench(agent).await?;
+        let bench = self.bench(agent);
         let session = self.session(&who, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;

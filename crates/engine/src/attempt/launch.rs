@@ -18,6 +18,7 @@ use crate::attempt::mailbox::Bench;
 use crate::base::attempt_secret::AttemptSecret;
 use crate::base::error::EngineError;
 use crate::limits::room::Room;
+use crate::projects::Projects;
 use crate::settings::location::WORKTREE_VARIABLE;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
@@ -103,13 +104,13 @@ impl AgentRun<'_> {
     }
 
     /// What the agent's tools need to know of where it works.
-    pub(crate) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
-        let root = self.context.projects.repository_path(self.task).await?;
+    pub(crate) fn bench(&self, agent: &AgentSettings) -> Bench {
+        let root = Projects::tasks_folder(self.worktrees);
         let mut site = self.context.agents.site(&root, &self.checkout.folder, self.attempt, &agent.env);
         let projects = &self.context.projects;
         site.fence = projects.agent_task_fence(self.role, agent, self.worktrees, &self.checkout.folder);
         let user_tasks = self.context.agents.user_tasks.clone();
-        Ok(Bench { site, user_tasks, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
+        Bench { site, user_tasks, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() }
     }
 
     /// Where it reaches the tools, the session it goes on in, and what else a session is opened with.

@@ -11,10 +11,11 @@ use crate::people::folder_trust::REMOTE_MARK;
 use crate::projects::Projects;
 use crate::projects::source::CodeSource;
 use crate::settings::location::settings_path;
+use crate::user_tasks::TASKFILE;
 
 impl Projects {
     /// Brings the files of a project's remote up to what was fetched. Does nothing for a folder of this machine, and for a
-    /// remote without settings.
+    /// remote without settings and user tasks.
     pub(crate) async fn refresh_remote_files(&self, project: Option<&Project>) -> Result<(), EngineError> {
         let Some(project) = project.filter(|project| project.remote.is_some()) else { return Ok(()) };
         let source = self.source(Some(project));
@@ -25,7 +26,7 @@ impl Projects {
             // Whoever works on the project fetches only its own branches.
             worktrees.pull(&[&branch], None, false).await?;
         }
-        if worktrees.write_branch_files(&branch, Path::new(".agent/baton.toml"), &folder).await? {
+        if worktrees.write_branch_files(&branch, &[".agent/baton.toml", TASKFILE], &folder).await? {
             let mark = folder.join(REMOTE_MARK);
             let failed =
                 |error: std::io::Error| FolderError { path: mark.clone(), detail: error.to_string() };

@@ -173,6 +173,12 @@ impl Projects {
         if settings_path(&files).is_file() { files } else { self.place.root.clone() }
     }
 
+    /// Where the user tasks of the repository are defined, if it has some.
+    pub(crate) fn tasks_folder(worktrees: &Worktrees) -> PathBuf {
+        let repository = worktrees.repository();
+        if repository.is_clone() { beside(repository.folder()) } else { repository.folder().to_owned() }
+    }
+
     /// The folder of the task's repository, which may not exist yet.
     pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
         Ok(self.folder_of(&self.source(self.project(task).await?.as_ref())))

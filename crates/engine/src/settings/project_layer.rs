@@ -3,6 +3,8 @@
 //! A project decides how its work is made, checked and accepted. Which agents there are, how many run, and how people are
 //! reached belongs to whoever runs Baton.
 
+use baton_core::task::fence::FenceMode;
+
 use crate::settings::Settings;
 use crate::settings::budgets::Budgets;
 use crate::settings::fence::FenceSettings;
@@ -30,6 +32,11 @@ impl Settings {
             // about its fence is the project's.
             agent.fence.fence = agent.fence.fence.filter(|mode| mode.is_stricter_than(own.fence));
             agent.fence.network = agent.fence.network.filter(|network| network.is_stricter_than(own.network));
+            // A limit of the network needs a fence.
+            if agent.fence.network.is_some() && agent.fence.fence.unwrap_or(own.fence) == FenceMode::Off {
+                let fence = Some(settings.fence).filter(|mode| *mode != FenceMode::Off);
+                agent.fence.fence = Some(fence.unwrap_or(FenceMode::Auto));
+            }
             agent.fence.network_ask = agent.fence.network_ask.filter(|_| agent.fence.network.is_some());
             if let Some(of_project) = of_project {
                 agent.fence = of_project.fence.or(&agent.fence);
@@ -61,7 +68,7 @@ mod tests {
 
     use baton_core::base::accept_policy::AcceptPolicy;
     use baton_core::base::text::{AgentName, Role};
-    use baton_core::task::fence::{FenceMode, NetworkMode};
+    use baton_core::task::fence::NetworkMode;
 
     use super::*;
 
@@ -100,5 +107,10 @@ mod tests {
         assert_eq!(agent("other").command, ["true"], "a project does not choose programs");
         assert_eq!(both.asking.policy(), None);
         assert_eq!((both.max_agents, both.default_agent.as_str()), (7, "mine"));
+        // A limit of the network holds also where the project wants no fence.
+        let open = serving.with_project(settings("fence = \"off\"\nnetwork = \"open\"\n"));
+        let offline = &open.agents[&"offline".parse::<AgentName>().unwrap()];
+        let kept = (offline.fence.fence, offline.fence.network);
+        assert_eq!(kept, (Some(FenceMode::Auto), Some(NetworkMode::None)));
     }
 }

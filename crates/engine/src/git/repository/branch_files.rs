@@ -12,12 +12,12 @@ use crate::git::error::GitError;
 use crate::git::vault::folder;
 
 impl Worktrees {
-    /// Makes the folder what the branch's commit says, if that has the `wanted` file; otherwise there is no folder. Returns
+    /// Makes the folder what the branch's commit says, if that has one of the `wanted` files; otherwise there is no folder. Returns
     /// whether there is one. Costs one look while the branch stays.
     pub(crate) async fn write_branch_files(
         &self,
         branch: &BranchName,
-        wanted: &Path,
+        wanted: &[&str],
         into: &Path,
     ) -> Result<bool, GitError> {
         let Some(tip) = self.repository.tip(branch).await? else { return Ok(into.is_dir()) };
@@ -26,9 +26,12 @@ impl Worktrees {
             return Ok(into.is_dir());
         }
         let _lock = self.lock().await?;
-        let name = format!("{tip}:{}", wanted.display());
-        let look = self.repository.call("look for settings").args(["cat-file", "-e", &name]);
-        let has_wanted = look.find().await?.is_some();
+        let mut has_wanted = false;
+        for name in wanted {
+            let name = format!("{tip}:{name}");
+            let look = self.repository.call("look for settings").args(["cat-file", "-e", &name]);
+            has_wanted = has_wanted || look.find().await?.is_some();
+        }
         if has_wanted {
             fs::create_dir_all(into).map_err(failed("make", into))?;
             let at = At::Files { git_dir: self.repository.git_dir(), folder: into, index: &index };
