@@ -20,12 +20,12 @@ pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, Blank
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {
         "`baton recipe check` tells what is wrong with the files in .agent/recipes, and `baton recipe list` which recipes \
-         there are. Mend it, then answer YES, and the task begins; NO holds it until you release it."
+         there are."
             .to_owned()
     };
     let text = format!(
-        "What should become of the task \"{}\"? It is to be done by a recipe that cannot be used: {error}.\n\n{way_out} To \
-         give the task up: baton task cancel {}.",
+        "What should become of the task \"{}\"? It is to be done by a recipe that cannot be used: {error}.\n\n{way_out} \
+         YES tries again; NO holds the task until you release it. To give the task up: baton task cancel {}.",
         task.spec().title,
         task.id()
     );

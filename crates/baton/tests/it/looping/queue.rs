@@ -49,10 +49,12 @@ fn the_scheduler_leaves_the_ready_tasks_to_the_loops() {
     assert_eq!(gamma["not_started"]["code"], "kept_for_run", "{gamma}");
     let message = gamma["not_started"]["message"].as_str().unwrap();
     assert!(message.contains("baton recipe exit --session"), "{message}");
-    // Once both loops are stopped it is anybody's; what they planned stays with the person.
+    // I22: once both loops are stopped, nobody starts it by itself, and a person can let somebody. So it is with what they planned.
     for session in ["one", "two"] {
         command(&server, &["recipe", "exit", "--session", session]);
     }
+    assert!(server.task(&tasks[2])["held_because"].is_string(), "{}", server.task(&tasks[2]));
+    command(&server, &["task", "release", &tasks[2]]);
     server.wait_for_queue(&tasks[2], "provisional");
     assert_eq!(server.task(&tasks[0])["held_because"], "stopped by you");
 }

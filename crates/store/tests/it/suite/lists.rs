@@ -220,7 +220,7 @@ pub async fn questions_are_listed_oldest_first<F: Fixture>() {
     let waiting = load(&store, task_id(3)).await;
     let question = waiting.value.state().pending_question().unwrap().id;
     let answered_by = baton_core::ask::answer_source::AnsweredBy::human("mia");
-    let reply = Command::Reply { question, answer: NonBlank::new("This one").unwrap(), answered_by };
+    let reply = Command::Reply { question, answer: NonBlank::new("YES").unwrap(), answered_by };
     write(&store, transition(&waiting, reply, &human(2_000))).await;
     assert_eq!(store.questions(&QuestionFilter::pending(), None, 9).await.unwrap().items.len(), 2);
     let of_three =
