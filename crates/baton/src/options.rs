@@ -11,16 +11,16 @@ use clap::{Args, Parser};
 pub(crate) struct GlobalOptions {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// The repository to work on [default: the one that contains the current directory]
     #[arg(long, global = true, value_name = "DIR", env = "BATON_ROOT")]
-    pub root: Option<PathBuf>,
+    pub(crate) root: Option<PathBuf>,
     /// Directory for the store, logs and worktrees [default: .agent/state in the repository]
     #[arg(long, global = true, value_name = "DIR", env = "BATON_STATE_DIR")]
-    pub state_dir: Option<PathBuf>,
+    pub(crate) state_dir: Option<PathBuf>,
     /// Name of the store in that directory [default: the repository's name plus 4 hex digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
-    pub namespace: Option<String>,
+    pub(crate) namespace: Option<String>,
     /// A PostgreSQL store shared by several machines, instead of a local file
     #[arg(
         long,
@@ -29,7 +29,7 @@ pub(crate) struct GlobalOptions {
         env = "BATON_STORE",
         hide_env_values = true
     )]
-    pub store: Option<StoreAddress>,
+    pub(crate) store: Option<StoreAddress>,
 }
 
 impl GlobalOptions {

@@ -24,13 +24,13 @@ use crate::wait;
 pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 pub(crate) struct Bench {
-    pub folder: TempDir,
-    pub attempt: AttemptId,
+    pub(crate) folder: TempDir,
+    pub(crate) attempt: AttemptId,
 }
 
 pub(crate) struct FinishedRun {
-    pub ended: RunResult,
-    pub events: Vec<AgentEvent>,
+    pub(crate) ended: RunResult,
+    pub(crate) events: Vec<AgentEvent>,
 }
 
 impl Bench {

@@ -10,7 +10,7 @@ use crate::bench::Bench;
 
 pub(crate) struct Model {
     child: Child,
-    pub port: u16,
+    pub(crate) port: u16,
     log: std::path::PathBuf,
 }
 

@@ -8,13 +8,13 @@ use clap::Args;
 pub(crate) struct DemoArgs {
     /// Print the tour instead of opening a browser; needs no input
     #[arg(long)]
-    pub headless: bool,
+    pub(crate) headless: bool,
     /// Directory to run in; continues a demo that was interrupted there [default: a new directory]
     #[arg(long, value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     /// Print the URL and do not open a browser
     #[arg(long, conflicts_with = "headless")]
-    pub no_open: bool,
+    pub(crate) no_open: bool,
     /// Port of the web UI [default: any free port]
     #[arg(
         long,
@@ -23,11 +23,11 @@ pub(crate) struct DemoArgs {
         hide_default_value = true,
         conflicts_with = "headless"
     )]
-    pub port: u16,
+    pub(crate) port: u16,
     /// Milliseconds an agent spends on a task; for tests
     #[arg(long, value_name = "MS", hide = true)]
-    pub agent_ms: Option<u64>,
+    pub(crate) agent_ms: Option<u64>,
     /// Milliseconds before the demo decides by itself; for tests
     #[arg(long, value_name = "MS", hide = true)]
-    pub patience_ms: Option<u64>,
+    pub(crate) patience_ms: Option<u64>,
 }

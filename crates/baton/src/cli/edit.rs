@@ -10,22 +10,22 @@ use crate::cli::completion;
 pub(crate) struct EditArgs {
     /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
-    pub task: String,
+    pub(crate) task: String,
     /// New title
     #[arg(long)]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// New description, or - for standard input
     #[arg(long, alias = "instruction", value_name = "TEXT")]
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// New priority: P0 is the most urgent, P3 the least
     #[arg(long)]
-    pub priority: Option<Priority>,
+    pub(crate) priority: Option<Priority>,
     /// Add a dependency on this task; repeatable, until the first attempt starts
     #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
-    pub after: Vec<String>,
+    pub(crate) after: Vec<String>,
     /// Remove the dependency on this task; repeatable
     #[arg(long, value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
-    pub not_after: Vec<String>,
+    pub(crate) not_after: Vec<String>,
 }
 
 impl EditArgs {

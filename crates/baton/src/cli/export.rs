@@ -8,16 +8,16 @@ use clap::{Args, ValueEnum};
 pub(crate) struct ExportArgs {
     /// Output format
     #[arg(long, value_enum, default_value = "jsonl")]
-    pub format: ExportFormat,
+    pub(crate) format: ExportFormat,
     /// Only this project; required for html
     #[arg(long, value_name = "PROJECT")]
-    pub project: Option<String>,
+    pub(crate) project: Option<String>,
     /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Include all events
     #[arg(long)]
-    pub events: bool,
+    pub(crate) events: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

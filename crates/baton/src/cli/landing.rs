@@ -7,5 +7,5 @@ pub(crate) struct LandingArgs {
     /// Keep running and print the output of the checks as it comes, and what lands or is sent back; with --json, one object
     /// per line
     #[arg(long)]
-    pub follow: bool,
+    pub(crate) follow: bool,
 }

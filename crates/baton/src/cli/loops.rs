@@ -7,19 +7,19 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub(crate) struct LoopArgs {
     /// What to plan, instead of the next task of the queue
-    pub goal: Option<String>,
+    pub(crate) goal: Option<String>,
     /// Phase to start in, if no loop is running [default: plan]
     #[arg(long, value_enum)]
-    pub from: Option<LoopStartArg>,
+    pub(crate) from: Option<LoopStartArg>,
     /// File with one answer per line, used in order before the terminal is read
     #[arg(long, value_name = "FILE")]
-    pub answers: Option<PathBuf>,
+    pub(crate) answers: Option<PathBuf>,
     /// What happens to questions that nobody answers
     #[arg(long, value_enum, value_name = "POLICY")]
-    pub unattended: Option<UnattendedArg>,
+    pub(crate) unattended: Option<UnattendedArg>,
     /// Session to run in
     #[arg(long, default_value = "cli")]
-    pub session: String,
+    pub(crate) session: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

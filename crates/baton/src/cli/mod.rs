@@ -49,7 +49,7 @@ pub(crate) use crate::cli::groups::with_groups;
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub options: GlobalOptions,
+    pub(crate) options: GlobalOptions,
     #[command(subcommand)]
-    pub command: CliCommand,
+    pub(crate) command: CliCommand,
 }

@@ -70,7 +70,7 @@ pub(crate) enum ProjectCommand {
 
 /// A number of tasks, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ConcurrencyLimit(pub Option<u32>);
+pub(crate) struct ConcurrencyLimit(pub(crate) Option<u32>);
 
 impl FromStr for ConcurrencyLimit {
     type Err = String;
@@ -89,18 +89,18 @@ impl FromStr for ConcurrencyLimit {
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// Markdown file, or - for standard input; the first line is the title
-    pub goal: PathBuf,
+    pub(crate) goal: PathBuf,
     /// Project the tasks belong to
     #[arg(long, value_name = "PROJECT")]
-    pub project: Option<String>,
+    pub(crate) project: Option<String>,
     /// Do not start an agent; do that later with baton breakdown run
     #[arg(long)]
-    pub hold: bool,
+    pub(crate) hold: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Overwrite existing files; the old ones are kept with the suffix .before
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
 }

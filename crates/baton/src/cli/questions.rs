@@ -9,30 +9,30 @@ use crate::cli::completion;
 pub(crate) struct QuestionsArgs {
     /// Keep running and print new questions; with --json, one object per line
     #[arg(long, conflicts_with = "cursor")]
-    pub follow: bool,
+    pub(crate) follow: bool,
     /// Most questions to list
     #[arg(long, default_value_t = 200)]
-    pub limit: u32,
+    pub(crate) limit: u32,
     /// Cursor of the next page, as printed by the previous one
     #[arg(long)]
-    pub cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
     /// Question id or a unique prefix of one, or - to read `QUESTION TEXT` lines from standard input
     #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completion::questions))]
-    pub question: Option<String>,
+    pub(crate) question: Option<String>,
     /// The answer: one of the options, or any text if the question allows it
     #[arg(conflicts_with = "queue")]
-    pub text: Vec<String>,
+    pub(crate) text: Vec<String>,
     /// Queue this answer for the next question that it fits
     #[arg(long, value_name = "TEXT")]
-    pub queue: Option<String>,
+    pub(crate) queue: Option<String>,
     /// Session whose questions it may answer
     #[arg(long, requires = "queue", default_value = "cli")]
-    pub session: String,
+    pub(crate) session: String,
     /// Only for questions of this task
     #[arg(long, requires = "queue", conflicts_with = "session")]
-    pub task: Option<String>,
+    pub(crate) task: Option<String>,
 }

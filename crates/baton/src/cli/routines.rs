@@ -49,38 +49,38 @@ pub(crate) enum RoutineCommand {
 #[derive(Debug, Args)]
 pub(crate) struct RoutineArgs {
     /// Title of each task
-    pub title: String,
+    pub(crate) title: String,
     /// What each task is to do
     #[arg(long, default_value = "")]
-    pub description: String,
+    pub(crate) description: String,
     /// When, in words: "Mon 06:00", "weekday 07:00", "06:00", "hour", "15 minutes"
     #[arg(long, value_name = "TIME", required_unless_present_any = ["cron", "on"], conflicts_with_all = ["cron", "on"])]
-    pub every: Option<String>,
+    pub(crate) every: Option<String>,
     /// When, as in crontab: minute, hour, day of the month, month, day of the week
     #[arg(long, value_name = "FIELDS", conflicts_with = "on")]
-    pub cron: Option<String>,
+    pub(crate) cron: Option<String>,
     /// After an event: ref:BRANCH, webhook or task:done
     #[arg(long, value_name = "EVENT")]
-    pub on: Option<String>,
+    pub(crate) on: Option<String>,
     /// Time zone, such as Europe/Berlin [default: that of this machine]
     #[arg(long, value_name = "ZONE")]
-    pub time_zone: Option<String>,
+    pub(crate) time_zone: Option<String>,
     /// What happens when the last run is not over: skip, queue or replace
     #[arg(long, default_value_t = Overlap::default())]
-    pub overlap: Overlap,
+    pub(crate) overlap: Overlap,
     /// What happens to runs that were missed: none, one or all
     #[arg(long, default_value_t = CatchUp::default())]
-    pub catch_up: CatchUp,
+    pub(crate) catch_up: CatchUp,
     /// Project of the tasks [default: none]
     #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completion::projects))]
-    pub project: Option<String>,
+    pub(crate) project: Option<String>,
     /// Type of the tasks [default: found out from the words]
     #[arg(long = "type", value_name = "TYPE")]
-    pub task_type: Option<String>,
+    pub(crate) task_type: Option<String>,
     /// Priority of the tasks
     #[arg(long, default_value_t = Priority::default())]
-    pub priority: Priority,
+    pub(crate) priority: Priority,
     /// Recipe of the tasks [default: work]
     #[arg(long)]
-    pub recipe: Option<String>,
+    pub(crate) recipe: Option<String>,
 }

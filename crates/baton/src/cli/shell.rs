@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 pub(crate) struct CompletionsArgs {
     /// Shell [default: from $SHELL]
     #[arg(value_enum)]
-    pub shell: Option<Shell>,
+    pub(crate) shell: Option<Shell>,
     /// Install them instead of printing them
     #[arg(long)]
-    pub install: bool,
+    pub(crate) install: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,5 +39,5 @@ impl Shell {
 pub(crate) struct ManArgs {
     /// Write one page per command into this directory, instead of printing the main page
     #[arg(long, value_name = "DIR")]
-    pub into: Option<PathBuf>,
+    pub(crate) into: Option<PathBuf>,
 }

@@ -9,10 +9,10 @@ use crate::cli::completion;
 pub(crate) struct CostArgs {
     /// Attempts that ended since: a time, a day, or a span such as 24h or 7d [default: today, UTC]
     #[arg(long, value_name = "WHEN")]
-    pub since: Option<String>,
+    pub(crate) since: Option<String>,
     /// Only this table
     #[arg(long, value_enum)]
-    pub by: Option<CostBy>,
+    pub(crate) by: Option<CostBy>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,34 +26,34 @@ pub(crate) enum CostBy {
 pub(crate) struct OpenArgs {
     /// Task id, or a unique prefix of it [default: the first page]
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
-    pub task: Option<String>,
+    pub(crate) task: Option<String>,
     /// Only print the address
     #[arg(long)]
-    pub print: bool,
+    pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StopArgs {
     /// Task id, or a unique prefix of it; repeatable
     #[arg(required_unless_present = "all", add = ArgValueCompleter::new(completion::tasks))]
-    pub tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// Every task that an agent works on
     #[arg(long, conflicts_with = "tasks")]
-    pub all: bool,
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
     /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
-    pub task: String,
+    pub(crate) task: String,
     /// Accept the work instead of asking
     #[arg(long, conflicts_with = "request_changes")]
-    pub accept: bool,
+    pub(crate) accept: bool,
     /// Send the work back with this text instead of asking
     #[arg(long, value_name = "TEXT")]
-    pub request_changes: Option<String>,
+    pub(crate) request_changes: Option<String>,
     /// Accept although it needs a closer look
     #[arg(long, requires = "accept")]
-    pub force: bool,
+    pub(crate) force: bool,
 }

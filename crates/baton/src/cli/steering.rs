@@ -9,27 +9,27 @@ use crate::cli::completion;
 pub(crate) struct TakeArgs {
     /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
-    pub task: String,
+    pub(crate) task: String,
     /// End the agent at once, also in the middle of a tool
     #[arg(long)]
-    pub now: bool,
+    pub(crate) now: bool,
     /// Open the agent's own terminal on its session instead of a shell
     #[arg(long)]
-    pub agent: bool,
+    pub(crate) agent: bool,
     /// Only print the folder
     #[arg(long, conflicts_with = "agent")]
-    pub print: bool,
+    pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GiveArgs {
     /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
-    pub task: String,
+    pub(crate) task: String,
     /// The work is done: it is checked as it is, and no agent goes on
     #[arg(long)]
-    pub done: bool,
+    pub(crate) done: bool,
     /// What the agent reads first
     #[arg(long, value_name = "TEXT", conflicts_with = "done")]
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
 }

@@ -16,14 +16,14 @@ pub(crate) enum StoreCommand {
 pub(crate) struct StoreInitArgs {
     /// Print the SQL that creates the database and its two roles; change nothing
     #[arg(long)]
-    pub print_sql: bool,
+    pub(crate) print_sql: bool,
     /// Name of the database in that SQL
     #[arg(long, value_name = "NAME", default_value = "baton", requires = "print_sql")]
-    pub database: String,
+    pub(crate) database: String,
     /// Role that owns and migrates the tables
     #[arg(long, value_name = "NAME", default_value = "baton_owner", requires = "print_sql")]
-    pub owner: String,
+    pub(crate) owner: String,
     /// Role that Baton connects as
     #[arg(long, value_name = "NAME", default_value = "baton", requires = "print_sql")]
-    pub role: String,
+    pub(crate) role: String,
 }

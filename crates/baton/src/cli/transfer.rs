@@ -9,18 +9,18 @@ use clap::{Args, ValueEnum};
 pub(crate) struct ImportArgs {
     /// Tool to import from
     #[arg(value_enum)]
-    pub from: ImportSource,
+    pub(crate) from: ImportSource,
     /// The repository, or the file
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Show what would be imported; change nothing
     #[arg(long)]
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Project to import into
     #[arg(long, value_name = "PROJECT")]
-    pub project: Option<String>,
+    pub(crate) project: Option<String>,
     /// Session to import into [default: the project's own, else import-NAME]
     #[arg(long)]
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,14 +52,14 @@ impl ImportSource {
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
     /// New file to write; an existing file is not overwritten
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
     /// A file written by `baton backup`
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Replace the existing store; a copy of it is kept
     #[arg(long)]
-    pub replace: bool,
+    pub(crate) replace: bool,
 }

@@ -10,19 +10,19 @@ use crate::telemetry::LogFormat;
 pub(crate) struct UpArgs {
     /// Most agents to run at once [default: from the settings]
     #[arg(long, value_name = "N")]
-    pub agents: Option<u32>,
+    pub(crate) agents: Option<u32>,
     /// Address to listen on; port 0 picks a free port; addresses other than loopback require a token
     /// [default: from the settings, else 127.0.0.1:5678]
     #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN")]
-    pub listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
     /// Token that clients must send [default: none on loopback, else a new one, written to the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
-    pub token: Option<String>,
+    pub(crate) token: Option<String>,
     /// Do not print what happens to tasks
     #[arg(long)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     #[command(flatten)]
-    pub logs: LogOptions,
+    pub(crate) logs: LogOptions,
 }
 
 /// What is logged on standard error; `BATON_LOG` says how much.
@@ -30,5 +30,5 @@ pub(crate) struct UpArgs {
 pub(crate) struct LogOptions {
     /// The form of the log on standard error
     #[arg(long, value_name = "FORMAT", env = "BATON_LOG_FORMAT", value_enum, default_value_t)]
-    pub log_format: LogFormat,
+    pub(crate) log_format: LogFormat,
 }

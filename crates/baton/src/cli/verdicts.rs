@@ -10,22 +10,22 @@ use crate::cli::completion;
 pub(crate) struct AcceptArgs {
     /// Task ids, or unique prefixes of them
     #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
-    pub tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// Accept all provisional tasks; burned-out tasks are only listed
     #[arg(long)]
-    pub all: bool,
+    pub(crate) all: bool,
     /// Accept burned-out tasks too, and merge without waiting for the checks; recorded with your name
     #[arg(long, conflicts_with = "recycle")]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Recycle burned-out tasks into breakdowns
     #[arg(long)]
-    pub recycle: bool,
+    pub(crate) recycle: bool,
     /// Show what would happen; change nothing
     #[arg(long)]
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Do not wait until the checks have passed and the work has landed
     #[arg(long)]
-    pub no_wait: bool,
+    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// As the API reports it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct LandedBranch {
-    pub branch: String,
+    pub(crate) branch: String,
     /// The remote that has the branch; none for the local repository.
-    pub remote: Option<String>,
+    pub(crate) remote: Option<String>,
 }
 
 impl LandedBranch {

@@ -18,7 +18,7 @@ pub(crate) struct Narration {
     /// Names tasks by their ids too, for commands to be typed.
     has_ids: bool,
     /// Tasks that are over.
-    pub done: usize,
+    pub(crate) done: usize,
     /// Those that a person merged past the checks.
     forced: BTreeSet<TaskId>,
 }

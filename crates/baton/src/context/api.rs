@@ -37,8 +37,8 @@ async fn next_change(changes: &mut watch::Receiver<u64>) {
 
 pub(crate) struct Api {
     client: ApiClient,
-    pub place: StateLocation,
-    pub is_json: bool,
+    pub(crate) place: StateLocation,
+    pub(crate) is_json: bool,
     /// The store, if it is open here. Dropping the sender would end event streams.
     here: Option<(CliContext, watch::Sender<bool>)>,
 }
@@ -209,10 +209,10 @@ impl Api {
 
 /// A list of the API.
 pub(crate) struct ListRequest<'a> {
-    pub path: &'a str,
+    pub(crate) path: &'a str,
     /// The key of the items in the answer.
-    pub name: &'a str,
-    pub query: &'a [(&'a str, &'a str)],
+    pub(crate) name: &'a str,
+    pub(crate) query: &'a [(&'a str, &'a str)],
 }
 
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, CliError> {

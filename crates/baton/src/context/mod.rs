@@ -41,11 +41,11 @@ use crate::output::{self, ProgressBar};
 
 #[derive(Clone)]
 pub(crate) struct CliContext {
-    pub tasks: TaskService,
-    pub place: StateLocation,
-    pub is_json: bool,
+    pub(crate) tasks: TaskService,
+    pub(crate) place: StateLocation,
+    pub(crate) is_json: bool,
     /// Progress of long operations.
-    pub progress: ProgressBar,
+    pub(crate) progress: ProgressBar,
     person: String,
 }
 

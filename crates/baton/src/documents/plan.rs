@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 /// Why a document is not a plan, and where.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlanDocumentError {
-    pub line: usize,
-    pub column: usize,
-    pub message: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) message: String,
 }
 
 pub(crate) fn parse(text: &str) -> Result<PlanDraft, PlanDocumentError> {

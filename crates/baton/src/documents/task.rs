@@ -9,16 +9,16 @@ use baton_core::base::text::nearest;
 /// The editable fields of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskDocument {
-    pub title: String,
-    pub priority: Priority,
-    pub description: String,
+    pub(crate) title: String,
+    pub(crate) priority: Priority,
+    pub(crate) description: String,
 }
 
 /// What is wrong with a document, and on which line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TaskDocumentError {
-    pub line: usize,
-    pub message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 const NAMES: [&str; 2] = ["title", "priority"];

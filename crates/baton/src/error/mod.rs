@@ -10,11 +10,11 @@ use baton_server::http::error::{ApiError, Code};
 
 #[derive(Debug)]
 pub(crate) struct CliError {
-    pub message: String,
-    pub hint: String,
-    pub code: u8,
+    pub(crate) message: String,
+    pub(crate) hint: String,
+    pub(crate) code: u8,
     /// What `baton explain` explains, where it does.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 // The exit codes; documented, so they do not change.

@@ -42,18 +42,18 @@ use crate::explain::exit_codes;
 /// Codes of one area.
 #[derive(Debug)]
 pub(crate) struct CodeFamily {
-    pub title: &'static str,
-    pub rows: Vec<&'static Explanation>,
+    pub(crate) title: &'static str,
+    pub(crate) rows: Vec<&'static Explanation>,
 }
 
 /// A code and its family.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct CodeEntry {
-    pub family: &'static str,
+    pub(crate) family: &'static str,
     #[serde(flatten)]
-    pub explanation: &'static Explanation,
+    pub(crate) explanation: &'static Explanation,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub commands: &'static [&'static str],
+    pub(crate) commands: &'static [&'static str],
 }
 
 pub(crate) fn families() -> Vec<CodeFamily> {

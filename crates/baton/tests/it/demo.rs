@@ -14,9 +14,9 @@ const KILLS: u32 = 50;
 /// Kills of one demo before it may run to its end: on a slow machine each run may be too short for progress.
 const KILLS_PER_DEMO: u32 = 12;
 /// The longest a demo may take on a busy machine before it counts as stuck.
-pub const PATIENCE: Duration = Duration::from_mins(5);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
-pub const BRANCH: &str = "feature/de300000";
+pub(crate) const BRANCH: &str = "feature/de300000";
 
 /// The files that the demo's tasks write.
 const FILES: [&str; 9] = [
@@ -31,8 +31,8 @@ const FILES: [&str; 9] = [
     "tests/greetings.txt",
 ];
 
-pub struct Demo {
-    pub folder: PathBuf,
+pub(crate) struct Demo {
+    pub(crate) folder: PathBuf,
 }
 
 impl Demo {
@@ -41,7 +41,7 @@ impl Demo {
     }
 
     /// The same with variables of the test's own.
-    pub fn start_with(&self, variables: &[(&str, &str)]) -> Child {
+    pub(crate) fn start_with(&self, variables: &[(&str, &str)]) -> Child {
         let printed = OpenOptions::new().create(true).append(true).open(self.folder.join("printed")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_baton"))
             .env("BATON_FENCE", "off")
@@ -55,7 +55,7 @@ impl Demo {
             .unwrap()
     }
 
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let output = Command::new("git")
             .arg("-C")
             .arg(self.folder.join("repository"))
@@ -80,7 +80,7 @@ impl Demo {
     }
 
     /// Checks the result of a completed demo, however often it was killed.
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
         let mut by_queue: BTreeMap<String, usize> = BTreeMap::new();
         for task in tasks.as_array().unwrap() {
@@ -149,7 +149,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
 }
 
 /// Whether it ends, and so closes its standard output, within this time.
-pub fn ends_within(child: &mut Child, time: Duration) -> bool {
+pub(crate) fn ends_within(child: &mut Child, time: Duration) -> bool {
     let mut stdout = child.stdout.take().unwrap();
     let (sender, ended) = mpsc::channel();
     std::thread::spawn(move || {
@@ -160,7 +160,7 @@ pub fn ends_within(child: &mut Child, time: Duration) -> bool {
 }
 
 /// Runs the demo to its end; panics if it hangs.
-pub fn exit_code(demo: &Demo) -> Option<i32> {
+pub(crate) fn exit_code(demo: &Demo) -> Option<i32> {
     let mut child = demo.start();
     if ends_within(&mut child, PATIENCE) {
         return child.wait().unwrap().code();

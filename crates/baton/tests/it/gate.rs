@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 /// A locked file: `flock` in the script returns as soon as the test gives up the lock. A test that fails drops its gate,
 /// which opens it.
-pub struct Gate {
+pub(crate) struct Gate {
     path: PathBuf,
     file: File,
 }
 
 impl Gate {
-    pub fn closed(path: PathBuf) -> Self {
+    pub(crate) fn closed(path: PathBuf) -> Self {
         let file = File::create(&path).unwrap();
         file.lock().unwrap();
         Self { path, file }
     }
 
     /// The shell command that waits for it.
-    pub fn wait(&self) -> String {
+    pub(crate) fn wait(&self) -> String {
         format!("flock --shared '{}' true", self.path.display())
     }
 
-    pub fn open(self) {
+    pub(crate) fn open(self) {
         self.file.unlock().unwrap();
     }
 }

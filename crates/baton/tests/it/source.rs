@@ -4,20 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One file of a crate's `src`, without comments and without test modules.
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// From the workspace's root.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The module it defines: empty for `lib.rs` and `main.rs`.
-    pub module: Vec<String>,
-    pub code: String,
+    pub(crate) module: Vec<String>,
+    pub(crate) code: String,
 }
 
-pub fn workspace_root() -> PathBuf {
+pub(crate) fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// The folders of the crates, by name, sorted.
-pub fn crates() -> Vec<(String, PathBuf)> {
+pub(crate) fn crates() -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = entries(&workspace_root().join("crates"))
         .into_iter()
         .filter(|path| path.join("Cargo.toml").exists())
@@ -28,7 +28,7 @@ pub fn crates() -> Vec<(String, PathBuf)> {
 }
 
 /// A crate's product code.
-pub fn product_files(crate_folder: &Path) -> Vec<SourceFile> {
+pub(crate) fn product_files(crate_folder: &Path) -> Vec<SourceFile> {
     let mut files = Vec::new();
     collect(&crate_folder.join("src"), &[], &mut files);
     files
@@ -61,11 +61,11 @@ fn collect(folder: &Path, module: &[String], files: &mut Vec<SourceFile>) {
     }
 }
 
-pub fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-pub fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
@@ -87,7 +87,8 @@ fn test_only_modules(file: &Path) -> Vec<String> {
         if line == "#[cfg(test)]" {
             is_test = true;
         } else if !line.starts_with("#[") {
-            let declared = line.trim_start_matches("pub ").strip_prefix("mod ");
+            let declared =
+                line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").strip_prefix("mod ");
             let declared = declared.and_then(|rest| rest.strip_suffix(';'));
             names.extend(declared.filter(|_| is_test).map(str::to_owned));
             is_test = false;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// The user's end and the program's end.
-pub fn pair() -> (File, File) {
+pub(crate) fn pair() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
@@ -16,28 +16,28 @@ pub fn pair() -> (File, File) {
 }
 
 /// A program whose standard streams are the terminal.
-pub struct TerminalProcess {
+pub(crate) struct TerminalProcess {
     person: File,
     child: Child,
     shown: Vec<u8>,
 }
 
 impl TerminalProcess {
-    pub fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let (person, program) = pair();
         command.stdin(program.try_clone().unwrap()).stdout(program.try_clone().unwrap()).stderr(program);
         Self { person, child: command.spawn().unwrap(), shown: Vec::new() }
     }
 
     /// Waits until this is shown.
-    pub fn until(&mut self, what: &str) {
+    pub(crate) fn until(&mut self, what: &str) {
         while !self.shown().contains(what) {
             assert!(self.read(), "\"{what}\" was never shown: {}", self.shown());
         }
     }
 
     /// Waits until it ends; returns its status and output.
-    pub fn end(mut self) -> (ExitStatus, String) {
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
         while self.read() {}
         (self.child.wait().unwrap(), self.shown())
     }
@@ -56,6 +56,6 @@ impl TerminalProcess {
 }
 
 /// Types a line.
-pub fn types(person: &mut File, line: &str) {
+pub(crate) fn types(person: &mut File, line: &str) {
     writeln!(person, "{line}").unwrap();
 }

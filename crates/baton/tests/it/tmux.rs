@@ -8,14 +8,14 @@ use crate::wait;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-pub struct Tmux {
+pub(crate) struct Tmux {
     server: String,
     session: &'static str,
 }
 
 impl Tmux {
     /// Runs a shell's line in the folder.
-    pub fn start(session: &'static str, folder: &Path, line: &str) -> Self {
+    pub(crate) fn start(session: &'static str, folder: &Path, line: &str) -> Self {
         let tmux = Self { server: format!("baton-test-{}-{session}", std::process::id()), session };
         let line = format!("cd '{}' && {line}", folder.display());
         tmux.run(&["new-session", "-d", "-s", session, "-x", "120", "-y", "40", &line]);
@@ -33,16 +33,16 @@ impl Tmux {
         self.run(&["capture-pane", "-p", "-J", "-S", "-2000", "-t", self.session])
     }
 
-    pub fn shows(&self, what: &str) {
+    pub(crate) fn shows(&self, what: &str) {
         wait::until(PATIENCE, || self.screen().contains(what), || format!("{what:?} in {}", self.screen()));
     }
 
     /// Keys by their tmux names.
-    pub fn press(&self, keys: &[&str]) {
+    pub(crate) fn press(&self, keys: &[&str]) {
         self.run(&[&["send-keys", "-t", self.session], keys].concat());
     }
 
-    pub fn types(&self, line: &str) {
+    pub(crate) fn types(&self, line: &str) {
         self.press(&[line, "Enter"]);
     }
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// Polls until the condition is true; panics with `state` after `patience`.
-pub fn until(patience: Duration, mut is_so: impl FnMut() -> bool, state: impl Fn() -> String) {
+pub(crate) fn until(patience: Duration, mut is_so: impl FnMut() -> bool, state: impl Fn() -> String) {
     until_some(patience, || is_so().then_some(()), state);
 }
 
 /// The same for a condition that yields a value.
-pub fn until_some<T>(
+pub(crate) fn until_some<T>(
     patience: Duration,
     mut find: impl FnMut() -> Option<T>,
     state: impl Fn() -> String,
@@ -19,14 +19,14 @@ pub fn until_some<T>(
 }
 
 /// Repeats `step` with pauses until it returns true.
-pub fn repeat_every(pause: Duration, mut step: impl FnMut() -> bool) {
+pub(crate) fn repeat_every(pause: Duration, mut step: impl FnMut() -> bool) {
     while !step() {
         std::thread::sleep(pause);
     }
 }
 
 /// Repeats `attempt` until it succeeds; its last error after `patience`.
-pub fn retry<T, E>(patience: Duration, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+pub(crate) fn retry<T, E>(patience: Duration, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let started = Instant::now();
     let mut result = attempt();
     repeat_every(POLL_EVERY, || {

@@ -23,16 +23,16 @@ use crate::samples::text;
 
 #[derive(Default)]
 pub(crate) struct World {
-    pub tasks: BTreeMap<TaskId, Versioned<Task>>,
-    pub questions: BTreeMap<QuestionId, QuestionRecord>,
-    pub attempts: BTreeMap<AttemptId, AttemptRecord>,
-    pub sessions: BTreeMap<SessionId, Versioned<Session>>,
-    pub graph: TaskGraph,
-    pub events: Vec<Event>,
+    pub(crate) tasks: BTreeMap<TaskId, Versioned<Task>>,
+    pub(crate) questions: BTreeMap<QuestionId, QuestionRecord>,
+    pub(crate) attempts: BTreeMap<AttemptId, AttemptRecord>,
+    pub(crate) sessions: BTreeMap<SessionId, Versioned<Session>>,
+    pub(crate) graph: TaskGraph,
+    pub(crate) events: Vec<Event>,
     /// How often each attempt was closed; never more than once (I16).
-    pub closings: BTreeMap<AttemptId, u32>,
+    pub(crate) closings: BTreeMap<AttemptId, u32>,
     /// The original dependencies of each task; recycling does not change them.
-    pub asked_to_wait_on: BTreeMap<TaskId, Vec<TaskId>>,
+    pub(crate) asked_to_wait_on: BTreeMap<TaskId, Vec<TaskId>>,
     /// The replacements of each recycled task, even if the recycled task is cancelled afterwards.
     replacements: BTreeMap<TaskId, Vec<TaskId>>,
     ids: u32,

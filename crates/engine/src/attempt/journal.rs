@@ -24,7 +24,7 @@ const MESSAGES_MAX: u32 = 100;
 /// Events of a task looked through for its last recipe.
 const EVENTS_PAGE: u32 = 500;
 
-pub struct RunJournal {
+pub(crate) struct RunJournal {
     tasks: TaskService,
     pub run: Run,
     pub recipe: Arc<Recipe>,
@@ -35,7 +35,7 @@ pub struct RunJournal {
 
 impl RunJournal {
     /// The task's open run, or a new one.
-    pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
+    pub(crate) async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
         let runs = Runs::new(tasks);
         if let Some(stored) = runs.task_run(task.id()).await? {
             let recipe = runs.recipe_of(&stored.value)?;
@@ -94,7 +94,7 @@ impl RunJournal {
     }
 
     /// What was said to this run and not told to its agent yet, and the session it was said in.
-    pub async fn unheard(&self) -> Result<(Option<Versioned<Session>>, Vec<Message>), EngineError> {
+    pub(crate) async fn unheard(&self) -> Result<(Option<Versioned<Session>>, Vec<Message>), EngineError> {
         let session = match self.version {
             Some(_) => self.tasks.store.session(self.run.session()).await?,
             None => None,
@@ -119,7 +119,7 @@ impl RunJournal {
     }
 
     /// What earlier attempts of the task were told. A stored run remembers that itself.
-    pub async fn told_before(&self, task: &Task) -> Result<Vec<Message>, EngineError> {
+    pub(crate) async fn told_before(&self, task: &Task) -> Result<Vec<Message>, EngineError> {
         let Some(said) = task.ledger().messages.filter(|_| self.version.is_none()) else {
             return Ok(Vec::new());
         };
@@ -129,7 +129,7 @@ impl RunJournal {
     }
 
     /// The change that writes `run` in place of what is stored. `session` makes it fail when somebody spoke since.
-    pub fn writing(&self, run: &Run, session: Option<Versioned<Session>>) -> Change {
+    pub(crate) fn writing(&self, run: &Run, session: Option<Versioned<Session>>) -> Change {
         let Some(version) = self.version else { return Change::new() };
         let change = Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(version));
         match session {
@@ -139,7 +139,7 @@ impl RunJournal {
     }
 
     /// Writes `run`, with what is to be told of it. False when something moved meanwhile.
-    pub async fn write(
+    pub(crate) async fn write(
         &mut self,
         run: Run,
         session: Option<Versioned<Session>>,
@@ -159,7 +159,7 @@ impl RunJournal {
     }
 
     /// Looks whether somebody else wrote the run. What was only noted here and not written is lost then.
-    pub async fn reload(&mut self) -> Result<bool, EngineError> {
+    pub(crate) async fn reload(&mut self) -> Result<bool, EngineError> {
         let Some(version) = self.version else { return Ok(false) };
         match self.tasks.store.run(self.run.id()).await? {
             Some(stored) if stored.version != version => {
@@ -199,7 +199,7 @@ async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, RunOri
 }
 
 /// The texts of messages, and the number of the last.
-pub fn told(messages: &[Message]) -> (Vec<NonBlank>, u32) {
+pub(crate) fn told(messages: &[Message]) -> (Vec<NonBlank>, u32) {
     let number = messages.last().map_or(0, |message| message.number);
     (messages.iter().map(|message| message.text.clone()).collect(), number)
 }

@@ -4,7 +4,7 @@
 
 use crate::git::{Checkout, Trace, Worktrees};
 
-pub struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     worktrees: &'a Worktrees,
     checkout: &'a Checkout,
     idle_turns_max: Option<u32>,
@@ -14,7 +14,7 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub async fn begin(
+    pub(crate) async fn begin(
         worktrees: &'a Worktrees,
         checkout: &'a Checkout,
         idle_turns_max: Option<u32>,
@@ -27,7 +27,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Whether the agent has come to this turn without anything new. What git cannot say counts for the agent.
-    pub async fn is_missing(&mut self, turn: u32) -> bool {
+    pub(crate) async fn is_missing(&mut self, turn: u32) -> bool {
         let Some(max) = self.idle_turns_max else { return false };
         if turn.saturating_sub(self.looked_at) < max {
             return false;

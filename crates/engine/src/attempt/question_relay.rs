@@ -22,7 +22,7 @@ use crate::base::redaction;
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
 
-pub struct QuestionRelay(Arc<Inner>);
+pub(crate) struct QuestionRelay(Arc<Inner>);
 
 struct Inner {
     gateway: AgentGateway,
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 impl QuestionRelay {
-    pub fn new(gateway: AgentGateway, mailbox: Mailbox, secret: AttemptSecret) -> Self {
+    pub(crate) fn new(gateway: AgentGateway, mailbox: Mailbox, secret: AttemptSecret) -> Self {
         Self(Arc::new(Inner { gateway, mailbox, secret, turn: Mutex::default() }))
     }
 }

@@ -12,7 +12,7 @@ use baton_core::task::{Purpose, Task};
 use crate::runs::STOPPED_BY_PERSON;
 
 /// The exit of a run, and what the agent said last.
-pub struct Exit<'a> {
+pub(crate) struct Exit<'a> {
     pub reason: &'a ExitReason,
     /// The outcome that led there, where one did.
     pub outcome: Option<&'a Outcome>,
@@ -25,7 +25,7 @@ pub struct Exit<'a> {
 
 impl Exit<'_> {
     /// What the attempt reports. `shows_work` is what git says.
-    pub fn reported(&self, task: &Task, shows_work: bool) -> AttemptReport {
+    pub(crate) fn reported(&self, task: &Task, shows_work: bool) -> AttemptReport {
         AttemptReport::new(self.result(task, shows_work), self.output(task, shows_work))
     }
 
@@ -156,7 +156,7 @@ fn needs_commits(task: &Task) -> bool {
 }
 
 /// Whether commits are what the task is to deliver.
-pub fn wants_code(task: &Task) -> bool {
+pub(crate) fn wants_code(task: &Task) -> bool {
     match task.spec().task_type.deliverable() {
         Deliverable::Output => false,
         Deliverable::Code | Deliverable::Danger => true,
@@ -175,7 +175,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// One that is to be implemented, and no more.
-    pub fn task() -> Task {
+    pub(crate) fn task() -> Task {
         Task::create(TaskSpec::new(
             TaskId::from_bits(1),
             "sess_1".parse::<SessionId>().unwrap(),

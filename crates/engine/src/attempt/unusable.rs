@@ -10,12 +10,12 @@ use baton_core::task::Task;
 use crate::base::error::EngineError;
 
 /// Whether the recipe is what stopped the task.
-pub fn is_about_recipe(error: &EngineError) -> bool {
+pub(crate) fn is_about_recipe(error: &EngineError) -> bool {
     matches!(error.get(), Some(NotFound { entity: Entity::Recipe, .. }))
         || matches!(error.get(), Some(TaskError::LoopAsTaskRecipe { .. }))
 }
 
-pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, BlankText> {
+pub(crate) fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, BlankText> {
     let way_out = if let Some(TaskError::LoopAsTaskRecipe { recipe }) = error.get() {
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long work on a project that is not at hand here is left to machines where it is.
-pub const HEAD_START: Duration = Duration::from_secs(1);
+pub(crate) const HEAD_START: Duration = Duration::from_secs(1);
 /// Where something changes all the time the head start would never end; it does after this long.
 const HEAD_START_MAX: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Copy)]
-pub struct HeadStart {
+pub(crate) struct HeadStart {
     /// When it is over, if nothing changes until then.
     ends_at: Instant,
     /// And when it is in any case.
@@ -19,17 +19,17 @@ pub struct HeadStart {
 }
 
 impl HeadStart {
-    pub fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self { ends_at: now + HEAD_START, ends_by: now + HEAD_START_MAX }
     }
 
     /// Something may have become ready.
-    pub fn changed(&mut self, now: Instant) {
+    pub(crate) fn changed(&mut self, now: Instant) {
         self.ends_at = now + HEAD_START;
     }
 
     /// Whether work on what is not at hand may be taken now. If so, the others have their next head start.
-    pub fn is_over(&mut self, now: Instant) -> bool {
+    pub(crate) fn is_over(&mut self, now: Instant) -> bool {
         let is_over = now >= self.ends_at.min(self.ends_by);
         if is_over {
             *self = Self::new(now);

@@ -13,7 +13,7 @@ use baton_taskfile::yaml::{self, YamlNode};
 const FOLDERS: [(&str, bool); 4] =
     [("tasks", false), ("completed", true), ("archive/tasks", true), ("drafts", false)];
 
-pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
+pub(super) fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let root = root(path)?;
     let mut found = ExternalTasks { origin: root.display().to_string(), ..ExternalTasks::default() };
     let mut parts: HashMap<String, Vec<String>> = HashMap::new();

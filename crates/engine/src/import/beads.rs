@@ -24,7 +24,7 @@ const CANDIDATES: [&str; 7] = [
     ".beads/issues.db",
 ];
 
-pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
+pub(super) fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let is_database = file.extension().is_some_and(|extension| extension == "db" || extension == "sqlite");
     let issues = if is_database { from_database(&file)? } else { from_lines(&file)? };

@@ -11,7 +11,7 @@ use crate::import::item::{
 };
 use crate::import::{ImportError, find, parent_folder, read_text};
 
-pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
+pub(super) fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &["issues.json"])?;
     let whole = read_text(&file)?;
     let pages: Vec<Value> = serde_json::Deserializer::from_str(&whole)

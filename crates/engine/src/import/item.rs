@@ -30,14 +30,14 @@ pub struct ExternalTasks {
 
 /// Builds a description from the fields of another tool. Skips blank ones.
 #[derive(Debug, Default)]
-pub struct DescriptionBuilder(String);
+pub(super) struct DescriptionBuilder(String);
 
 impl DescriptionBuilder {
-    pub fn new(lead: &str) -> Self {
+    pub(super) fn new(lead: &str) -> Self {
         Self(lead.trim().to_owned())
     }
 
-    pub fn section(mut self, heading: &str, body: &str) -> Self {
+    pub(super) fn section(mut self, heading: &str, body: &str) -> Self {
         let body = body.trim();
         if !body.is_empty() {
             self.gap();
@@ -50,7 +50,7 @@ impl DescriptionBuilder {
     }
 
     /// One line per fact.
-    pub fn facts<'a>(mut self, facts: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+    pub(super) fn facts<'a>(mut self, facts: impl IntoIterator<Item = (&'a str, String)>) -> Self {
         let lines: Vec<String> = facts
             .into_iter()
             .filter(|(_, value)| !value.trim().is_empty())
@@ -69,13 +69,13 @@ impl DescriptionBuilder {
         }
     }
 
-    pub fn into_string(self) -> String {
+    pub(super) fn into_string(self) -> String {
         self.0
     }
 }
 
 /// Parses RFC 3339, or a date with or without a time; without a zone it is UTC.
-pub fn parse_time(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let date_and_time = || format!("{}Z", text.replacen(' ', "T", 1)).parse();
     let without_seconds = || format!("{}:00Z", text.replacen(' ', "T", 1)).parse();
@@ -84,7 +84,7 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
 }
 
 /// Parses the usual names of priorities; unknown ones are P2.
-pub fn parse_priority(word: &str) -> Priority {
+pub(super) fn parse_priority(word: &str) -> Priority {
     match word.trim().to_lowercase().as_str() {
         "critical" | "urgent" | "highest" | "p0" | "0" => Priority::P0,
         "high" | "p1" | "1" => Priority::P1,
@@ -94,11 +94,11 @@ pub fn parse_priority(word: &str) -> Priority {
 }
 
 /// The string or number under a key, or an empty string.
-pub fn text(row: &Map<String, Value>, key: &str) -> String {
+pub(super) fn text(row: &Map<String, Value>, key: &str) -> String {
     row.get(key).map(as_text).unwrap_or_default()
 }
 
-pub fn as_text(value: &Value) -> String {
+pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -107,11 +107,14 @@ pub fn as_text(value: &Value) -> String {
 }
 
 /// The objects of a list under a key.
-pub fn objects<'a>(row: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+pub(super) fn objects<'a>(
+    row: &'a Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'a Map<String, Value>> {
     row.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
 /// The strings and numbers of a list under a key.
-pub fn texts(row: &Map<String, Value>, key: &str) -> Vec<String> {
+pub(super) fn texts(row: &Map<String, Value>, key: &str) -> Vec<String> {
     row.get(key).and_then(Value::as_array).into_iter().flatten().map(as_text).collect()
 }

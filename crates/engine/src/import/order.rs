@@ -32,7 +32,7 @@ impl std::fmt::Display for DroppedEdge {
 }
 
 /// Sorts stably, dependencies first.
-pub fn sort(mut items: Vec<ExternalTask>) -> (Vec<ExternalTask>, Vec<DroppedEdge>) {
+pub(super) fn sort(mut items: Vec<ExternalTask>) -> (Vec<ExternalTask>, Vec<DroppedEdge>) {
     let mut dropped = Vec::new();
     let index: HashMap<String, usize> =
         items.iter().enumerate().map(|(at, item)| (item.name.clone(), at)).collect();

@@ -15,7 +15,7 @@ use crate::import::{ImportError, find, parent_folder, read_text};
 const CANDIDATES: [&str; 4] =
     [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];
 
-pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
+pub(super) fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let whole = read_text(&file)?;
     let document: ExternalRow = serde_json::from_str(&whole)

@@ -12,7 +12,7 @@ use crate::import::{ImportError, find, parent_folder};
 
 const CANDIDATES: [&str; 3] = ["db.v2.sqlite", "db.sqlite", "vibe-kanban.db"];
 
-pub fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
+pub(super) fn read(path: &Path) -> Result<ExternalTasks, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let database = ExternalDatabase::open(&file)?;
     if !database.has_table("tasks")? {

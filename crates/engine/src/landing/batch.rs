@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Merges the candidates in this order.
-    pub async fn build(
+    pub(crate) async fn build(
         worktrees: &Worktrees,
         into: &BranchName,
         tip: CommitId,
@@ -111,7 +111,7 @@ impl Batch {
     }
 
     /// Leaves out whatever follows a member that changes what the branch's own rules are in: the new rules are for those.
-    pub async fn end_at_new_rules(&mut self, worktrees: &Worktrees) -> Result<(), EngineError> {
+    pub(crate) async fn end_at_new_rules(&mut self, worktrees: &Worktrees) -> Result<(), EngineError> {
         let repository = worktrees.repository();
         let before = repository.entry_at(&self.tree, RULES).await?;
         let mut members = 0;
@@ -127,26 +127,26 @@ impl Batch {
     }
 
     /// The tasks of the members, in order.
-    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
         self.members.iter().map(|(candidate, _)| &candidate.task)
     }
 
     /// The trees of all prefixes, that of the ground first.
-    pub fn trees(&self) -> Vec<CommitId> {
+    pub(crate) fn trees(&self) -> Vec<CommitId> {
         [&self.tree].into_iter().chain(self.members.iter().map(|(_, tree)| tree)).cloned().collect()
     }
 
-    pub fn ids(&self, prefix: usize) -> Vec<TaskId> {
+    pub(crate) fn ids(&self, prefix: usize) -> Vec<TaskId> {
         self.members.iter().take(prefix).map(|(candidate, _)| candidate.task.id()).collect()
     }
 
     /// Whether commits of the person's own come in with the work.
-    pub fn brings_in(&self) -> bool {
+    pub(crate) fn brings_in(&self) -> bool {
         self.ground.commit != self.tip
     }
 
     /// The commit the branch is to move to for this prefix; the ground itself for none.
-    pub async fn commit(&self, worktrees: &Worktrees, prefix: usize) -> Result<CommitId, EngineError> {
+    pub(crate) async fn commit(&self, worktrees: &Worktrees, prefix: usize) -> Result<CommitId, EngineError> {
         let Some((_, tree)) = prefix.checked_sub(1).and_then(|last| self.members.get(last)) else {
             return Ok(self.ground.commit.clone());
         };

@@ -41,13 +41,13 @@ pub(crate) struct Suite {
 
 impl Suite {
     /// Only the commands that verify one task.
-    pub fn of_task(task: &Task) -> Self {
+    pub(crate) fn of_task(task: &Task) -> Self {
         let checks = Checks::default().verifying([task]);
         let digest = hex(&Sha256::digest(serde_json::to_string(&checks).unwrap_or_default()));
         Self { checks, digest, from: None, judged: None }
     }
 
-    pub fn key(&self, tree: CommitId) -> VerdictKey {
+    pub(crate) fn key(&self, tree: CommitId) -> VerdictKey {
         let environment = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
         VerdictKey { tree, suite: self.digest.clone(), environment }
     }

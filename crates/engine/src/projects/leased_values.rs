@@ -91,12 +91,12 @@ pub(crate) struct LeasedValues {
 pub(crate) type Values = BTreeMap<String, String>;
 
 impl LeasedValues {
-    pub fn new(place: &StateLocation) -> Self {
+    pub(crate) fn new(place: &StateLocation) -> Self {
         Self { folder: machine_folder(place).into(), state_dir: place.state_dir.clone().into() }
     }
 
     /// Gives the owner what it wishes; what it has already, it keeps.
-    pub fn lease(
+    pub(crate) fn lease(
         &self,
         owner: &ValueOwner,
         wishes: &BTreeMap<String, ValueWish>,
@@ -125,7 +125,7 @@ impl LeasedValues {
     }
 
     /// What a task has now.
-    pub fn held(&self, task: TaskId) -> Result<Values, EngineError> {
+    pub(crate) fn held(&self, task: TaskId) -> Result<Values, EngineError> {
         // Most projects need none, and then there is no file to lock.
         if !self.file().exists() {
             return Ok(Values::new());
@@ -135,7 +135,7 @@ impl LeasedValues {
         Ok(values_of(self.read()?.iter().filter(is_own)))
     }
 
-    pub fn release(&self, owner: &ValueOwner) -> Result<(), EngineError> {
+    pub(crate) fn release(&self, owner: &ValueOwner) -> Result<(), EngineError> {
         if !self.file().exists() {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl LeasedValues {
     }
 
     /// The tasks of this Baton that have values.
-    pub fn tasks(&self) -> Result<Vec<TaskId>, EngineError> {
+    pub(crate) fn tasks(&self) -> Result<Vec<TaskId>, EngineError> {
         if !self.file().exists() {
             return Ok(Vec::new());
         }

@@ -15,7 +15,7 @@ use crate::user_tasks::{Site, UserTaskError};
 const VERSIONS_MAX: usize = 8;
 
 /// Digests by the path of the Taskfile, in one file of the state folder.
-pub struct Trusted {
+pub(super) struct Trusted {
     path: PathBuf,
 }
 
@@ -37,19 +37,19 @@ impl Digests {
 }
 
 impl Trusted {
-    pub fn in_folder(folder: &Path) -> Self {
+    pub(super) fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join("trusted.json") }
     }
 
     /// Whether exactly this was trusted. A file that changed while it was looked at is not what was read.
-    pub fn holds(&self, site: &Site, taskfile: &Taskfile) -> Result<bool, UserTaskError> {
+    pub(super) fn holds(&self, site: &Site, taskfile: &Taskfile) -> Result<bool, UserTaskError> {
         let known = self.read()?;
         let digest = Self::digest(site, taskfile)?;
         let is_known = known.get(&key(site, taskfile)).is_some_and(|trusted| trusted.contains(&digest));
         Ok(is_known && taskfile.is_current())
     }
 
-    pub fn add(&self, site: &Site, taskfile: &Taskfile) -> Result<(), UserTaskError> {
+    pub(super) fn add(&self, site: &Site, taskfile: &Taskfile) -> Result<(), UserTaskError> {
         let mut known = self.read()?;
         let (versions, digest) =
             (known.entry(key(site, taskfile)).or_default(), Self::digest(site, taskfile)?);
@@ -66,12 +66,12 @@ impl Trusted {
     }
 
     /// Of every file's path and contents, each with its length before it, so that nothing can move between them.
-    pub fn digest(site: &Site, taskfile: &Taskfile) -> Result<String, UserTaskError> {
+    pub(super) fn digest(site: &Site, taskfile: &Taskfile) -> Result<String, UserTaskError> {
         digest_by(taskfile, |path| site.place_of(path))
     }
 
     /// The same wherever the folder of the definitions is.
-    pub fn portable_digest(site: &Site, taskfile: &Taskfile) -> Result<String, UserTaskError> {
+    pub(super) fn portable_digest(site: &Site, taskfile: &Taskfile) -> Result<String, UserTaskError> {
         digest_by(taskfile, |path| path.strip_prefix(&site.root).unwrap_or(path).to_owned())
     }
 

@@ -17,37 +17,37 @@ use baton_store::model::claim::ClaimRequest;
 use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
-pub struct Office {
-    pub tasks: TaskService,
+pub(crate) struct Office {
+    pub(crate) tasks: TaskService,
     _folder: TempDir,
 }
 
-pub fn mia() -> Actor {
+pub(crate) fn mia() -> Actor {
     Actor::human("mia")
 }
 
-pub fn text(text: &str) -> NonBlank {
+pub(crate) fn text(text: &str) -> NonBlank {
     NonBlank::new(text).unwrap()
 }
 
-pub fn spec(title: &str, id: TaskId, created_at: Timestamp) -> TaskSpec {
+pub(crate) fn spec(title: &str, id: TaskId, created_at: Timestamp) -> TaskSpec {
     TaskSpec::new(id, "session".parse().unwrap(), TaskType::Implementation, text(title), created_at)
 }
 
 impl Office {
-    pub fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("test.db"), SqliteOptions::default()).unwrap();
         Self { tasks: TaskService::new(store.into(), Ids::counted()), _folder: folder }
     }
 
-    pub async fn add(&self, title: &str, depends_on: &[TaskId]) -> TaskId {
+    pub(crate) async fn add(&self, title: &str, depends_on: &[TaskId]) -> TaskId {
         let task = self.tasks.add_task(depends_on, mia(), |id, now| spec(title, id, now));
         task.await.unwrap().id()
     }
 
     /// Claims everything there is to claim; returns the tasks in the order they were given out.
-    pub async fn claim(&self) -> Vec<(TaskId, AttemptId)> {
+    pub(crate) async fn claim(&self) -> Vec<(TaskId, AttemptId)> {
         let agent: baton_core::base::text::AgentName = "scripted".parse().unwrap();
         let request = ClaimRequest {
             agents: BTreeMap::from([(Role::implement(), agent.clone()), (Role::breakdown(), agent)]),
@@ -70,7 +70,7 @@ impl Office {
         claimed.into_iter().map(|claimed| (claimed.task.value.id(), claimed.lease.attempt)).collect()
     }
 
-    pub async fn settle(
+    pub(crate) async fn settle(
         &self,
         task: TaskId,
         attempt: AttemptId,

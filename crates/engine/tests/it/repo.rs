@@ -10,22 +10,22 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_engine::git::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
 use tempfile::TempDir;
 
-pub struct TestRepo {
+pub(crate) struct TestRepo {
     /// Held: the folder goes with the test.
     _root: TempDir,
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The human's checkout.
-    pub main: PathBuf,
-    pub state: PathBuf,
+    pub(crate) main: PathBuf,
+    pub(crate) state: PathBuf,
 }
 
 impl TestRepo {
     /// A folder with a home, and a repository without commits.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::named("main checkout")
     }
 
-    pub fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         let held = TempDir::new().unwrap();
         let root = fs::canonicalize(held.path()).unwrap();
         let (main, state) = (root.join(name), root.join("state"));
@@ -40,7 +40,7 @@ impl TestRepo {
     }
 
     /// A repository with one commit on `main`.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let repo = Self::empty();
         repo.commit(&repo.main, "README", "hello\n");
         repo
@@ -56,13 +56,13 @@ impl TestRepo {
     }
 
     /// What a human or an agent does with git in a folder.
-    pub fn git(&self, folder: &Path, args: &[&str]) -> String {
+    pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
         let (ok, output) = self.try_git(folder, args);
         assert!(ok, "git {args:?} in {}: {output}", folder.display());
         output
     }
 
-    pub fn try_git(&self, folder: &Path, args: &[&str]) -> (bool, String) {
+    pub(crate) fn try_git(&self, folder: &Path, args: &[&str]) -> (bool, String) {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
             command.env_remove(name);
@@ -72,75 +72,75 @@ impl TestRepo {
         (output.status.success(), String::from_utf8_lossy(&text).trim_end().to_owned())
     }
 
-    pub fn commit(&self, folder: &Path, file: &str, text: &str) -> CommitId {
+    pub(crate) fn commit(&self, folder: &Path, file: &str, text: &str) -> CommitId {
         write(&folder.join(file), text);
         self.git(folder, &["add", "--all"]);
         self.git(folder, &["commit", "--quiet", "--message", &format!("Write {file}")]);
         self.head(folder)
     }
 
-    pub fn head(&self, folder: &Path) -> CommitId {
+    pub(crate) fn head(&self, folder: &Path) -> CommitId {
         self.git(folder, &["rev-parse", "HEAD"]).parse().unwrap()
     }
 
-    pub fn tip(&self, full_ref: &str) -> Option<CommitId> {
+    pub(crate) fn tip(&self, full_ref: &str) -> Option<CommitId> {
         // The suffix makes git look for the object, also when the name is that of a commit.
         let name = format!("{full_ref}^{{commit}}");
         let (ok, output) = self.try_git(&self.main, &["rev-parse", "--verify", "--quiet", &name]);
         ok.then(|| output.parse().unwrap())
     }
 
-    pub async fn with_git(&self) -> Git {
+    pub(crate) async fn with_git(&self) -> Git {
         Git::new("git", self.env()).await.unwrap()
     }
 
-    pub async fn open(&self) -> Repository {
+    pub(crate) async fn open(&self) -> Repository {
         Repository::open(&self.with_git().await, &self.main).await.unwrap()
     }
 
-    pub async fn room(&self) -> Worktrees {
+    pub(crate) async fn room(&self) -> Worktrees {
         Worktrees::new(self.open().await, &self.state).unwrap()
     }
 
     /// The same room, with another program for git.
-    pub async fn room_with(&self, program: &Path) -> Worktrees {
+    pub(crate) async fn room_with(&self, program: &Path) -> Worktrees {
         self.try_room_with(program).await.unwrap()
     }
 
-    pub async fn try_room_with(&self, program: &Path) -> Result<Worktrees, GitError> {
+    pub(crate) async fn try_room_with(&self, program: &Path) -> Result<Worktrees, GitError> {
         let git = Git::new(program, self.env()).await?;
         Worktrees::new(Repository::open(&git, &self.main).await?, &self.state)
     }
 
     /// The folder an attempt's own worktree lies in.
-    pub fn folder(&self, number: u64) -> PathBuf {
+    pub(crate) fn folder(&self, number: u64) -> PathBuf {
         self.state.join("worktrees").join(attempt(number).to_string())
     }
 
     /// Everything git finds wrong with the repository.
-    pub fn fsck(&self) -> String {
+    pub(crate) fn fsck(&self) -> String {
         self.git(&self.main, &["fsck", "--strict", "--no-dangling", "--no-progress"])
     }
 }
 
-pub fn attempt(number: u64) -> AttemptId {
+pub(crate) fn attempt(number: u64) -> AttemptId {
     AttemptId::from_bits(number)
 }
 
-pub fn branch(name: &str) -> BranchName {
+pub(crate) fn branch(name: &str) -> BranchName {
     name.parse().unwrap()
 }
 
-pub fn task_branch(number: u32) -> BranchName {
+pub(crate) fn task_branch(number: u32) -> BranchName {
     BranchName::for_task(TaskId::from_bits(number))
 }
 
-pub fn task_place(number: u32) -> Place {
+pub(crate) fn task_place(number: u32) -> Place {
     Place::Task { branch: task_branch(number), from: branch("main"), ahead: None }
 }
 
 /// The attempt of this number at the task of that number.
-pub fn spec(attempt_number: u64, task_number: u32) -> CheckoutSpec {
+pub(crate) fn spec(attempt_number: u64, task_number: u32) -> CheckoutSpec {
     CheckoutSpec {
         attempt: attempt(attempt_number),
         place: task_place(task_number),
@@ -150,14 +150,14 @@ pub fn spec(attempt_number: u64, task_number: u32) -> CheckoutSpec {
 }
 
 /// The first attempt at the first task, ready for its agent.
-pub async fn ready() -> (TestRepo, Worktrees, Checkout) {
+pub(crate) async fn ready() -> (TestRepo, Worktrees, Checkout) {
     let repo = TestRepo::new();
     let room = repo.room().await;
     let checkout = room.create(&spec(1, 1)).await.unwrap();
     (repo, room, checkout)
 }
 
-pub fn write(path: &Path, text: impl AsRef<[u8]>) {
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }

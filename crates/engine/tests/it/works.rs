@@ -26,15 +26,15 @@ use tokio::sync::watch;
 
 use crate::fixture::{mia, spec};
 
-pub struct Works {
+pub(crate) struct Works {
     _scratch: TempDir,
-    pub home: PathBuf,
-    pub engine: Engine,
+    pub(crate) home: PathBuf,
+    pub(crate) engine: Engine,
 }
 
 impl Works {
     /// `agent` finds its prompt in `$prompt` and the test's folder in `$home`.
-    pub async fn new(agent: &str, settings: &str) -> Self {
+    pub(crate) async fn new(agent: &str, settings: &str) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let home = scratch.path().canonicalize().unwrap();
         let root = home.join("repository");
@@ -55,11 +55,11 @@ impl Works {
         Self { home, engine: engine.await.unwrap(), _scratch: scratch }
     }
 
-    pub fn tasks(&self) -> &TaskService {
+    pub(crate) fn tasks(&self) -> &TaskService {
         &self.engine.workspace.tasks
     }
 
-    pub async fn project(&self) -> ProjectId {
+    pub(crate) async fn project(&self) -> ProjectId {
         let id = ProjectId::from_bits(0xabcd_0001);
         let project = Project {
             id,
@@ -77,7 +77,7 @@ impl Works {
         id
     }
 
-    pub async fn add(&self, title: &str, change: impl Fn(&mut TaskSpec) + Send + Sync) -> TaskId {
+    pub(crate) async fn add(&self, title: &str, change: impl Fn(&mut TaskSpec) + Send + Sync) -> TaskId {
         let made = self.tasks().add_task(&[], mia(), |id, now| {
             let mut made = spec(title, id, now);
             change(&mut made);
@@ -86,12 +86,12 @@ impl Works {
         made.await.unwrap().id()
     }
 
-    pub async fn queue(&self, task: TaskId) -> QueueName {
+    pub(crate) async fn queue(&self, task: TaskId) -> QueueName {
         self.tasks().task(task).await.unwrap().value.state().queue()
     }
 
     /// Runs agents until the task is there.
-    pub async fn work_until(&self, task: TaskId, queue: QueueName) {
+    pub(crate) async fn work_until(&self, task: TaskId, queue: QueueName) {
         let (stop, shutdown) = watch::channel(false);
         let waiting = async {
             let mut changes = self.tasks().changes();
@@ -105,7 +105,7 @@ impl Works {
     }
 
     /// Claims a task by hand, with its worktree made and something written in it.
-    pub async fn begin(&self, task: TaskId) -> (AttemptId, Checkout) {
+    pub(crate) async fn begin(&self, task: TaskId) -> (AttemptId, Checkout) {
         let settings = &self.engine.workspace.settings;
         let attempt = self.tasks().ids.attempt();
         let request = ClaimRequest {
@@ -129,7 +129,7 @@ impl Works {
         (attempt, checkout)
     }
 
-    pub async fn settle(&self, task: TaskId, attempt: AttemptId) {
+    pub(crate) async fn settle(&self, task: TaskId, attempt: AttemptId) {
         let verified = Evidence { commits: 1, turns: 5, turns_max: 50, ..Evidence::default() };
         let end = AttemptEnd { reported: AttemptReport::new(AttemptResult::Complete, "Done."), verified };
         self.tasks().apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();

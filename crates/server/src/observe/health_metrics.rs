@@ -36,10 +36,10 @@ struct ServiceLabel {
 
 /// The last readings. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct HealthMetrics(Arc<Mutex<HealthReadings>>);
+pub(crate) struct HealthMetrics(Arc<Mutex<HealthReadings>>);
 
 impl HealthMetrics {
-    pub fn set(&self, readings: HealthReadings) {
+    pub(crate) fn set(&self, readings: HealthReadings) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = readings;
     }
 }

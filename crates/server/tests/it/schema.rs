@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// The violations in `value`, each with its path.
-pub fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Vec<String> {
+pub(crate) fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Vec<String> {
     if let Some(name) = shape["$ref"].as_str() {
         let shape =
             document.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("no shape {name}"));

@@ -29,10 +29,10 @@ use tokio::sync::watch;
 /// Always 2026-11-15T09:30:00Z.
 const NOW_MS: i64 = 1_794_735_000_000;
 
-pub struct Stage {
+pub(crate) struct Stage {
     scratch: TempDir,
-    pub tasks: TaskService,
-    pub gateway: AgentGateway,
+    pub(crate) tasks: TaskService,
+    pub(crate) gateway: AgentGateway,
     address: String,
     last_head: Mutex<String>,
     stop: watch::Sender<bool>,
@@ -46,12 +46,12 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 impl Stage {
-    pub async fn set() -> Self {
+    pub(crate) async fn set() -> Self {
         Self::at(|| Timestamp::from_ms(NOW_MS)).await
     }
 
     /// The same with the test's own clock.
-    pub async fn at(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+    pub(crate) async fn at(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path().canonicalize().unwrap().join("app");
         std::fs::create_dir(&root).unwrap();
@@ -79,17 +79,17 @@ impl Stage {
     }
 
     /// The repository's path, as it is on this machine.
-    pub fn root(&self) -> String {
+    pub(crate) fn root(&self) -> String {
         self.scratch.path().canonicalize().unwrap().join("app").display().to_string()
     }
 
     /// One request; status and body.
-    pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
         self.send_with("", method, path, body).await
     }
 
     /// The same with more headers, each with its line end. Reads only the beginning of a stream.
-    pub async fn send_with(
+    pub(crate) async fn send_with(
         &self,
         headers: &str,
         method: &str,
@@ -102,7 +102,7 @@ impl Stage {
     }
 
     /// Posts a form as our own pages do.
-    pub async fn submit(&self, path: &str, fields: &str) -> (u16, String) {
+    pub(crate) async fn submit(&self, path: &str, fields: &str) -> (u16, String) {
         self.exchange("content-type: application/x-www-form-urlencoded\r\n", "post", path, fields).await
     }
 
@@ -136,7 +136,7 @@ impl Stage {
     }
 
     /// An agent claims the task.
-    pub async fn claim(&self, task: TaskId) -> AttemptId {
+    pub(crate) async fn claim(&self, task: TaskId) -> AttemptId {
         let attempt = self.tasks.ids.attempt();
         let agent = "claude".parse().unwrap();
         if self.tasks.task(task).await.unwrap().value.waits_behind().is_some() {
@@ -148,7 +148,7 @@ impl Stage {
     }
 
     /// The agent's attempt ends like this.
-    pub async fn settle(
+    pub(crate) async fn settle(
         &self,
         task: TaskId,
         attempt: AttemptId,
@@ -160,19 +160,25 @@ impl Stage {
     }
 
     /// An agent works on the task and ends like this.
-    pub async fn attempt(&self, task: TaskId, result: AttemptResult, output: &str, verified: Evidence) {
+    pub(crate) async fn attempt(
+        &self,
+        task: TaskId,
+        result: AttemptResult,
+        output: &str,
+        verified: Evidence,
+    ) {
         let attempt = self.claim(task).await;
         self.settle(task, attempt, AttemptReport::new(result, output), verified).await;
     }
 
     /// A header of the last answer.
-    pub fn last_header(&self, name: &str) -> Option<String> {
+    pub(crate) fn last_header(&self, name: &str) -> Option<String> {
         let head = self.last_head.lock().unwrap();
         head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
     }
 
     /// One request; status and the head of the answer.
-    pub async fn head(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
+    pub(crate) async fn head(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
         let (status, _) = self.send(method, path, Some(body)).await;
         (status, self.last_head.lock().unwrap().clone())
     }

@@ -30,7 +30,7 @@ const SECONDS: u64 = 30;
 const TASKS: u32 = MACHINES * AGENTS + 20_000;
 const NAME: &str = "agents";
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let lasts = lasts(SECONDS);
     let place = Place::new("agents").await;
     let filler = place.open(NAME).await;
@@ -69,7 +69,7 @@ pub async fn measure() {
     place.remove(NAME).await;
 }
 
-pub async fn fill(store: &PostgresStore, first: u32, count: u32) {
+pub(crate) async fn fill(store: &PostgresStore, first: u32, count: u32) {
     const PER_COMMIT: u32 = 1_000;
     let now = store.now().await.unwrap();
     for begin in (first..first + count).step_by(PER_COMMIT as usize) {

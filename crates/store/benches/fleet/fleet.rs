@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::place::Place;
 
 /// A worker as it describes itself.
-pub fn described(name: &str, capacity: u32, started_at: Timestamp) -> Worker {
+pub(crate) fn described(name: &str, capacity: u32, started_at: Timestamp) -> Worker {
     Worker {
         name: name.to_owned(),
         host: name.to_owned(),
@@ -37,19 +37,19 @@ pub fn described(name: &str, capacity: u32, started_at: Timestamp) -> Worker {
 macro_rules! tally {
     ($($name:ident),* $(,)?) => {
         #[derive(Default)]
-        pub struct Tally { $(pub $name: AtomicU64),* }
+        pub(crate) struct Tally { $(pub $name: AtomicU64),* }
 
         #[derive(Clone, Copy)]
-        pub struct Count { $(pub $name: u64),* }
+        pub(crate) struct Count { $(pub $name: u64),* }
 
         impl Tally {
-            pub fn count(&self) -> Count {
+            pub(crate) fn count(&self) -> Count {
                 Count { $($name: self.$name.load(Ordering::Relaxed)),* }
             }
         }
 
         impl Count {
-            pub fn since(&self, before: &Self) -> Self {
+            pub(crate) fn since(&self, before: &Self) -> Self {
                 Self { $($name: self.$name - before.$name),* }
             }
         }
@@ -71,36 +71,36 @@ tally! {
     log_looks, log_pieces,
 }
 
-pub fn add(counter: &AtomicU64, count: usize) {
+pub(crate) fn add(counter: &AtomicU64, count: usize) {
     counter.fetch_add(count as u64, Ordering::Relaxed);
 }
 
-pub struct Fleet {
+pub(crate) struct Fleet {
     /// How much faster than real ones the agents are.
-    pub speed: watch::Sender<f64>,
-    pub end: watch::Sender<bool>,
-    pub tally: Tally,
+    pub(crate) speed: watch::Sender<f64>,
+    pub(crate) end: watch::Sender<bool>,
+    pub(crate) tally: Tally,
     /// From a commit to the reader of events.
-    pub lag: Lag,
+    pub(crate) lag: Lag,
     /// Since when a task waits to be claimed, of those that are watched; and how long the others waited.
-    pub waiting: Mutex<HashMap<TaskId, Instant>>,
-    pub waited: Mutex<Vec<Duration>>,
+    pub(crate) waiting: Mutex<HashMap<TaskId, Instant>>,
+    pub(crate) waited: Mutex<Vec<Duration>>,
     /// Work to be accepted and questions to be answered, for the people at the servers.
-    pub accepting: mpsc::UnboundedSender<TaskId>,
-    pub asking: mpsc::UnboundedSender<(TaskId, QuestionId)>,
+    pub(crate) accepting: mpsc::UnboundedSender<TaskId>,
+    pub(crate) asking: mpsc::UnboundedSender<(TaskId, QuestionId)>,
     /// Attempts begun until now that are taken as half done, so that the fleet is in full swing at once.
-    pub under_way: u64,
-    pub machines: u32,
+    pub(crate) under_way: u64,
+    pub(crate) machines: u32,
 }
 
 /// What comes to the people at the servers.
-pub struct Inbox {
-    pub accepting: mpsc::UnboundedReceiver<TaskId>,
-    pub asking: mpsc::UnboundedReceiver<(TaskId, QuestionId)>,
+pub(crate) struct Inbox {
+    pub(crate) accepting: mpsc::UnboundedReceiver<TaskId>,
+    pub(crate) asking: mpsc::UnboundedReceiver<(TaskId, QuestionId)>,
 }
 
 impl Fleet {
-    pub fn new(machines: u32, under_way: u32) -> (Arc<Self>, Inbox) {
+    pub(crate) fn new(machines: u32, under_way: u32) -> (Arc<Self>, Inbox) {
         let (accepting, to_accept) = mpsc::unbounded_channel();
         let (asking, to_answer) = mpsc::unbounded_channel();
         let fleet = Self {
@@ -119,7 +119,7 @@ impl Fleet {
     }
 
     /// So many machines with a store of their own each, and what they run in the background.
-    pub async fn machines(
+    pub(crate) async fn machines(
         self: &Arc<Self>,
         place: &Place,
         name: &str,
@@ -139,7 +139,7 @@ impl Fleet {
     }
 
     /// Ends everything, and closes the stores.
-    pub async fn close(&self, machines: Vec<Arc<Machine>>, services: JoinSet<()>) {
+    pub(crate) async fn close(&self, machines: Vec<Arc<Machine>>, services: JoinSet<()>) {
         self.end.send_replace(true);
         services.join_all().await;
         for machine in machines {

@@ -31,7 +31,7 @@ const CLIENTS: u32 = 64;
 const CYCLES: u32 = 8_000;
 const NAME: &str = "history";
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let last = env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(SIZES[2]);
     let place = Place::new("history").await;
     let store = place.open(NAME).await;

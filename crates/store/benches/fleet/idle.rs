@@ -21,7 +21,7 @@ const WARM_UP: Duration = Duration::from_secs(5);
 const SECONDS: u64 = 15;
 const NAME: &str = "idle";
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let lasts = lasts(SECONDS);
     let place = Place::new("idle").await;
     let people = place.open(NAME).await;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
-pub struct Lag(Mutex<Inner>);
+pub(crate) struct Lag(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -16,7 +16,7 @@ struct Inner {
 }
 
 impl Lag {
-    pub fn written(&self, seq: u64) {
+    pub(crate) fn written(&self, seq: u64) {
         let mut inner = self.0.lock().unwrap();
         if seq <= inner.read_to {
             // The reader was told before the writer was.
@@ -26,7 +26,7 @@ impl Lag {
         }
     }
 
-    pub fn read(&self, to: u64) {
+    pub(crate) fn read(&self, to: u64) {
         let now = Instant::now();
         let mut inner = self.0.lock().unwrap();
         inner.read_to = inner.read_to.max(to);
@@ -36,7 +36,7 @@ impl Lag {
     }
 
     /// All that were seen since the last time it was asked.
-    pub fn take(&self) -> Vec<Duration> {
+    pub(crate) fn take(&self) -> Vec<Duration> {
         std::mem::take(&mut self.0.lock().unwrap().times)
     }
 }

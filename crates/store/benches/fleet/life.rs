@@ -28,7 +28,7 @@ const LONGEST: Duration = Duration::from_mins(9);
 const DESCRIPTION: usize = 600;
 const OUTPUT: usize = 1_500;
 
-pub fn task(number: u32, now: Timestamp) -> Task {
+pub(crate) fn task(number: u32, now: Timestamp) -> Task {
     Task::create(TaskSpec {
         description: prose(number, DESCRIPTION),
         ..TaskSpec::new(
@@ -41,18 +41,18 @@ pub fn task(number: u32, now: Timestamp) -> Task {
     })
 }
 
-pub fn created(number: u32, now: Timestamp) -> Change {
+pub(crate) fn created(number: u32, now: Timestamp) -> Change {
     let task = task(number, now);
     let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
     Change::create(task, &[], Event { at: now, by: Actor::human("mia"), body })
 }
 
-pub fn start(attempt: AttemptId) -> Command {
+pub(crate) fn start(attempt: AttemptId) -> Command {
     let owner = OwnerToken::from_digest([7; OwnerToken::BYTES]);
     Command::Start { attempt, cycle: CycleId::from_bits(attempt.bits()), owner }
 }
 
-pub fn note_session(attempt: AttemptId, since: Timestamp) -> Command {
+pub(crate) fn note_session(attempt: AttemptId, since: Timestamp) -> Command {
     let id = format!("{:032x}", attempt.bits());
     let agent = "claude".parse().unwrap();
     let session =
@@ -61,7 +61,7 @@ pub fn note_session(attempt: AttemptId, since: Timestamp) -> Command {
 }
 
 /// How the attempt ends: with a question, or with work.
-pub fn settle(task: &Task, attempt: AttemptId) -> Command {
+pub(crate) fn settle(task: &Task, attempt: AttemptId) -> Command {
     let number = task.state().live_attempt().map_or(1, |live| live.number);
     if number == 1 && task.id().bits().is_multiple_of(ASKS_ONE_IN) {
         let text = NonBlank::new("Is the old format still read by anybody, or may it go?").unwrap();
@@ -72,7 +72,7 @@ pub fn settle(task: &Task, attempt: AttemptId) -> Command {
     }
 }
 
-pub fn finish(task: &Task, attempt: AttemptId) -> Command {
+pub(crate) fn finish(task: &Task, attempt: AttemptId) -> Command {
     ended(task, attempt, AttemptResult::Complete)
 }
 
@@ -94,12 +94,12 @@ fn ended(task: &Task, attempt: AttemptId, result: AttemptResult) -> Command {
     Command::Settle { attempt, end: AttemptEnd { reported, verified } }
 }
 
-pub fn reply(question: QuestionId) -> Command {
+pub(crate) fn reply(question: QuestionId) -> Command {
     let answer = NonBlank::new("Nobody reads it any more; it may go.").unwrap();
     Command::Reply { question, answer, answered_by: AnsweredBy::human("mia") }
 }
 
-pub fn context(now: Timestamp, actor: Actor, question: u32) -> CommandContext {
+pub(crate) fn context(now: Timestamp, actor: Actor, question: u32) -> CommandContext {
     CommandContext {
         now,
         actor,
@@ -108,13 +108,13 @@ pub fn context(now: Timestamp, actor: Actor, question: u32) -> CommandContext {
 }
 
 /// How long an attempt takes at the pace of real agents.
-pub fn takes(attempt: AttemptId) -> Duration {
+pub(crate) fn takes(attempt: AttemptId) -> Duration {
     SHORTEST + LONGEST.saturating_sub(SHORTEST).mul_f64(share(attempt.bits()))
 }
 
 /// A number from 0 to 1 that looks like chance and is the same every time.
 #[expect(clippy::cast_precision_loss, reason = "a few of its bits are plenty")]
-pub fn share(of: u64) -> f64 {
+pub(crate) fn share(of: u64) -> f64 {
     (mixed(of) >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -41,11 +41,11 @@ const LOG_SWEEP: Duration = Duration::from_secs(10);
 /// What an agent adds to its log in a second.
 const LOG_BYTES_PER_SECOND: u64 = 2_000;
 
-pub struct Machine {
-    pub store: PostgresStore,
-    pub name: String,
+pub(crate) struct Machine {
+    pub(crate) store: PostgresStore,
+    pub(crate) name: String,
     agents: u32,
-    pub fleet: Arc<Fleet>,
+    pub(crate) fleet: Arc<Fleet>,
     running: Mutex<BTreeSet<AttemptId>>,
     /// Counts up whenever an attempt ends here.
     ended: watch::Sender<u64>,
@@ -54,7 +54,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(store: PostgresStore, name: String, agents: u32, fleet: Arc<Fleet>) -> Arc<Self> {
+    pub(crate) fn new(store: PostgresStore, name: String, agents: u32, fleet: Arc<Fleet>) -> Arc<Self> {
         let (running, ended) = (Mutex::default(), watch::Sender::new(0));
         Arc::new(Self {
             store,
@@ -68,7 +68,7 @@ impl Machine {
         })
     }
 
-    pub fn start(self: &Arc<Self>, services: &mut JoinSet<()>) {
+    pub(crate) fn start(self: &Arc<Self>, services: &mut JoinSet<()>) {
         services.spawn(Arc::clone(self).dispatch());
         services.spawn(Arc::clone(self).beat());
         services.spawn(Arc::clone(self).keep_leases());
@@ -76,11 +76,11 @@ impl Machine {
         services.spawn(Arc::clone(self).relay_logs());
     }
 
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.store.close().await.unwrap();
     }
 
-    pub fn running(&self) -> Vec<AttemptId> {
+    pub(crate) fn running(&self) -> Vec<AttemptId> {
         self.running.lock().unwrap().iter().copied().collect()
     }
 
@@ -197,7 +197,7 @@ impl Machine {
 
     /// Reads the task, decides and writes, again if it moved meanwhile; as everything that changes a task does. Returns
     /// the question that was asked by it, if one was.
-    pub async fn apply(
+    pub(crate) async fn apply(
         &self,
         id: TaskId,
         actor: Actor,
@@ -352,7 +352,7 @@ impl Machine {
 }
 
 /// The attempt whose machine has to see to it.
-pub fn attempt_of(effect: &Effect) -> Option<AttemptId> {
+pub(crate) fn attempt_of(effect: &Effect) -> Option<AttemptId> {
     match effect {
         Effect::StopAgent { attempt }
         | Effect::EndTurn { attempt }

@@ -34,7 +34,7 @@ const EVENTS_MAX: u32 = 500;
 const EFFECTS_MAX: u32 = 100;
 
 /// Two servers; returns them with what they run.
-pub async fn open(
+pub(crate) async fn open(
     fleet: &Arc<Fleet>,
     inbox: Inbox,
     place: &Place,

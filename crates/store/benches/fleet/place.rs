@@ -16,20 +16,20 @@ const CONNECTIONS_MAX: u32 = 1_200;
 const TICK: Duration = Duration::from_millis(10);
 
 /// How long each measurement lasts; `BATON_BENCH_SECONDS` sets it.
-pub fn lasts(seconds: u64) -> Duration {
+pub(crate) fn lasts(seconds: u64) -> Duration {
     let set = env::var("BATON_BENCH_SECONDS").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(set.unwrap_or(seconds))
 }
 
-pub struct Place {
+pub(crate) struct Place {
     /// Gone with this, where it was started here.
     own: Option<Server>,
-    pub address: String,
+    pub(crate) address: String,
     client: Client,
 }
 
 impl Place {
-    pub async fn new(name: &str) -> Self {
+    pub(crate) async fn new(name: &str) -> Self {
         let (own, address) = if let Ok(address) = env::var("BATON_TEST_POSTGRES") {
             (None, address)
         } else {
@@ -52,36 +52,36 @@ impl Place {
         Self { own, address, client }
     }
 
-    pub fn namespace(name: &str) -> String {
+    pub(crate) fn namespace(name: &str) -> String {
         format!("fleet_{name}_{}", std::process::id())
     }
 
-    pub fn schema(name: &str) -> String {
+    pub(crate) fn schema(name: &str) -> String {
         format!("baton_{}", Self::namespace(name))
     }
 
-    pub async fn open(&self, name: &str) -> PostgresStore {
+    pub(crate) async fn open(&self, name: &str) -> PostgresStore {
         PostgresStore::open(&PostgresOptions::new(&self.address, Self::namespace(name))).await.unwrap()
     }
 
-    pub async fn remove(&self, name: &str) {
+    pub(crate) async fn remove(&self, name: &str) {
         let sql = format!("DROP SCHEMA \"{}\" CASCADE", Self::schema(name));
         self.client.batch_execute(&sql).await.unwrap();
     }
 
     /// Lets the server finish what filling a store leaves it to do, so that only what comes after is measured.
-    pub async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         self.client.batch_execute("VACUUM ANALYZE").await.unwrap();
         self.client.batch_execute("CHECKPOINT").await.unwrap();
     }
 
-    pub async fn number(&self, sql: &str) -> u64 {
+    pub(crate) async fn number(&self, sql: &str) -> u64 {
         let row = self.client.query_one(sql, &[]).await.unwrap();
         u64::try_from(row.get::<_, i64>(0)).unwrap_or(0)
     }
 
     /// Where the server was started with `BATON_BENCH_STATEMENTS`, the statements that took most of its time.
-    pub async fn print_statements(&self) {
+    pub(crate) async fn print_statements(&self) {
         let sql =
             "SELECT calls, round(total_exec_time)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), 110), rows
             FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 15";
@@ -92,12 +92,12 @@ impl Place {
         }
     }
 
-    pub async fn forget_statements(&self) {
+    pub(crate) async fn forget_statements(&self) {
         // Nothing to forget where nothing is kept.
         let _ = self.client.batch_execute("SELECT pg_stat_statements_reset()").await;
     }
 
-    pub async fn look(&self) -> Look {
+    pub(crate) async fn look(&self) -> Look {
         let wal = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint";
         let transactions = "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
         let connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'baton'";
@@ -134,28 +134,28 @@ fn ticks(stat: &str, with_ended: bool) -> Option<Duration> {
 
 /// How things stood at a moment.
 #[derive(Clone, Copy)]
-pub struct Look {
-    pub at: Instant,
+pub(crate) struct Look {
+    pub(crate) at: Instant,
     server_cpu: Option<Duration>,
     own_cpu: Duration,
     wal_bytes: u64,
     transactions: u64,
-    pub connections: u64,
+    pub(crate) connections: u64,
 }
 
 /// What happened between two looks.
-pub struct Stretch {
-    pub seconds: f64,
+pub(crate) struct Stretch {
+    pub(crate) seconds: f64,
     /// How many processors were busy for the server, and for those who asked it.
-    pub server_cores: Option<f64>,
-    pub own_cores: f64,
-    pub wal_bytes: f64,
-    pub transactions_per_second: f64,
+    pub(crate) server_cores: Option<f64>,
+    pub(crate) own_cores: f64,
+    pub(crate) wal_bytes: f64,
+    pub(crate) transactions_per_second: f64,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "measured numbers are far below that")]
 impl Look {
-    pub fn until(&self, later: &Self) -> Stretch {
+    pub(crate) fn until(&self, later: &Self) -> Stretch {
         let seconds = (later.at - self.at).as_secs_f64();
         let cores = |before: Duration, after: Duration| after.saturating_sub(before).as_secs_f64() / seconds;
         Stretch {
@@ -169,7 +169,7 @@ impl Look {
 }
 
 impl Stretch {
-    pub fn server_cores(&self) -> String {
+    pub(crate) fn server_cores(&self) -> String {
         self.server_cores.map_or("–".to_owned(), |cores| format!("{cores:.2}"))
     }
 }

@@ -25,27 +25,27 @@ const LEASE_MS: i64 = 30_000;
 
 /// What such a process is to do.
 #[derive(Clone)]
-pub struct Order {
+pub(crate) struct Order {
     /// With the store, or by plain SQL.
-    pub is_store: bool,
-    pub address: String,
-    pub namespace: String,
+    pub(crate) is_store: bool,
+    pub(crate) address: String,
+    pub(crate) namespace: String,
     /// Agents of the store, connections of plain SQL.
-    pub clients: u32,
+    pub(crate) clients: u32,
     /// What an agent takes for one task.
-    pub work: Duration,
-    pub lasts: Duration,
+    pub(crate) work: Duration,
+    pub(crate) lasts: Duration,
 }
 
 /// What it got done, and in what time.
-pub struct Done {
-    pub cycles: u32,
-    pub took: Duration,
+pub(crate) struct Done {
+    pub(crate) cycles: u32,
+    pub(crate) took: Duration,
 }
 
 impl Order {
     /// The order given to this process, if it is such a one.
-    pub fn of(arguments: &[String]) -> Option<Self> {
+    pub(crate) fn of(arguments: &[String]) -> Option<Self> {
         let [mark, is_store, address, namespace, clients, work_ms, lasts_ms] = arguments else { return None };
         let ms = |text: &String| Duration::from_millis(text.parse().unwrap());
         (mark == MARK).then(|| Self {
@@ -67,7 +67,7 @@ impl Order {
     }
 
     /// Starts so many processes, lets them go at the same moment, and waits for all.
-    pub fn give(&self, processes: u32) -> Vec<Done> {
+    pub(crate) fn give(&self, processes: u32) -> Vec<Done> {
         let mut children: Vec<Child> = (0..processes).map(|_| self.start()).collect();
         let mut lines: Vec<_> =
             children.iter_mut().map(|child| BufReader::new(child.stdout.take().unwrap()).lines()).collect();
@@ -90,7 +90,7 @@ impl Order {
     }
 
     /// In the process itself.
-    pub async fn carry_out(self) {
+    pub(crate) async fn carry_out(self) {
         if self.is_store { self.with_store().await } else { self.with_sql().await }
     }
 

@@ -1,18 +1,18 @@
 //! A table with a column for each measurement, since each has many numbers; printed once the last one is known.
 
-pub struct Sheet {
+pub(crate) struct Sheet {
     title: String,
     names: Vec<String>,
     rows: Vec<(String, Vec<String>)>,
 }
 
 impl Sheet {
-    pub fn new(title: impl Into<String>) -> Self {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), names: Vec::new(), rows: Vec::new() }
     }
 
     /// The next column; every one has the same rows.
-    pub fn add(&mut self, name: impl Into<String>, values: Vec<(&str, String)>) {
+    pub(crate) fn add(&mut self, name: impl Into<String>, values: Vec<(&str, String)>) {
         self.names.push(name.into());
         if self.rows.is_empty() {
             self.rows = values.iter().map(|(what, _)| ((*what).to_owned(), Vec::new())).collect();
@@ -22,7 +22,7 @@ impl Sheet {
         }
     }
 
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         println!("\n{}\n", self.title);
         println!("| | {} |", self.names.join(" | "));
         println!("| --- |{}", " --- |".repeat(self.names.len()));

@@ -43,7 +43,7 @@ impl Seen {
     }
 }
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let place = Place::new("throughput").await;
     let mut best = [[Seen::default(); 3]; WORKERS.len()];
     let rounds = env::var("BATON_BENCH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);

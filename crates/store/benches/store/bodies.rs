@@ -7,22 +7,22 @@ use rusqlite::Connection;
 
 use crate::work;
 
-pub struct Bodies {
-    pub claimed: Step,
-    pub settled: Step,
+pub(crate) struct Bodies {
+    pub(crate) claimed: Step,
+    pub(crate) settled: Step,
 }
 
 /// The rows of one commit.
-pub struct Step {
-    pub task: String,
-    pub attempt: String,
-    pub events: Vec<String>,
-    pub effects: Vec<String>,
+pub(crate) struct Step {
+    pub(crate) task: String,
+    pub(crate) attempt: String,
+    pub(crate) events: Vec<String>,
+    pub(crate) effects: Vec<String>,
 }
 
 impl Bodies {
     /// Takes one task through a new store at `path`, and copies what is written on the way.
-    pub async fn of_one_cycle(path: &Path) -> Self {
+    pub(crate) async fn of_one_cycle(path: &Path) -> Self {
         let store = SqliteStore::open(path, SqliteOptions::default()).unwrap();
         // Its number has as many digits as most.
         work::fill(&store, 12_345, 1, &[]).await;

@@ -28,7 +28,7 @@ fn server() -> Result<(Option<Server>, String), String> {
     Ok((Some(own), address))
 }
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let (_own, address) = match server() {
         Ok(found) => found,
         Err(reason) => return println!("\nPostgreSQL was not measured: {reason}"),
@@ -57,11 +57,11 @@ fn show((p50, p99): (Duration, Duration)) -> String {
     format!("{p50:.1?} ({p99:.1?})")
 }
 
-pub fn namespace(name: &str) -> String {
+pub(crate) fn namespace(name: &str) -> String {
     format!("bench_{name}_{}", std::process::id())
 }
 
-pub async fn open(address: &str, name: &str) -> PostgresStore {
+pub(crate) async fn open(address: &str, name: &str) -> PostgresStore {
     PostgresStore::open(&PostgresOptions::new(address, namespace(name))).await.unwrap()
 }
 

@@ -40,21 +40,21 @@ const FINISH: &str = "WITH t AS (
 const SHORT: &str = "{\"effect\":\"retire_worktree\",\"attempt\":\"ATT-0000000000000001\"}";
 
 /// A connection with both statements prepared.
-pub struct Client {
+pub(crate) struct Client {
     link: tokio_postgres::Client,
     claim: Statement,
     finish: Statement,
 }
 
 /// Once for each schema, before anybody connects.
-pub async fn prepare(address: &str, schema: &str) {
+pub(crate) async fn prepare(address: &str, schema: &str) {
     let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
     tokio::spawn(connection);
     let sequences = "CREATE SEQUENCE raw_seq START 10000000; CREATE SEQUENCE raw_effect START 10000000";
     client.batch_execute(&format!("SET search_path = {schema}; {sequences}")).await.unwrap();
 }
 
-pub async fn connect(address: &str, schema: &str, connections: u32) -> Vec<Client> {
+pub(crate) async fn connect(address: &str, schema: &str, connections: u32) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..connections {
         let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
@@ -71,7 +71,7 @@ pub async fn connect(address: &str, schema: &str, connections: u32) -> Vec<Clien
 }
 
 /// How long `count` cycles take with all these clients at it.
-pub async fn count_down(clients: Vec<Client>, count: u32) -> Duration {
+pub(crate) async fn count_down(clients: Vec<Client>, count: u32) -> Duration {
     let left = Arc::new(AtomicU32::new(count));
     let started = Instant::now();
     let is_more =
@@ -81,7 +81,7 @@ pub async fn count_down(clients: Vec<Client>, count: u32) -> Duration {
 }
 
 /// Each client claims and finishes for as long as there is more to do; returns how many cycles that were.
-pub async fn cycles(clients: Vec<Client>, is_more: impl Fn() -> bool + Clone + Send + 'static) -> u32 {
+pub(crate) async fn cycles(clients: Vec<Client>, is_more: impl Fn() -> bool + Clone + Send + 'static) -> u32 {
     let mut running = JoinSet::new();
     for client in clients {
         let is_more = is_more.clone();
@@ -111,7 +111,7 @@ impl Client {
 }
 
 /// Lets the server finish what filling a store leaves it to do, so that only what comes after is measured.
-pub async fn settle(address: &str) {
+pub(crate) async fn settle(address: &str) {
     let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute("VACUUM ANALYZE").await.unwrap();

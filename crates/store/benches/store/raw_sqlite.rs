@@ -23,7 +23,7 @@ struct Numbers {
 }
 
 /// Claims and settles `count` tasks, `clients` of them to a commit.
-pub fn cycles(path: &Path, bodies: &Bodies, clients: i64, count: i64) -> Duration {
+pub(crate) fn cycles(path: &Path, bodies: &Bodies, clients: i64, count: i64) -> Duration {
     let conn = Connection::open(path).unwrap();
     conn.set_prepared_statement_cache_capacity(64);
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000").unwrap();

@@ -21,7 +21,7 @@ fn open(folder: &TempDir, name: &str) -> SqliteStore {
     SqliteStore::open(&folder.path().join(name), SqliteOptions::default()).unwrap()
 }
 
-pub async fn measure() {
+pub(crate) async fn measure() {
     let folder = TempDir::new().unwrap();
     let large =
         std::env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);

@@ -21,7 +21,7 @@ use baton_store::Backend;
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use baton_store::model::commit::Commit;
 
-pub fn task(number: u32) -> Task {
+pub(crate) fn task(number: u32) -> Task {
     Task::create(TaskSpec {
         description: "Read the code, say what it does and what calls it.".to_owned(),
         ..TaskSpec::new(
@@ -42,7 +42,7 @@ fn created(number: u32, on: &[TaskId]) -> Change {
 }
 
 /// `count` tasks from `first` on, each waiting on `on`.
-pub async fn fill<S: Backend>(store: &S, first: u32, count: u32, on: &[TaskId]) {
+pub(crate) async fn fill<S: Backend>(store: &S, first: u32, count: u32, on: &[TaskId]) {
     const PER_COMMIT: u32 = 1_000;
     let mut next = first;
     while next < first + count {
@@ -52,14 +52,14 @@ pub async fn fill<S: Backend>(store: &S, first: u32, count: u32, on: &[TaskId]) 
     }
 }
 
-pub async fn write<S: Backend>(store: &S, change: Change) {
+pub(crate) async fn write<S: Backend>(store: &S, change: Change) {
     match store.commit(change).await.unwrap() {
         Commit::Written { .. } => {}
         Commit::Conflict(conflict) => panic!("{conflict}"),
     }
 }
 
-pub fn request(count: u32) -> ClaimRequest {
+pub(crate) fn request(count: u32) -> ClaimRequest {
     ClaimRequest {
         agents: BTreeMap::from([(Role::implement(), "claude".parse().unwrap())]),
         worker: "worker".to_owned(),
@@ -86,7 +86,7 @@ fn attempt_id() -> AttemptId {
     AttemptId::from_bits(u64::from(process::id()) << 32 | number)
 }
 
-pub fn settled(claimed: &ClaimedTask) -> Change {
+pub(crate) fn settled(claimed: &ClaimedTask) -> Change {
     let end = AttemptEnd {
         reported: AttemptReport::new(AttemptResult::Complete, "It adds two numbers; the parser calls it."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
@@ -99,7 +99,7 @@ pub fn settled(claimed: &ClaimedTask) -> Change {
 }
 
 /// Claims and settles one at a time with `clients` waiting at once, until `count` are done.
-pub async fn cycles<S: Backend>(store: &S, clients: u32, count: u32) -> Duration {
+pub(crate) async fn cycles<S: Backend>(store: &S, clients: u32, count: u32) -> Duration {
     let left = Arc::new(AtomicU32::new(count));
     let begun = Instant::now();
     let mut all = tokio::task::JoinSet::new();
@@ -118,7 +118,7 @@ pub async fn cycles<S: Backend>(store: &S, clients: u32, count: u32) -> Duration
 }
 
 /// How long one call takes.
-pub async fn time(call: impl Future<Output = ()>) -> Duration {
+pub(crate) async fn time(call: impl Future<Output = ()>) -> Duration {
     let begun = Instant::now();
     call.await;
     begun.elapsed()
@@ -126,7 +126,7 @@ pub async fn time(call: impl Future<Output = ()>) -> Duration {
 
 /// Completes the root of a fan of `width`, and returns how long the slowest commit beside it took until every
 /// dependent was told, and how long that was.
-pub async fn fan<S: Backend>(store: &S, first: u32, width: u32) -> (Duration, Duration) {
+pub(crate) async fn fan<S: Backend>(store: &S, first: u32, width: u32) -> (Duration, Duration) {
     fill(store, first, 1, &[]).await;
     fill(store, first + 1, width, &[TaskId::from_bits(first)]).await;
     let root = store.claim(request(1)).await.unwrap().remove(0);

@@ -49,7 +49,7 @@ fn acknowledged_changes_of_a_killed_process_are_stored() {
 }
 
 /// The writer process: prints a line for everything acknowledged.
-pub fn start_writer(options: &PostgresOptions, number: u32) -> Child {
+pub(crate) fn start_writer(options: &PostgresOptions, number: u32) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "killed::writer", "--ignored", "--nocapture"])
         .env(WRITER_VARIABLE, format!("{}\n{}\n{number}", options.url, options.namespace))
@@ -151,7 +151,7 @@ async fn check(store: &PostgresStore, known: &Acknowledged) {
 }
 
 /// All counters match a recount, and no change is stored in part.
-pub async fn check_counters(options: &PostgresOptions) {
+pub(crate) async fn check_counters(options: &PostgresOptions) {
     let (client, connection) = tokio_postgres::connect(&options.url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute(&format!("SET search_path = \"baton_{}\"", options.namespace)).await.unwrap();

@@ -9,18 +9,18 @@ use crate::server;
 use crate::suite::{self, Fixture, conformance};
 
 /// A namespace of its own on the shared server.
-pub struct Postgres {
-    pub options: PostgresOptions,
+pub(crate) struct Postgres {
+    pub(crate) options: PostgresOptions,
 }
 
 impl Postgres {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { options: PostgresOptions::new(server::shared().unwrap(), fresh_namespace()) }
     }
 }
 
 /// Unique, also among earlier runs.
-pub fn fresh_namespace() -> String {
+pub(crate) fn fresh_namespace() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_micros();
@@ -28,7 +28,7 @@ pub fn fresh_namespace() -> String {
 }
 
 /// Runs a test that needs a server.
-pub fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     suite::run_on::<Postgres>(test);
 }
 

@@ -34,19 +34,19 @@ struct Programs {
 }
 
 /// A server with its own data directory.
-pub struct Server {
+pub(crate) struct Server {
     programs: Programs,
     folder: PathBuf,
 }
 
 /// The address of the shared server, or why there is none.
-pub fn shared() -> Result<String, String> {
+pub(crate) fn shared() -> Result<String, String> {
     static SHARED: OnceLock<Result<String, String>> = OnceLock::new();
     SHARED.get_or_init(find_or_start).clone()
 }
 
 /// Runs a script as the owner of the shared server.
-pub fn psql(script: &str) {
+pub(crate) fn psql(script: &str) {
     let address = shared().expect("looked at before");
     let mut psql = Command::new("psql");
     psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", &address, "-f", "-"]).stdin(Stdio::piped());
@@ -58,7 +58,7 @@ pub fn psql(script: &str) {
 }
 
 /// Why PostgreSQL tests cannot run here; panics where they must.
-pub fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let reason = shared().err()?;
     let message = format!(
         "no PostgreSQL to test with: {reason}. Install it (apt-get install postgresql) or set {ADDRESS}"
@@ -186,14 +186,14 @@ impl Programs {
 
 impl Server {
     /// A private server that can be stopped and killed. Removed on drop.
-    pub fn private(name: &str) -> Result<Self, String> {
+    pub(crate) fn private(name: &str) -> Result<Self, String> {
         let server = Self::created(name)?;
         server.start();
         Ok(server)
     }
 
     /// The same, not yet started.
-    pub fn created(name: &str) -> Result<Self, String> {
+    pub(crate) fn created(name: &str) -> Result<Self, String> {
         let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
         let server = Self { programs: Programs::find()?, folder };
         server.remove();
@@ -202,7 +202,7 @@ impl Server {
     }
 
     /// The same in a network namespace, open to everyone in that network.
-    pub fn within(name: &str, network: &str, hosts: &str) -> Result<Self, String> {
+    pub(crate) fn within(name: &str, network: &str, hosts: &str) -> Result<Self, String> {
         let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
         let programs = Programs { network: Some(network.to_owned()), ..Programs::find()? };
         let server = Self { programs, folder };
@@ -216,34 +216,34 @@ impl Server {
         Ok(server)
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// A program run as the server's user, in its directory.
-    pub fn run_in_folder(&self, program: &str, arguments: &[&str]) {
+    pub(crate) fn run_in_folder(&self, program: &str, arguments: &[&str]) {
         run(self.programs.command(program).args(arguments).current_dir(&self.folder));
     }
 
     /// A file in the server's directory.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         let output = self.programs.command("cat").arg(self.folder.join(name)).stdout(Stdio::piped()).output();
         String::from_utf8(output.expect("cat runs").stdout).expect("a text")
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let script = "printf %s \"$1\" > \"$2\"";
         self.run_in_folder("sh", &["-c", script, "sh", text, name]);
     }
 
     /// Additional settings; later ones win.
-    pub fn set(&self, settings: &str) {
+    pub(crate) fn set(&self, settings: &str) {
         let before = self.read("data/postgresql.conf");
         self.write("data/postgresql.conf", &format!("{before}\n{settings}"));
     }
 
     /// Starts with only the settings in its file and its socket directory.
-    pub fn start_as_set(&self) {
+    pub(crate) fn start_as_set(&self) {
         let socket = format!("-c unix_socket_directories={}", self.folder.display());
         let mut start = self.programs.command(self.programs.folder.join("pg_ctl"));
         run(start
@@ -254,12 +254,12 @@ impl Server {
             .arg(self.folder.join("log")));
     }
 
-    pub fn restart_as_set(&self) {
+    pub(crate) fn restart_as_set(&self) {
         let _ = self.stop();
         self.start_as_set();
     }
 
-    pub fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("host={} user=baton dbname=postgres", self.folder.display())
     }
 
@@ -281,7 +281,7 @@ impl Server {
             .arg(self.data()));
     }
 
-    pub fn start(&self) {
+    pub(crate) fn start(&self) {
         let listen = if self.programs.network.is_some() { "*" } else { "" };
         let settings = format!(
             "-c listen_addresses={listen} -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
@@ -304,7 +304,7 @@ impl Server {
     }
 
     /// Kills all processes of the server at once, like a power failure, and starts it again.
-    pub fn kill_and_restart(&self) {
+    pub(crate) fn kill_and_restart(&self) {
         let _ = self.kill();
         self.start();
     }

@@ -10,21 +10,21 @@ use crate::suite::make::START;
 use crate::suite::{Fixture, conformance};
 
 /// A directory of its own, and a clock that moves only when told to.
-pub struct Sqlite {
-    pub folder: TempDir,
-    pub clock_ms: Arc<AtomicI64>,
+pub(crate) struct Sqlite {
+    pub(crate) folder: TempDir,
+    pub(crate) clock_ms: Arc<AtomicI64>,
 }
 
 impl Sqlite {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), clock_ms: Arc::new(AtomicI64::new(0)) }
     }
 
-    pub fn path(&self) -> std::path::PathBuf {
+    pub(crate) fn path(&self) -> std::path::PathBuf {
         self.folder.path().join("baton.db")
     }
 
-    pub fn options(&self) -> SqliteOptions {
+    pub(crate) fn options(&self) -> SqliteOptions {
         let clock_ms = Arc::clone(&self.clock_ms);
         let clock = Arc::new(move || START.plus_ms(clock_ms.load(Ordering::SeqCst)));
         SqliteOptions { clock, ..SqliteOptions::default() }

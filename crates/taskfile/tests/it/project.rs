@@ -5,13 +5,13 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-pub struct Project {
+pub(crate) struct Project {
     dir: TempDir,
 }
 
 impl Project {
     /// A project with these files; a path ending in `/` is a directory.
-    pub fn with(files: &[(&str, &str)]) -> Project {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Project {
         let dir = TempDir::new().unwrap();
         for (path, text) in files {
             let path = dir.path().join(path);
@@ -21,16 +21,16 @@ impl Project {
         Project { dir }
     }
 
-    pub fn of(taskfile: &str) -> Project {
+    pub(crate) fn of(taskfile: &str) -> Project {
         Project::with(&[("Taskfile.yml", taskfile)])
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
     /// Runs `baton-task` and returns code, stdout and stderr, with the project's path as `DIR`.
-    pub fn task(&self, args: &[&str]) -> (i32, String, String) {
+    pub(crate) fn task(&self, args: &[&str]) -> (i32, String, String) {
         let output: Output = Command::new(env!("CARGO_BIN_EXE_baton-task"))
             .args(args)
             .current_dir(self.path())

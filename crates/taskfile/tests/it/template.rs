@@ -8,7 +8,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 /// A fixed host.
-pub struct Fixed;
+pub(crate) struct Fixed;
 
 impl Host for Fixed {
     fn env(&self, name: &str) -> Option<String> {
@@ -49,11 +49,11 @@ impl Host for Fixed {
     }
 }
 
-pub fn map<const N: usize>(entries: [(&str, Value); N]) -> Map {
+pub(crate) fn map<const N: usize>(entries: [(&str, Value); N]) -> Map {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-pub fn data() -> Map {
+pub(crate) fn data() -> Map {
     map([
         ("S", "Hello, World".into()),
         ("E", "".into()),
@@ -76,7 +76,7 @@ pub fn data() -> Map {
     ])
 }
 
-pub fn rendered(text: &str) -> String {
+pub(crate) fn rendered(text: &str) -> String {
     match Template::parse(text).and_then(|template| template.render(&data(), &Fixed)) {
         Ok(text) => text,
         Err(error) => format!("!{error}"),

@@ -8,19 +8,19 @@ use serde_json::json;
 /// One real agent.
 pub(super) struct Real {
     /// Its name in the settings.
-    pub preset: &'static str,
+    pub(crate) preset: &'static str,
     /// The folder it is installed in, its program there, and the arguments.
-    pub folder: &'static str,
-    pub program: &'static str,
-    pub arguments: &'static [&'static str],
+    pub(crate) folder: &'static str,
+    pub(crate) program: &'static str,
+    pub(crate) arguments: &'static [&'static str],
     /// Writes the files and returns the variables that point it to the model; the flag makes it ask for permissions.
-    pub point: fn(&Home, bool) -> Vec<(&'static str, String)>,
+    pub(crate) point: fn(&Home, bool) -> Vec<(&'static str, String)>,
 }
 
 /// The home of an agent, and the URL of its model.
 pub(super) struct Home {
-    pub folder: PathBuf,
-    pub model: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) model: String,
 }
 
 impl Real {

@@ -28,8 +28,8 @@ const DEADLINE: Duration = Duration::from_mins(4);
 
 /// A repository with a linked worktree, a home and a model.
 pub(crate) struct ScriptStage {
-    pub bench: Bench,
-    pub model: Model,
+    pub(crate) bench: Bench,
+    pub(crate) model: Model,
     home: PathBuf,
     program: PathBuf,
 }

@@ -11,7 +11,7 @@ pub(crate) struct Mcp {
     stdout: BufReader<ChildStdout>,
     requests: u64,
     /// The names of its tools.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
 }
 
 impl Mcp {

@@ -11,8 +11,8 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) struct Request {
     /// With the query.
-    pub path: String,
-    pub body: Value,
+    pub(crate) path: String,
+    pub(crate) body: Value,
 }
 
 impl Request {

@@ -43,10 +43,10 @@ enum Step {
 
 /// A tool the agent offers.
 pub(crate) struct Tool {
-    pub name: String,
+    pub(crate) name: String,
     /// Its namespace, if it has one; calls name both.
-    pub space: Option<String>,
-    pub schema: Value,
+    pub(crate) space: Option<String>,
+    pub(crate) schema: Value,
 }
 
 #[derive(Debug)]

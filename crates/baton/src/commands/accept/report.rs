@@ -15,14 +15,14 @@ use crate::output;
 
 #[derive(Default)]
 pub(super) struct AcceptReport {
-    pub accepted: Vec<(TaskSummary, Option<LandedBranch>)>,
-    pub conflicted: Vec<(TaskSummary, Vec<String>)>,
-    pub recycled: Vec<TaskSummary>,
-    pub burned: Vec<TaskSummary>,
+    pub(crate) accepted: Vec<(TaskSummary, Option<LandedBranch>)>,
+    pub(crate) conflicted: Vec<(TaskSummary, Vec<String>)>,
+    pub(crate) recycled: Vec<TaskSummary>,
+    pub(crate) burned: Vec<TaskSummary>,
     /// A person has to look at these first.
-    pub left_out: Vec<TaskSummary>,
+    pub(crate) left_out: Vec<TaskSummary>,
     /// Accepted, and not landed: they wait, or were sent back.
-    pub not_landed: Vec<(TaskSummary, LaneEnd)>,
+    pub(crate) not_landed: Vec<(TaskSummary, LaneEnd)>,
 }
 
 impl AcceptReport {

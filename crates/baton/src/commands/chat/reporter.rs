@@ -79,7 +79,7 @@ impl ChatUpdate {
 /// Progress on standard error and the result on standard output; or one JSON object per line.
 #[derive(Clone, Copy)]
 pub(crate) struct ChatReporter {
-    pub is_json: bool,
+    pub(crate) is_json: bool,
 }
 
 impl ChatReporter {

@@ -7,11 +7,11 @@ use crate::cli::demo::DemoArgs;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DemoPace {
     /// How long an agent works on a task.
-    pub agent: Duration,
+    pub(crate) agent: Duration,
     /// How long a decision waits for a visitor.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// The same while nobody has opened a page, after the demo made a decision itself.
-    pub patience_alone: Duration,
+    pub(crate) patience_alone: Duration,
 }
 
 const AGENT_MS_HEADLESS: u64 = 200;

@@ -12,9 +12,9 @@ const STOPPED: &str = "stopped by you";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WatchDecision {
-    pub about: WatchRowKey,
+    pub(crate) about: WatchRowKey,
     /// As it is told: "Accepted TASK-…".
-    pub told: String,
+    pub(crate) told: String,
     path: String,
     body: Value,
     /// Accepted work lands, by this process if no server does it.

@@ -44,12 +44,12 @@ pub(crate) enum RowKind {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WatchRow {
-    pub kind: RowKind,
+    pub(crate) kind: RowKind,
     /// None for a project that stands still, or a question of a loop.
-    pub task: Option<TaskId>,
-    pub title: String,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) title: String,
     /// How old it is, or why it waits.
-    pub note: String,
+    pub(crate) note: String,
 }
 
 /// Tells a row again after the data has changed.

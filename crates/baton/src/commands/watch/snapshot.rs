@@ -14,18 +14,18 @@ use crate::error::CliError;
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct WatchSnapshot {
-    pub now: Timestamp,
-    pub questions: Vec<QuestionRecord>,
+    pub(crate) now: Timestamp,
+    pub(crate) questions: Vec<QuestionRecord>,
     /// An agent works on them. A task that waits for an answer is not among them.
-    pub running: Vec<TaskSummary>,
-    pub to_accept: Vec<TaskSummary>,
-    pub landing: Vec<TaskSummary>,
-    pub failed: Vec<TaskSummary>,
+    pub(crate) running: Vec<TaskSummary>,
+    pub(crate) to_accept: Vec<TaskSummary>,
+    pub(crate) landing: Vec<TaskSummary>,
+    pub(crate) failed: Vec<TaskSummary>,
     /// What waits for a person besides questions and reviews.
-    pub standstills: Vec<Standstill>,
-    pub ready: Vec<TaskSummary>,
+    pub(crate) standstills: Vec<Standstill>,
+    pub(crate) ready: Vec<TaskSummary>,
     /// Of today, in millionths of a dollar.
-    pub cost_micro_usd: u64,
+    pub(crate) cost_micro_usd: u64,
 }
 
 impl WatchSnapshot {

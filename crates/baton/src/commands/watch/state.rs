@@ -91,17 +91,17 @@ pub(crate) enum Request {
 }
 
 pub(crate) struct WatchState {
-    pub rows: Vec<WatchRow>,
-    pub snapshot: WatchSnapshot,
+    pub(crate) rows: Vec<WatchRow>,
+    pub(crate) snapshot: WatchSnapshot,
     selected: usize,
-    pub pane: Pane,
+    pub(crate) pane: Pane,
     /// Lines above the shown part; for a log, lines below it.
-    pub scroll: u16,
-    pub mode: Mode,
+    pub(crate) scroll: u16,
+    pub(crate) mode: Mode,
     /// Decided and not yet sent.
     pending: Option<(WatchDecision, Instant)>,
-    pub notice: Option<String>,
-    pub detail: String,
+    pub(crate) notice: Option<String>,
+    pub(crate) detail: String,
 }
 
 impl WatchState {

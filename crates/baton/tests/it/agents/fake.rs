@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::engine::test_repo::TestRepo;
 
 /// A repository where the fake agent follows `script`. `agent` is added to the agent's settings, `settings` to the others.
-pub fn repo(script: &Value, agent: &str, settings: &str) -> TestRepo {
+pub(crate) fn repo(script: &Value, agent: &str, settings: &str) -> TestRepo {
     let program = program("fake-acp-agent");
     TestRepo::of(|home| {
         let path = home.join("acp.json");
@@ -24,16 +24,16 @@ pub fn repo(script: &Value, agent: &str, settings: &str) -> TestRepo {
 
 /// A script with tools: one list of steps for each prompt of a session.
 #[expect(clippy::needless_pass_by_value, reason = "scripts are written where they are used")]
-pub fn turns(turns: Value) -> Value {
+pub(crate) fn turns(turns: Value) -> Value {
     json!({ "mcp": true, "turns": turns })
 }
 
-pub fn outcome(name: &str) -> Value {
+pub(crate) fn outcome(name: &str) -> Value {
     json!({ "mcp": { "tool": "report_outcome", "arguments": { "outcome": name, "description": "as scripted" } } })
 }
 
 /// The lines that the agent recorded of each session, oldest session first.
-pub fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
+pub(crate) fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
     let folder = repo.home.join("acp.sessions");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|all| all.map(|entry| entry.unwrap().path()).collect())
@@ -49,12 +49,12 @@ pub fn sessions(repo: &TestRepo) -> Vec<Vec<Value>> {
 }
 
 /// The prompts of a session, in order.
-pub fn prompts(session: &[Value]) -> Vec<String> {
+pub(crate) fn prompts(session: &[Value]) -> Vec<String> {
     session.iter().filter_map(|line| line["prompt"].as_str().map(str::to_owned)).collect()
 }
 
 /// A test program of the agents crate. Building all tests builds it; when only this crate's tests are built, this does.
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
     let path = folder.join(name);
     if is_current(&path) {

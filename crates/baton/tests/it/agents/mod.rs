@@ -4,7 +4,7 @@ mod accounts;
 mod asking;
 mod budgets;
 mod doctor;
-pub mod fake;
+pub(crate) mod fake;
 mod going_back;
 mod holds;
 mod network_ask;

@@ -10,10 +10,10 @@ const STRINGS: [&str; 3] = ["\"worker\": \"", "\"base\": \"", "\"head\": \""];
 
 /// Remembers the ids it has seen, so that several outputs are masked alike.
 #[derive(Default)]
-pub struct Mask(BTreeMap<String, String>);
+pub(crate) struct Mask(BTreeMap<String, String>);
 
 impl Mask {
-    pub fn over(&mut self, text: &str) -> String {
+    pub(crate) fn over(&mut self, text: &str) -> String {
         let mut masked = String::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {

@@ -9,7 +9,7 @@ use super::driver::skipped;
 const VERSION: &str = "4.10.3";
 
 /// Its script; none, with a message, if it cannot be downloaded.
-pub fn script() -> Option<String> {
+pub(crate) fn script() -> Option<String> {
     let folder = cache();
     let file = folder.join(format!("axe-core-{VERSION}.min.js"));
     if !file.is_file() {

@@ -17,24 +17,24 @@ const PATIENCE: Duration = Duration::from_secs(100);
 /// The protocol's key for an element id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-pub const ENTER: &str = "\u{e007}";
-pub const ESCAPE: &str = "\u{e00c}";
-pub const CONTROL_ENTER: &str = "\u{e009}\u{e007}\u{e000}";
-pub const CONTROL_K: &str = "\u{e009}k\u{e000}";
+pub(crate) const ENTER: &str = "\u{e007}";
+pub(crate) const ESCAPE: &str = "\u{e00c}";
+pub(crate) const CONTROL_ENTER: &str = "\u{e009}\u{e007}\u{e000}";
+pub(crate) const CONTROL_K: &str = "\u{e009}k\u{e000}";
 
-pub struct Browser {
+pub(crate) struct Browser {
     driver: Child,
     address: String,
     session: String,
     /// The browser's profile, removed after the test.
     _profile: TempDir,
     /// The URL of the server, such as `http://127.0.0.1:5678`.
-    pub home: String,
+    pub(crate) home: String,
 }
 
 impl Browser {
     /// A browser for this server. None, with a message, if no browser is installed; with `CI=true` that is a failure.
-    pub fn at(server: &str) -> Option<Self> {
+    pub(crate) fn at(server: &str) -> Option<Self> {
         let (driver, address) = started()?;
         let profile = tempfile::tempdir().unwrap();
         let arguments = [
@@ -70,24 +70,24 @@ impl Browser {
     }
 
     /// Opens a path of the server, or a whole URL.
-    pub fn go(&self, path: &str) {
+    pub(crate) fn go(&self, path: &str) {
         let url = if path.starts_with('/') { format!("{}{path}", self.home) } else { path.to_owned() };
         self.call("POST", "/url", &json!({ "url": url }));
     }
 
     /// The path of the current page.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let url = self.call("GET", "/url", &Value::Null);
         url.as_str().unwrap().strip_prefix(&self.home).unwrap().to_owned()
     }
 
     /// Runs the body of a function in the page.
-    pub fn js(&self, script: &str) -> Value {
+    pub(crate) fn js(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
     /// Waits until the expression is truthy and returns its value. The page may change meanwhile.
-    pub fn until(&self, expression: &str) -> Value {
+    pub(crate) fn until(&self, expression: &str) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];
              const look = () => {{
@@ -124,17 +124,17 @@ impl Browser {
     }
 
     /// The visible text.
-    pub fn text(&self, css: &str) -> String {
+    pub(crate) fn text(&self, css: &str) -> String {
         let text = self.js(&format!("return document.querySelector({})?.innerText ?? ''", json!(css)));
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    pub fn value(&self, css: &str) -> String {
+    pub(crate) fn value(&self, css: &str) -> String {
         self.js(&format!("return document.querySelector({}).value", json!(css))).as_str().unwrap().to_owned()
     }
 
     /// Clicks with the mouse, again if the page moved and the click missed.
-    pub fn click(&self, css: &str) {
+    pub(crate) fn click(&self, css: &str) {
         let began = Instant::now();
         loop {
             let element = self.find(css);
@@ -158,7 +158,7 @@ impl Browser {
         }
     }
 
-    pub fn write(&self, css: &str, text: &str) {
+    pub(crate) fn write(&self, css: &str, text: &str) {
         let began = Instant::now();
         loop {
             let element = self.find(css);
@@ -172,7 +172,7 @@ impl Browser {
     }
 
     /// Sends keys to the focused element.
-    pub fn press(&self, keys: &str) {
+    pub(crate) fn press(&self, keys: &str) {
         let began = Instant::now();
         loop {
             let active = self.call("GET", "/element/active", &Value::Null);
@@ -187,45 +187,45 @@ impl Browser {
     }
 
     /// Opens a tab and switches to it.
-    pub fn tab(&self) -> String {
+    pub(crate) fn tab(&self) -> String {
         let tab = self.call("POST", "/window/new", &json!({ "type": "tab" }));
         let handle = tab["handle"].as_str().unwrap().to_owned();
         self.switch(&handle);
         handle
     }
 
-    pub fn current_tab(&self) -> String {
+    pub(crate) fn current_tab(&self) -> String {
         self.call("GET", "/window", &Value::Null).as_str().unwrap().to_owned()
     }
 
-    pub fn switch(&self, handle: &str) {
+    pub(crate) fn switch(&self, handle: &str) {
         self.call("POST", "/window", &json!({ "handle": handle }));
     }
 
     /// A command of the Chrome `DevTools` Protocol.
-    pub fn command(&self, name: &str, parameters: &Value) -> Value {
+    pub(crate) fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
     }
 
     /// Adds a script that runs before those of every page in this tab.
-    pub fn before_each_page(&self, script: &str) {
+    pub(crate) fn before_each_page(&self, script: &str) {
         self.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
     }
 
-    pub fn size(&self, width: u32, height: u32) {
+    pub(crate) fn size(&self, width: u32, height: u32) {
         let metrics =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.command("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    pub fn dark(&self, is_dark: bool) {
+    pub(crate) fn dark(&self, is_dark: bool) {
         let value = if is_dark { "dark" } else { "light" };
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
         self.command("Emulation.setEmulatedMedia", &features);
     }
 
     /// Warnings and errors on the console since the last call.
-    pub fn console_errors(&self) -> Vec<String> {
+    pub(crate) fn console_errors(&self) -> Vec<String> {
         let lines = self.call("POST", "/se/log", &json!({ "type": "browser" }));
         let bad = lines
             .as_array()
@@ -236,12 +236,12 @@ impl Browser {
     }
 
     /// A screenshot of the viewport, as a PNG in base64.
-    pub fn picture(&self) -> String {
+    pub(crate) fn picture(&self) -> String {
         self.call("GET", "/screenshot", &Value::Null).as_str().unwrap().to_owned()
     }
 
     /// Waits until the page receives events.
-    pub fn wait_until_live(&self) {
+    pub(crate) fn wait_until_live(&self) {
         self.until("document.getElementById('line')?.textContent === 'live'");
     }
 }
@@ -336,7 +336,7 @@ fn start() -> Result<(Child, String), String> {
 }
 
 /// Reports a test that cannot run here; with `CI=true` it fails.
-pub fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     assert_ne!(env::var("CI").as_deref(), Ok("true"), "{why}");
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::server::test_server::TestServer;
 
 /// An agent that asks how to greet, and greets accordingly.
-pub fn asking_script() -> Value {
+pub(crate) fn asking_script() -> Value {
     json!([
         { "when": "greeting", "resumed": false, "steps": [
             { "turns": 2 },
@@ -31,17 +31,17 @@ pub fn asking_script() -> Value {
 }
 
 /// Adds a task and waits until it asks.
-pub fn add_waiting_task(server: &TestServer, title: &str) -> String {
+pub(crate) fn add_waiting_task(server: &TestServer, title: &str) -> String {
     let id = add_task(server, title);
     server.wait_for_status(&id, "AWAITING_RESPONSE");
     id
 }
 
-pub fn add_task(server: &TestServer, title: &str) -> String {
+pub(crate) fn add_task(server: &TestServer, title: &str) -> String {
     add_task_after(server, title, &[])
 }
 
-pub fn add_task_after(server: &TestServer, title: &str, depends_on: &[&str]) -> String {
+pub(crate) fn add_task_after(server: &TestServer, title: &str, depends_on: &[&str]) -> String {
     let task = json!({ "title": title, "task_type": "IMPLEMENTATION", "depends_on": depends_on });
     let answer = server.post("/api/tasks", &task);
     assert_eq!(answer.status, 201, "{answer:?}");
@@ -49,12 +49,12 @@ pub fn add_task_after(server: &TestServer, title: &str, depends_on: &[&str]) -> 
 }
 
 /// The id of a task's pending question.
-pub fn question_id(server: &TestServer, task: &str) -> String {
+pub(crate) fn question_id(server: &TestServer, task: &str) -> String {
     server.task(task)["question"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Writes tasks directly into the store before the server starts. Every tenth is open.
-pub fn fill_store(server: &TestServer, count: u32) {
+pub(crate) fn fill_store(server: &TestServer, count: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let options = LocationOptions { namespace: Some("test".to_owned()), ..LocationOptions::default() };

@@ -11,8 +11,8 @@ use crate::server::test_server::TestServer;
 /// The folder for the screenshots; without it none are taken. `scripts/screenshots` sets it.
 const FOLDER: &str = "BATON_SCREENSHOTS";
 
-pub struct Showcase {
-    pub server: TestServer,
+pub(crate) struct Showcase {
+    pub(crate) server: TestServer,
     session: String,
     accepted: String,
     asking: String,
@@ -22,7 +22,7 @@ pub struct Showcase {
 
 impl Showcase {
     /// The name and the path of every page.
-    pub fn pages(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn pages(&self) -> Vec<(&'static str, String)> {
         let Self { session, accepted, asking, breakdown, question, .. } = self;
         vec![
             ("inbox", "/".to_owned()),
@@ -106,7 +106,7 @@ tasks:
 ";
 
 /// Tasks in every state: asking, finished, failed, running, waiting, broken down.
-pub fn showcase() -> Showcase {
+pub(crate) fn showcase() -> Showcase {
     let server = TestServer::new(&script());
     std::fs::create_dir_all(server.folder.join("greetings")).unwrap();
     std::fs::write(server.folder.join("greetings/en.txt"), "Hello!\nWelcome back.\n").unwrap();

@@ -20,14 +20,14 @@ const IDS: [(&str, usize); 4] = [("TASK-", 8), ("PROJ-", 8), ("Q-", 8), ("ATT-",
 
 /// One command of a page and its expected output.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ConsoleCommand {
-    pub line: usize,
-    pub command: String,
-    pub expected: Vec<String>,
+pub(crate) struct ConsoleCommand {
+    pub(crate) line: usize,
+    pub(crate) command: String,
+    pub(crate) expected: Vec<String>,
 }
 
 /// The commands of all `console` blocks, in order.
-pub fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
+pub(crate) fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
     let mut found: Vec<ConsoleCommand> = Vec::new();
     let mut is_inside = false;
     for (line, text) in (1..).zip(page.lines()) {
@@ -50,7 +50,7 @@ pub fn parse_commands(page: &str) -> Vec<ConsoleCommand> {
 }
 
 /// A shell: home, current folder and programs.
-pub struct Console {
+pub(crate) struct Console {
     home: PathBuf,
     folder: PathBuf,
     path: PathBuf,
@@ -59,7 +59,7 @@ pub struct Console {
 }
 
 impl Console {
-    pub fn new(home: &Path, path: &Path) -> Self {
+    pub(crate) fn new(home: &Path, path: &Path) -> Self {
         Self {
             home: home.to_owned(),
             folder: home.to_owned(),
@@ -69,7 +69,7 @@ impl Console {
         }
     }
 
-    pub fn play(&mut self, page: &Path) {
+    pub(crate) fn play(&mut self, page: &Path) {
         let text = std::fs::read_to_string(page).unwrap();
         let parse_commands = parse_commands(&text);
         assert!(!parse_commands.is_empty(), "{} has no console blocks", page.display());

@@ -5,12 +5,12 @@ use crate::postgres;
 use crate::terminal::TerminalProcess;
 
 /// A unique namespace on the shared server.
-pub fn namespace(name: &str) -> String {
+pub(crate) fn namespace(name: &str) -> String {
     format!("{name}_{}", std::process::id())
 }
 
 /// The server's URL. The tests' own server is given by the folder of its socket.
-pub fn address() -> String {
+pub(crate) fn address() -> String {
     let known = postgres::shared().unwrap();
     let Some(rest) = known.strip_prefix("host=") else { return known };
     let (host, rest) = rest.split_once(" user=").unwrap();
@@ -169,6 +169,6 @@ fn a_terminal_shows_that_the_command_waits_for_the_server() {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-pub fn report_skipped(reason: &str) {
+pub(crate) fn report_skipped(reason: &str) {
     eprintln!("skipped: {reason}");
 }

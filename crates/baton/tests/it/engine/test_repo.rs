@@ -14,19 +14,19 @@ use crate::wait;
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(4);
 
-pub struct TestRepo {
+pub(crate) struct TestRepo {
     _scratch: TempDir,
     /// Everything outside of the repository, such as the agent's script.
-    pub home: PathBuf,
-    pub folder: PathBuf,
-    pub variables: Vec<(String, String)>,
+    pub(crate) home: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) variables: Vec<(String, String)>,
     /// How long to wait for anything.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
 }
 
 impl TestRepo {
     /// A repository with one commit; the built-in scripted agent follows this script.
-    pub fn scripted(script: &Value, settings: &str) -> Self {
+    pub(crate) fn scripted(script: &Value, settings: &str) -> Self {
         let repo = Self::bare();
         let path = repo.home.join("script.json");
         std::fs::write(&path, script.to_string()).unwrap();
@@ -35,7 +35,7 @@ impl TestRepo {
     }
 
     /// The same with a shell script as the agent.
-    pub fn with_agent(program: &str, settings: &str) -> Self {
+    pub(crate) fn with_agent(program: &str, settings: &str) -> Self {
         let repo = Self::bare();
         let path = repo.home.join("agent.sh");
         repo.set_agent(program);
@@ -45,19 +45,19 @@ impl TestRepo {
     }
 
     /// A repository with one commit and these settings; the function may also write files to the home folder.
-    pub fn of(settings: impl FnOnce(&Path) -> String) -> Self {
+    pub(crate) fn of(settings: impl FnOnce(&Path) -> String) -> Self {
         let repo = Self::bare();
         let settings = settings(&repo.home);
         repo.with_settings(&settings)
     }
 
     /// With an agent that commits work for every task.
-    pub fn with_working_agent(settings: &str) -> Self {
+    pub(crate) fn with_working_agent(settings: &str) -> Self {
         Self::with_agent("turns 2; work", settings)
     }
 
     /// Replaces the script of the shell agent.
-    pub fn set_agent(&self, program: &str) {
+    pub(crate) fn set_agent(&self, program: &str) {
         let text = format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{program}\n");
         std::fs::write(self.home.join("agent.sh"), text).unwrap();
     }
@@ -80,13 +80,13 @@ impl TestRepo {
         self
     }
 
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let (worked, printed) = self.try_git(arguments);
         assert!(worked, "git {arguments:?}: {printed}");
         printed
     }
 
-    pub fn try_git(&self, arguments: &[&str]) -> (bool, String) {
+    pub(crate) fn try_git(&self, arguments: &[&str]) -> (bool, String) {
         let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
         let output =
             Command::new("git").args(identity).args(arguments).current_dir(&self.folder).output().unwrap();
@@ -94,7 +94,7 @@ impl TestRepo {
         (output.status.success(), String::from_utf8_lossy(printed).trim_end().to_owned())
     }
 
-    pub fn baton(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn baton(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
         command
@@ -106,23 +106,23 @@ impl TestRepo {
     }
 
     /// Runs a command that may fail.
-    pub fn output(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn output(&self, arguments: &[&str]) -> Output {
         self.baton(arguments).output().unwrap()
     }
 
     /// The standard output of a command that must succeed.
-    pub fn stdout(&self, arguments: &[&str]) -> String {
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = [&["--json"], arguments].concat();
         serde_json::from_str(&self.stdout(&arguments)).unwrap()
     }
 
-    pub fn add(&self, title: &str, after: &[&String]) -> String {
+    pub(crate) fn add(&self, title: &str, after: &[&String]) -> String {
         let mut arguments = vec!["task", "add", title];
         for task in after {
             arguments.extend(["--after", task]);
@@ -130,54 +130,54 @@ impl TestRepo {
         self.json(&arguments)["task_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn show(&self, task: &str) -> Value {
+    pub(crate) fn show(&self, task: &str) -> Value {
         self.json(&["task", "show", task])
     }
 
-    pub fn queue(&self, task: &str) -> String {
+    pub(crate) fn queue(&self, task: &str) -> String {
         self.show(task)["queue"].as_str().unwrap().to_owned()
     }
 
-    pub fn status(&self, task: &str) -> String {
+    pub(crate) fn status(&self, task: &str) -> String {
         self.show(task)["status"].as_str().unwrap().to_owned()
     }
 
-    pub fn attempts(&self, task: &str) -> Vec<Value> {
+    pub(crate) fn attempts(&self, task: &str) -> Vec<Value> {
         self.show(task)["attempts"].as_array().unwrap().clone()
     }
 
     /// The id of a task's last attempt.
-    pub fn last_attempt(&self, task: &str) -> String {
+    pub(crate) fn last_attempt(&self, task: &str) -> String {
         self.attempts(task).last().unwrap()["attempt"]["id"].as_str().unwrap().to_owned()
     }
 
     /// The last prompt for a task, as recorded by the agent.
-    pub fn prompt(&self, task: &str) -> String {
+    pub(crate) fn prompt(&self, task: &str) -> String {
         std::fs::read_to_string(self.home.join(format!("prompt-{task}"))).unwrap()
     }
 
     /// Waits until the condition is true.
-    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+    pub(crate) fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
         wait::until(self.patience, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
 
     /// A failure shows the task's whole story, because a queue alone does not say how it came there.
-    pub fn until_queue(&self, task: &str, queue: &str) {
+    pub(crate) fn until_queue(&self, task: &str, queue: &str) {
         let story =
             || format!("{task} in {queue}: {:#}\n{}", self.show(task), self.stdout(&["task", "log", task]));
         wait::until(self.patience, || self.queue(task) == queue, story);
     }
 
-    pub fn up(&self) -> BatonProcess {
+    pub(crate) fn up(&self) -> BatonProcess {
         self.up_with(&[])
     }
 
-    pub fn up_with(&self, more: &[&str]) -> BatonProcess {
+    pub(crate) fn up_with(&self, more: &[&str]) -> BatonProcess {
         spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
     /// Runs `baton up` until each of these tasks is in its queue.
-    pub fn work_until(&self, wanted: &[(&String, &str)]) {
+    pub(crate) fn work_until(&self, wanted: &[(&String, &str)]) {
         let up = self.up();
         for (task, queue) in wanted {
             self.until_queue(task, queue);
@@ -186,12 +186,12 @@ impl TestRepo {
     }
 
     /// The state folder.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.folder.join(".agent/state")
     }
 
     /// Restores an attempt's files into a new folder.
-    pub fn restore(&self, attempt: &str) -> PathBuf {
+    pub(crate) fn restore(&self, attempt: &str) -> PathBuf {
         let into = self.home.join(format!("restored-{attempt}"));
         self.stdout(&["task", "restore", attempt, into.to_str().unwrap()]);
         into
@@ -199,7 +199,7 @@ impl TestRepo {
 }
 
 /// Starts a command and collects the lines on its standard error.
-pub fn spawn_logged(command: &mut Command) -> BatonProcess {
+pub(crate) fn spawn_logged(command: &mut Command) -> BatonProcess {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let (sender, lines) = channel();
     let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -208,23 +208,23 @@ pub fn spawn_logged(command: &mut Command) -> BatonProcess {
 }
 
 /// A running `baton up` or `baton worker`, ended when dropped.
-pub struct BatonProcess {
+pub(crate) struct BatonProcess {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl BatonProcess {
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Waits for a line that contains this.
-    pub fn wait_for_line(&self, what: &str) -> String {
+    pub(crate) fn wait_for_line(&self, what: &str) -> String {
         let started = Instant::now();
         let mut seen = Vec::new();
         while let Ok(line) = self.lines.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -237,18 +237,18 @@ impl BatonProcess {
     }
 
     /// Ends it with SIGTERM, like a service manager.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.signal("-TERM");
         assert!(self.child.wait().unwrap().success());
     }
 
     /// Waits until it ends after a signal.
-    pub fn wait_for_exit(mut self) {
+    pub(crate) fn wait_for_exit(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 
     /// Ends it with SIGKILL, like a power failure.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -267,7 +267,7 @@ impl Drop for BatonProcess {
 }
 
 /// What the shell agents share: an identity for git, functions that use turns, hang until killed, and commit work.
-pub const SHELL_FUNCTIONS: &str = r#"
+pub(crate) const SHELL_FUNCTIONS: &str = r#"
 export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
 turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
 hang() { exec tail -f /dev/null; }
@@ -275,7 +275,7 @@ work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -
 "#;
 
 /// The command lines of an attempt's processes, found by the attempt id in their environment.
-pub fn processes(attempt: &str) -> Vec<String> {
+pub(crate) fn processes(attempt: &str) -> Vec<String> {
     let mark = format!("BATON_ATTEMPT_ID={attempt}");
     let found = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let environment = std::fs::read(entry.path().join("environ")).ok()?;
@@ -288,6 +288,6 @@ pub fn processes(attempt: &str) -> Vec<String> {
         .collect()
 }
 
-pub fn read(path: impl AsRef<Path>) -> String {
+pub(crate) fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
 }

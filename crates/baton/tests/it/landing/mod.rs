@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::engine::test_repo::TestRepo;
 
 /// An agent that does what the title says: "Add NAME" writes a file of that name. Sent back, it does what `again` says.
-pub fn adding_agent(check: &str, again: &str) -> TestRepo {
+pub(crate) fn adding_agent(check: &str, again: &str) -> TestRepo {
     let program = format!(
         r#"printf '%s\n' "$prompt" > "{{HOME}}/prompt-$BATON_TASK_ID"
 case "$prompt" in
@@ -43,7 +43,7 @@ esac"#
 }
 
 /// A person commits a file on the branch that work lands on, without a checkout of it.
-pub fn commit_on_branch(repo: &TestRepo, file: &str, text: &str) {
+pub(crate) fn commit_on_branch(repo: &TestRepo, file: &str, text: &str) {
     let folder = repo.home.join("by-hand");
     let at = folder.to_str().unwrap();
     repo.git(&["worktree", "add", "-q", "--detach", at, "baton/next"]);
@@ -56,7 +56,7 @@ pub fn commit_on_branch(repo: &TestRepo, file: &str, text: &str) {
 }
 
 /// Commits these settings on the person's branch and on the one that work lands on, which has nothing of its own yet.
-pub fn set_settings(repo: &TestRepo, settings: &str) {
+pub(crate) fn set_settings(repo: &TestRepo, settings: &str) {
     std::fs::write(repo.folder.join(".agent/baton.toml"), settings).unwrap();
     repo.git(&["commit", "-q", "-m", "Set it", "--", ".agent"]);
     if repo.try_git(&["rev-parse", "--verify", "-q", "refs/heads/baton/next"]).0 {
@@ -66,17 +66,17 @@ pub fn set_settings(repo: &TestRepo, settings: &str) {
 }
 
 /// A check that fails if two files are there that do not go together.
-pub const NOT_BOTH: &str =
+pub(crate) const NOT_BOTH: &str =
     "if test -e a.txt && test -e b.txt; then echo a.txt and b.txt must not both exist; exit 3; fi";
 
 /// Every commit of the branch's own history after the first, oldest first.
-pub fn own_history(repo: &TestRepo) -> Vec<String> {
+pub(crate) fn own_history(repo: &TestRepo) -> Vec<String> {
     let log = repo.git(&["rev-list", "--first-parent", "--reverse", "main..baton/next"]);
     log.lines().map(str::to_owned).collect()
 }
 
 /// Runs the check on every commit of the branch's own history.
-pub fn assert_green(repo: &TestRepo, check: &str) {
+pub(crate) fn assert_green(repo: &TestRepo, check: &str) {
     let folder = repo.home.join("walk");
     let folder = folder.to_str().unwrap();
     repo.git(&["worktree", "add", "-q", "--detach", folder, "main"]);
@@ -89,7 +89,7 @@ pub fn assert_green(repo: &TestRepo, check: &str) {
 }
 
 /// The events of a task, oldest first.
-pub fn events(repo: &TestRepo, task: &str) -> Vec<Value> {
+pub(crate) fn events(repo: &TestRepo, task: &str) -> Vec<Value> {
     let lines = repo.stdout(&["export", "--events"]);
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let body = |mut line: Value| if line["event"].is_object() { line["event"].take() } else { line };
@@ -97,6 +97,6 @@ pub fn events(repo: &TestRepo, task: &str) -> Vec<Value> {
 }
 
 /// Whether something of this kind has happened to the task.
-pub fn has_event(repo: &TestRepo, task: &str, kind: &str) -> bool {
+pub(crate) fn has_event(repo: &TestRepo, task: &str, kind: &str) -> bool {
     events(repo, task).iter().any(|event| event["event"] == kind)
 }

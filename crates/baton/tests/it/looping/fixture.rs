@@ -8,27 +8,27 @@ use serde_json::{Value, json};
 
 use crate::engine::test_repo::TestRepo;
 
-pub struct LoopFixture {
-    pub repo: TestRepo,
+pub(crate) struct LoopFixture {
+    pub(crate) repo: TestRepo,
 }
 
-pub fn point(clarity: &str) -> Value {
+pub(crate) fn point(clarity: &str) -> Value {
     json!({ "clarity": clarity, "reason": "as the task says" })
 }
 
-pub fn rubric(goal: &str) -> String {
+pub(crate) fn rubric(goal: &str) -> String {
     json!({ "baton": "vagueness", "goal": point(goal), "scope": point("clear"), "acceptance": point("clear"),
             "constraints": point("clear") })
     .to_string()
 }
 
-pub fn discovered(titles: &[&str]) -> String {
+pub(crate) fn discovered(titles: &[&str]) -> String {
     let tasks: Vec<Value> = titles.iter().map(|title| json!({ "title": title })).collect();
     json!({ "baton": "discovered", "tasks": tasks }).to_string()
 }
 
 /// Plans two subtasks, commits work for them, and discovers tasks in its review.
-pub fn script() -> Value {
+pub(crate) fn script() -> Value {
     json!({ "scripts": [
         { "when": "# Plan: Vague", "steps": [
             { "say": rubric("missing") },
@@ -56,31 +56,31 @@ pub fn script() -> Value {
 }
 
 impl LoopFixture {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(&script(), "")
     }
 
-    pub fn with(script: &Value, settings: &str) -> Self {
+    pub(crate) fn with(script: &Value, settings: &str) -> Self {
         Self { repo: TestRepo::scripted(script, settings) }
     }
 
-    pub fn add(&self, title: &str) -> String {
+    pub(crate) fn add(&self, title: &str) -> String {
         self.repo.add(title, &[])
     }
 
-    pub fn questions(&self) -> Vec<Value> {
+    pub(crate) fn questions(&self) -> Vec<Value> {
         self.repo.json(&["questions"])["questions"].as_array().unwrap().clone()
     }
 
     /// Runs the loop with one answer for each question.
-    pub fn run_with_answers(&self, arguments: &[&str], answers: &[&str]) -> Output {
+    pub(crate) fn run_with_answers(&self, arguments: &[&str], answers: &[&str]) -> Output {
         let file = self.repo.home.join("answers.txt");
         fs::write(&file, answers.join("\n")).unwrap();
         self.repo.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
     }
 
     /// Starts `baton loop`; the test types the answers.
-    pub fn interactive(&self, arguments: &[&str]) -> InteractiveLoop {
+    pub(crate) fn interactive(&self, arguments: &[&str]) -> InteractiveLoop {
         let mut command = self.repo.baton(&["loop"]);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -89,11 +89,11 @@ impl LoopFixture {
         InteractiveLoop { child, typed, lines }
     }
 
-    pub fn tasks(&self) -> Vec<Value> {
+    pub(crate) fn tasks(&self) -> Vec<Value> {
         self.repo.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
     }
 
-    pub fn task_titled(&self, title: &str) -> Value {
+    pub(crate) fn task_titled(&self, title: &str) -> Value {
         let tasks = self.tasks();
         let found: Vec<&Value> = tasks.iter().filter(|task| task["title"] == title).collect();
         assert_eq!(found.len(), 1, "{title}: {tasks:?}");
@@ -101,7 +101,7 @@ impl LoopFixture {
     }
 
     /// All prompts for tasks whose title begins like this, in order.
-    pub fn prompts(&self, title: &str) -> Vec<String> {
+    pub(crate) fn prompts(&self, title: &str) -> Vec<String> {
         let of_title = |task: &&Value| task["title"].as_str().unwrap().starts_with(title);
         let mut prompts = Vec::new();
         for task in self.tasks().iter().filter(of_title) {
@@ -119,20 +119,20 @@ impl LoopFixture {
     }
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The answers of one iteration up to the last gate.
-pub const ONE_ROUND: [&str; 7] = ["YES", "YES", "YES", "YES", "YES", "YES", "YES"];
+pub(crate) const ONE_ROUND: [&str; 7] = ["YES", "YES", "YES", "YES", "YES", "YES", "YES"];
 
-pub fn one_round(last: &'static str) -> Vec<&'static str> {
+pub(crate) fn one_round(last: &'static str) -> Vec<&'static str> {
     // Plan's gate; may run and done, twice; Execute's gate; discovered; Review's gate.
     ONE_ROUND.into_iter().chain([last]).collect()
 }
 
 /// A running `baton loop`.
-pub struct InteractiveLoop {
+pub(crate) struct InteractiveLoop {
     child: Child,
     typed: ChildStdin,
     lines: Lines<BufReader<ChildStderr>>,
@@ -140,7 +140,7 @@ pub struct InteractiveLoop {
 
 impl InteractiveLoop {
     /// Waits for a line that contains this.
-    pub fn wait_for_line(&mut self, what: &str) -> String {
+    pub(crate) fn wait_for_line(&mut self, what: &str) -> String {
         let mut seen = Vec::new();
         for line in self.lines.by_ref() {
             let line = line.unwrap();
@@ -152,12 +152,12 @@ impl InteractiveLoop {
         panic!("no line contains {what:?}: {seen:#?}");
     }
 
-    pub fn types(&mut self, line: &str) {
+    pub(crate) fn types(&mut self, line: &str) {
         writeln!(self.typed, "{line}").unwrap();
     }
 
     /// Sends SIGINT; returns the exit code and the rest of the output.
-    pub fn interrupt(mut self) -> (Option<i32>, String) {
+    pub(crate) fn interrupt(mut self) -> (Option<i32>, String) {
         assert!(
             Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success()
         );
@@ -166,7 +166,7 @@ impl InteractiveLoop {
     }
 
     /// Sends SIGKILL.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

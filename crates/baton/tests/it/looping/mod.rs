@@ -3,14 +3,14 @@
 mod checklist;
 mod dependencies;
 mod entry_points;
-pub mod fixture;
+pub(crate) mod fixture;
 mod interrupts;
 mod messages;
 mod one_place;
 mod queue;
 mod records;
 mod remarks;
-pub mod stopping;
+pub(crate) mod stopping;
 mod terminal;
 mod transitions;
 mod within_a_phase;

@@ -10,7 +10,7 @@ use crate::server::test_server::TestServer;
 use crate::server::websocket::Socket;
 
 /// A server with agents for the loop and for the queue.
-pub fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
+pub(crate) fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
     let all = script();
     let mut all_scripts = scripts.to_vec();
     all_scripts.extend(all["scripts"].as_array().unwrap().clone());
@@ -23,7 +23,7 @@ pub fn busy_server(scripts: &[Value], settings: &str) -> TestServer {
 }
 
 /// Starts the loop on the session `mine`; returns a listener to its messages.
-pub fn start(server: &TestServer, goal: &str) -> Socket {
+pub(crate) fn start(server: &TestServer, goal: &str) -> Socket {
     let body = json!({ "recipe_id": "plan-execute-review", "message": goal });
     assert_eq!(server.post("/api/sessions/mine/recipe", &body).status, 201);
     let mut listener = Socket::connected(&server.address);
@@ -37,7 +37,7 @@ fn stop(server: &TestServer) {
 }
 
 /// Answers the next question, which must begin like this.
-pub fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
+pub(crate) fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer: &str) {
     let asked = listener.find(|message| message["type"] == "question_asked").unwrap();
     let text = asked["question"]["text"].as_str().unwrap();
     assert!(text.starts_with(question), "{text}");
@@ -46,7 +46,7 @@ pub fn answer(server: &TestServer, listener: &mut Socket, question: &str, answer
     assert_eq!(answered.status, 200, "{answered:?}");
 }
 
-pub fn titled(server: &TestServer, title: &str) -> Value {
+pub(crate) fn titled(server: &TestServer, title: &str) -> Value {
     let tasks = server.read("/api/tasks?session_id=mine");
     let all = tasks["tasks"].as_array().unwrap();
     all.iter().find(|task| task["title"] == title).unwrap_or_else(|| panic!("{title}: {tasks}")).clone()

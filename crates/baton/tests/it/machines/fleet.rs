@@ -14,18 +14,18 @@ use crate::wait;
 /// The longest anything may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-pub struct Fleet {
+pub(crate) struct Fleet {
     _scratch: TempDir,
-    pub home: PathBuf,
-    pub remote: PathBuf,
-    pub store: String,
-    pub namespace: String,
+    pub(crate) home: PathBuf,
+    pub(crate) remote: PathBuf,
+    pub(crate) store: String,
+    pub(crate) namespace: String,
     /// The agent of every machine, a shell script.
     program: PathBuf,
 }
 
 impl Fleet {
-    pub fn new(store: String, name: &str, agent: &str) -> Self {
+    pub(crate) fn new(store: String, name: &str, agent: &str) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let home = scratch.path().canonicalize().unwrap();
         let remote = home.join("app.git");
@@ -50,13 +50,13 @@ impl Fleet {
     }
 
     /// Replaces the script of the agent.
-    pub fn set_agent(&self, agent: &str) {
+    pub(crate) fn set_agent(&self, agent: &str) {
         std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{SHELL_FUNCTIONS}\n{agent}\n"))
             .unwrap();
     }
 
     /// A machine with its own folder, which is no repository, and these settings in addition to the agent's.
-    pub fn machine(&self, name: &str, settings: &str) -> Machine {
+    pub(crate) fn machine(&self, name: &str, settings: &str) -> Machine {
         let folder = self.home.join(name);
         std::fs::create_dir_all(folder.join(".agent")).unwrap();
         let agent = format!(
@@ -76,7 +76,7 @@ impl Fleet {
     }
 
     /// The same with tables at the end of the settings.
-    pub fn machine_with(&self, name: &str, tables: &str) -> Machine {
+    pub(crate) fn machine_with(&self, name: &str, tables: &str) -> Machine {
         let machine = self.machine(name, "");
         let file = machine.folder.join(".agent/baton.toml");
         let settings = std::fs::read_to_string(&file).unwrap();
@@ -84,14 +84,14 @@ impl Fleet {
         machine
     }
 
-    pub fn git(&self, words: &[&str]) -> String {
+    pub(crate) fn git(&self, words: &[&str]) -> String {
         let done = Command::new("git").args(words).current_dir(&self.remote).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
     }
 
     /// A person commits a file and pushes it to the remote's main branch.
-    pub fn push_file(&self, name: &str) {
+    pub(crate) fn push_file(&self, name: &str) {
         let folder = self.home.join("begin");
         std::fs::write(folder.join(name), "by hand\n").unwrap();
         let remote = self.remote.to_str().unwrap();
@@ -104,7 +104,7 @@ impl Fleet {
     }
 
     /// Somebody takes the last commit of the remote's branch back.
-    pub fn take_back(&self) {
+    pub(crate) fn take_back(&self) {
         let folder = self.home.join("begin");
         let remote = self.remote.to_str().unwrap();
         for words in [&["reset", "-q", "--hard", "HEAD~1"][..], &["push", "-q", "-f", remote, "main"]] {
@@ -114,17 +114,17 @@ impl Fleet {
     }
 
     /// The files of a branch of the remote.
-    pub fn files(&self, branch: &str) -> Vec<String> {
+    pub(crate) fn files(&self, branch: &str) -> Vec<String> {
         self.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
     }
 }
 
 /// One machine of the fleet.
-pub struct Machine {
-    pub folder: PathBuf,
+pub(crate) struct Machine {
+    pub(crate) folder: PathBuf,
     /// The words before every command, such as those that enter a network namespace.
-    pub prefix: Vec<String>,
-    pub variables: Vec<(String, String)>,
+    pub(crate) prefix: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Machine {
@@ -138,55 +138,55 @@ impl Machine {
         command
     }
 
-    pub fn up(&self, more: &[&str]) -> BatonProcess {
+    pub(crate) fn up(&self, more: &[&str]) -> BatonProcess {
         spawn_logged(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
-    pub fn worker(&self, more: &[&str]) -> BatonProcess {
+    pub(crate) fn worker(&self, more: &[&str]) -> BatonProcess {
         spawn_logged(self.baton(&["worker"]).args(more))
     }
 
-    pub fn stdout(&self, words: &[&str]) -> String {
+    pub(crate) fn stdout(&self, words: &[&str]) -> String {
         let done = self.baton(words).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     }
 
-    pub fn json(&self, words: &[&str]) -> Value {
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.stdout(&[&["--json"], words].concat())).unwrap()
     }
 
     /// Whether it succeeded, and its standard output.
-    pub fn try_stdout(&self, words: &[&str]) -> (bool, String) {
+    pub(crate) fn try_stdout(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
     /// Whether it succeeded, and its standard error.
-    pub fn try_run(&self, words: &[&str]) -> (bool, String) {
+    pub(crate) fn try_run(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();
         (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
     }
 
-    pub fn project(&self, fleet: &Fleet) -> String {
+    pub(crate) fn project(&self, fleet: &Fleet) -> String {
         let made = self.json(&["project", "create", "App", "--remote", fleet.remote.to_str().unwrap()]);
         made["project_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn add(&self, project: &str, title: &str, more: &[&str]) -> String {
+    pub(crate) fn add(&self, project: &str, title: &str, more: &[&str]) -> String {
         let words = [&["task", "add", title, "--project", project], more].concat();
         self.json(&words)["task_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn task(&self, task: &str) -> Value {
+    pub(crate) fn task(&self, task: &str) -> Value {
         self.json(&["task", "show", task])
     }
 
-    pub fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
+    pub(crate) fn until(&self, what: &str, is_so: impl FnMut() -> bool) {
         wait::until(PATIENCE, is_so, || format!("{what}: {:#}", self.json(&["task", "list"])));
     }
 
-    pub fn until_queue(&self, task: &str, queue: &str) {
+    pub(crate) fn until_queue(&self, task: &str, queue: &str) {
         self.until(&format!("{task} in {queue}"), || self.task(task)["queue"] == queue);
     }
 }

@@ -10,4 +10,4 @@ mod network_cuts;
 mod notices;
 mod remote_outage;
 mod secrets;
-pub mod sharing;
+pub(crate) mod sharing;

@@ -3,17 +3,17 @@
 use std::process::Command;
 
 /// The address of the servers.
-pub const HUB: &str = "10.77.0.1";
+pub(crate) const HUB: &str = "10.77.0.1";
 /// The addresses that may connect.
-pub const HOSTS: &str = "10.77.0.0/24";
+pub(crate) const HOSTS: &str = "10.77.0.0/24";
 
-pub struct Network {
+pub(crate) struct Network {
     name: String,
     machines: u8,
 }
 
 /// Why network namespaces cannot be used here, if so.
-pub fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt;
         own.uid() == 0
@@ -40,7 +40,7 @@ fn ip(words: &[&str]) {
 }
 
 impl Network {
-    pub fn new(machines: u8) -> Self {
+    pub(crate) fn new(machines: u8) -> Self {
         let network = Self { name: format!("bt{}", std::process::id()), machines };
         let hub = network.hub();
         ip(&["netns", "add", &hub]);
@@ -63,26 +63,26 @@ impl Network {
     }
 
     /// The namespace the servers run in.
-    pub fn hub(&self) -> String {
+    pub(crate) fn hub(&self) -> String {
         format!("{}h", self.name)
     }
 
     /// The namespace of one machine.
-    pub fn machine(&self, number: u8) -> String {
+    pub(crate) fn machine(&self, number: u8) -> String {
         format!("{}m{number}", self.name)
     }
 
     /// The words before a command that run it there.
-    pub fn inside(namespace: &str) -> Vec<String> {
+    pub(crate) fn inside(namespace: &str) -> Vec<String> {
         ["ip", "netns", "exec", namespace].map(str::to_owned).to_vec()
     }
 
     /// Disconnects the machine.
-    pub fn cut(&self, number: u8) {
+    pub(crate) fn cut(&self, number: u8) {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "down"]);
     }
 
-    pub fn reconnect(&self, number: u8) {
+    pub(crate) fn reconnect(&self, number: u8) {
         ip(&["-n", &self.hub(), "link", "set", &cable(number), "up"]);
     }
 }

@@ -4,7 +4,7 @@ use super::fleet::Fleet;
 use crate::engine::store_choice::{address, report_skipped};
 use crate::postgres;
 
-pub fn fleet(name: &str, agent: &str) -> Option<Fleet> {
+pub(crate) fn fleet(name: &str, agent: &str) -> Option<Fleet> {
     if let Some(reason) = postgres::missing() {
         report_skipped(&reason);
         return None;

@@ -20,15 +20,15 @@ use crate::wait;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A repository, and `baton up` on it.
-pub struct RecipeFixture {
-    pub folder: PathBuf,
+pub(crate) struct RecipeFixture {
+    pub(crate) folder: PathBuf,
     up: Option<Child>,
     _scratch: TempDir,
 }
 
 impl RecipeFixture {
     /// With the built-in scripted agent.
-    pub fn scripted(script: &Value) -> Self {
+    pub(crate) fn scripted(script: &Value) -> Self {
         let fixture = Self::bare();
         fs::write(fixture.folder.join("script.json"), script.to_string()).unwrap();
         fixture.agent(&format!(
@@ -39,7 +39,7 @@ impl RecipeFixture {
     }
 
     /// With a shell script as its agent.
-    pub fn shell(script: &str) -> Self {
+    pub(crate) fn shell(script: &str) -> Self {
         let fixture = Self::bare();
         fs::write(fixture.folder.join("agent.sh"), script).unwrap();
         fixture.agent(&format!(
@@ -68,26 +68,26 @@ impl RecipeFixture {
         git(&self.folder, &["commit", "-q", "-m", "Begin"]);
     }
 
-    pub fn recipe(&self, name: &str, text: &str) {
+    pub(crate) fn recipe(&self, name: &str, text: &str) {
         fs::write(self.folder.join(".agent/recipes").join(name), text).unwrap();
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         baton(&self.folder).args(arguments).output().unwrap()
     }
 
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[&["--json"], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// Starts a recipe; returns the id of its task.
-    pub fn start(&self, recipe: &str) -> String {
+    pub(crate) fn start(&self, recipe: &str) -> String {
         self.json(&["recipe", "start", recipe])["task_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn up(&mut self) {
+    pub(crate) fn up(&mut self) {
         let up = baton(&self.folder)
             .args(["up", "--listen", "127.0.0.1:0"])
             .stderr(Stdio::null())
@@ -97,23 +97,23 @@ impl RecipeFixture {
     }
 
     /// Ends it with SIGTERM.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let mut up = self.up.take().unwrap();
         Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
         assert!(up.wait().unwrap().success());
     }
 
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
         up.wait().unwrap();
     }
 
-    pub fn task(&self, id: &str) -> Value {
+    pub(crate) fn task(&self, id: &str) -> Value {
         self.json(&["task", "show", id])
     }
 
-    pub fn history(&self) -> Vec<StoredEvent> {
+    pub(crate) fn history(&self) -> Vec<StoredEvent> {
         let place = StateLocation::find(&self.folder, &LocationOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -131,14 +131,14 @@ impl RecipeFixture {
     }
 
     /// The messages about runs that a WebSocket client gets, in order.
-    pub fn run_messages(&self) -> Vec<Value> {
+    pub(crate) fn run_messages(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
         values.filter(is_about_runs).collect()
     }
 
     /// The same as short lines.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let mut text = String::new();
         for value in self.run_messages() {
             let field = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
@@ -156,34 +156,34 @@ impl RecipeFixture {
     }
 
     /// Waits until the run exits; returns the message about it.
-    pub fn exit_message(&self) -> Value {
+    pub(crate) fn exit_message(&self) -> Value {
         self.wait("the run exits", || {
             self.run_messages().into_iter().find(|value| value["type"] == "recipe_exited")
         })
     }
 
-    pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+    pub(crate) fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
         wait::until_some(PATIENCE, look, || format!("{what}\n{}", self.summary()))
     }
 
-    pub fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
+    pub(crate) fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
         self.wait(&format!("{task} in {queue}"), || {
             Some(self.task(task)).filter(|view| view["queue"] == queue)
         })
     }
 
-    pub fn wait_for_question(&self, task: &str) -> Value {
+    pub(crate) fn wait_for_question(&self, task: &str) -> Value {
         self.wait(&format!("{task} asks"), || {
             Some(self.task(task)).filter(|view| view["status"] == "AWAITING_RESPONSE")
         })
     }
 
-    pub fn flag(&self, name: &str) -> PathBuf {
+    pub(crate) fn flag(&self, name: &str) -> PathBuf {
         self.folder.join("flags").join(name)
     }
 
     /// All prompts of a task, in order, with the names of their files.
-    pub fn prompts(&self, task: &str) -> Vec<(String, String)> {
+    pub(crate) fn prompts(&self, task: &str) -> Vec<(String, String)> {
         let mut prompts = Vec::new();
         for attempt in self.task(task)["attempts"].as_array().unwrap() {
             let id = attempt["attempt"]["id"].as_str().or(attempt["id"].as_str()).unwrap();
@@ -232,12 +232,12 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-pub fn outcome(name: &str) -> Value {
+pub(crate) fn outcome(name: &str) -> Value {
     json!({ "outcome": { "outcome": name } })
 }
 
 /// An agent that completes every step with one file for each task.
-pub fn good_agent() -> Vec<Value> {
+pub(crate) fn good_agent() -> Vec<Value> {
     vec![
         json!({ "step": "implement", "when": "no task is described here", "steps": [outcome("no-tasks")] }),
         json!({ "step": "implement", "steps": [
@@ -247,12 +247,12 @@ pub fn good_agent() -> Vec<Value> {
     ]
 }
 
-pub fn script(scenes: &[Value]) -> Value {
+pub(crate) fn script(scenes: &[Value]) -> Value {
     json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
 }
 
 /// A recipe whose only step repeats until the agent reports `stop`.
-pub fn looping(id: &str, guardrails: &str, again: &str) -> String {
+pub(crate) fn looping(id: &str, guardrails: &str, again: &str) -> String {
     format!(
         "id: {id}\nlabel: Round and round\ndescription: It never stops by itself\ninitial_step: one\n\
          guardrails: {guardrails}\nsteps:\n  one:\n    prompt: Go round.\n    outcomes: [again, stop]\n    on_outcome:\n      \

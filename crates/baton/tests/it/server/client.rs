@@ -11,19 +11,19 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// The status and the code of an error, which must have a message and a hint.
-    pub fn error(&self) -> (u16, String) {
+    pub(crate) fn error(&self) -> (u16, String) {
         let object = self.json();
         for key in ["message", "hint"] {
             assert!(object[key].as_str().is_some_and(|text| !text.trim().is_empty()), "{key}: {self:?}");
@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-pub fn connect(address: &str) -> TcpStream {
+pub(crate) fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -40,7 +40,7 @@ pub fn connect(address: &str) -> TcpStream {
 }
 
 /// Sends these bytes and reads to the end.
-pub fn raw(address: &str, request: &[u8]) -> Answer {
+pub(crate) fn raw(address: &str, request: &[u8]) -> Answer {
     let mut stream = connect(address);
     // The server may respond and close before everything is sent.
     let sent = stream.write_all(request);
@@ -61,7 +61,7 @@ fn parse(answer: &[u8]) -> Answer {
 }
 
 /// One request, with JSON if there is a body.
-pub fn send(
+pub(crate) fn send(
     address: &str,
     method: &str,
     path: &str,
@@ -87,21 +87,21 @@ pub fn send(
     raw(address, &bytes)
 }
 
-pub fn get(address: &str, path: &str) -> Answer {
+pub(crate) fn get(address: &str, path: &str) -> Answer {
     send(address, "GET", path, &[], None)
 }
 
-pub fn post(address: &str, path: &str, body: &Value) -> Answer {
+pub(crate) fn post(address: &str, path: &str, body: &Value) -> Answer {
     send(address, "POST", path, &[], Some(body.to_string().as_bytes()))
 }
 
 /// The events after a number, as they happen.
-pub struct Events {
+pub(crate) struct Events {
     lines: BufReader<TcpStream>,
 }
 
 impl Events {
-    pub fn after(address: &str, seq: u64) -> Self {
+    pub(crate) fn after(address: &str, seq: u64) -> Self {
         let mut stream = connect(address);
         let request = format!(
             "GET /api/events HTTP/1.1\r\nhost: {address}\r\nlast-event-id: {seq}\r\naccept: text/event-stream\r\n\r\n"
@@ -110,7 +110,7 @@ impl Events {
         Self { lines: BufReader::new(stream) }
     }
 
-    pub fn stream(&self) -> &TcpStream {
+    pub(crate) fn stream(&self) -> &TcpStream {
         self.lines.get_ref()
     }
 

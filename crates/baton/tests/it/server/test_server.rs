@@ -10,15 +10,15 @@ use tempfile::TempDir;
 
 use super::client::{self, Answer, Events};
 
-pub struct TestServer {
+pub(crate) struct TestServer {
     _scratch: TempDir,
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     up: Option<Child>,
     /// The standard error of the server, once it has ended.
     printed: Option<std::thread::JoinHandle<String>>,
-    pub address: String,
+    pub(crate) address: String,
     /// Variables for the server and every command.
-    pub variables: Vec<(String, String)>,
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 /// The program under test: the one built with the tests, or the one that `BATON_TESTED` names.
@@ -34,7 +34,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 impl TestServer {
     /// A repository whose agent follows `scripts`; nothing runs yet.
-    pub fn new(scripts: &Value) -> Self {
+    pub(crate) fn new(scripts: &Value) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().canonicalize().unwrap().join("app");
         std::fs::create_dir_all(folder.join(".agent")).unwrap();
@@ -59,18 +59,18 @@ impl TestServer {
     }
 
     /// The same without an agent: tasks stay queued.
-    pub fn without_agents() -> Self {
+    pub(crate) fn without_agents() -> Self {
         let server = Self::new(&json!([]));
         std::fs::write(server.folder.join(".agent/baton.toml"), "").unwrap();
         server
     }
 
-    pub fn start(mut self) -> Self {
+    pub(crate) fn start(mut self) -> Self {
         self.up(&["--listen", "127.0.0.1:0"]);
         self
     }
 
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(&self.folder).stdin(Stdio::null()).env("BATON_USER", "mia");
         command.env("BATON_NAMESPACE", "test").env_remove("BATON_LISTEN").env_remove("BATON_SERVER_TOKEN");
@@ -80,12 +80,12 @@ impl TestServer {
     }
 
     /// Runs git in the repository.
-    pub fn git(&self, arguments: &[&str]) {
+    pub(crate) fn git(&self, arguments: &[&str]) {
         git(&self.folder, arguments);
     }
 
     /// Starts `baton up` and waits until it listens.
-    pub fn up(&mut self, arguments: &[&str]) {
+    pub(crate) fn up(&mut self, arguments: &[&str]) {
         let mut command = self.command();
         command.arg("up").args(arguments).env("BATON_LOG", "debug");
         let mut up = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -107,7 +107,7 @@ impl TestServer {
     }
 
     /// Ends it with SIGTERM; returns its standard error.
-    pub fn stop(&mut self) -> String {
+    pub(crate) fn stop(&mut self) -> String {
         let mut up = self.up.take().unwrap();
         Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
         assert!(up.wait().unwrap().success());
@@ -115,7 +115,7 @@ impl TestServer {
     }
 
     /// Ends it with SIGKILL.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
         up.wait().unwrap();
@@ -123,55 +123,55 @@ impl TestServer {
     }
 
     /// A file of the running server in `/proc`.
-    pub fn proc(&self, file: &str) -> String {
+    pub(crate) fn proc(&self, file: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.up.as_ref().unwrap().id())).unwrap()
     }
 
-    pub fn memory_kib(&self) -> u64 {
+    pub(crate) fn memory_kib(&self) -> u64 {
         let status = self.proc("status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         client::get(&self.address, path)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         client::post(&self.address, path, body)
     }
 
     /// The JSON at a path, which must exist.
-    pub fn read(&self, path: &str) -> Value {
+    pub(crate) fn read(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
         answer.json()
     }
 
-    pub fn project(&self) -> String {
+    pub(crate) fn project(&self) -> String {
         let answer = self.post("/api/projects", &json!({ "path": self.folder, "feature": true }));
         assert_eq!(answer.status, 201, "{answer:?}");
         answer.json()["project_id"].as_str().unwrap().to_owned()
     }
 
     /// Sends a message; returns the id of its task.
-    pub fn chat(&self, project: &str, body: &Value) -> String {
+    pub(crate) fn chat(&self, project: &str, body: &Value) -> String {
         let answer = self.post(&format!("/api/projects/{project}/chat"), body);
         assert_eq!(answer.status, 201, "{answer:?}");
         answer.json()["task_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn task(&self, id: &str) -> Value {
+    pub(crate) fn task(&self, id: &str) -> Value {
         self.read(&format!("/api/tasks/{id}"))
     }
 
     /// Waits until the task has this status.
-    pub fn wait_for_status(&self, id: &str, status: &str) -> Value {
+    pub(crate) fn wait_for_status(&self, id: &str, status: &str) -> Value {
         self.when(id, "status", status)
     }
 
     /// Waits until the task is in this queue.
-    pub fn wait_for_queue(&self, id: &str, queue: &str) -> Value {
+    pub(crate) fn wait_for_queue(&self, id: &str, queue: &str) -> Value {
         self.when(id, "queue", queue)
     }
 

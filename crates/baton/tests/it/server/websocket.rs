@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 
 use super::client::connect;
 
-pub struct Socket {
+pub(crate) struct Socket {
     stream: BufReader<TcpStream>,
     /// The code of the server's close frame.
-    pub closed: Option<u16>,
+    pub(crate) closed: Option<u16>,
 }
 
 impl Socket {
     /// After the HTTP handshake.
-    pub fn open(address: &str) -> Self {
+    pub(crate) fn open(address: &str) -> Self {
         Self::open_with(address, "")
     }
 
     /// The same with these header lines.
-    pub fn open_with(address: &str, headers: &str) -> Self {
+    pub(crate) fn open_with(address: &str, headers: &str) -> Self {
         let mut stream = connect(address);
         let request = format!(
             "GET /ws HTTP/1.1\r\nhost: {address}\r\nupgrade: websocket\r\nconnection: upgrade\r\n{headers}\
@@ -40,7 +40,7 @@ impl Socket {
     }
 
     /// After `hello`, `connect` and `connected`.
-    pub fn connected(address: &str) -> Self {
+    pub(crate) fn connected(address: &str) -> Self {
         let mut socket = Self::open(address);
         assert_eq!(socket.next().unwrap()["type"], "hello");
         socket.send(&json!({ "type": "connect" }));
@@ -48,15 +48,15 @@ impl Socket {
         socket
     }
 
-    pub fn stream(&self) -> &TcpStream {
+    pub(crate) fn stream(&self) -> &TcpStream {
         self.stream.get_ref()
     }
 
-    pub fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_text(&message.to_string());
     }
 
-    pub fn send_text(&mut self, text: &str) {
+    pub(crate) fn send_text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         // A client's frames are masked; a mask of zeros changes nothing.
         let mut frame = vec![0x81];
@@ -74,7 +74,7 @@ impl Socket {
     }
 
     /// Sends a request and waits for its response, skipping other messages.
-    pub fn ask(&mut self, mut message: Value) -> Value {
+    pub(crate) fn ask(&mut self, mut message: Value) -> Value {
         message["request_id"] = json!("mine");
         self.send(&message);
         self.find(|answer| answer["request_id"] == "mine").unwrap()

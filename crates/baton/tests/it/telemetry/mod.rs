@@ -3,5 +3,5 @@
 mod logs;
 mod metrics;
 mod open_metrics;
-pub mod receiver;
+pub(crate) mod receiver;
 mod traces;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples by their name with labels.
-pub type Samples = BTreeMap<String, f64>;
+pub(crate) type Samples = BTreeMap<String, f64>;
 
 /// All samples of a valid text.
-pub fn parse(text: &str) -> Samples {
+pub(crate) fn parse(text: &str) -> Samples {
     let body = text.strip_suffix("# EOF\n").expect("the text ends with # EOF and a line feed");
     let mut families: BTreeMap<String, String> = BTreeMap::new();
     let mut current = String::new();

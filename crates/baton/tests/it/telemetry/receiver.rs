@@ -18,25 +18,25 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 /// One request.
 #[derive(Debug)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// Such as `POST /v1/traces HTTP/1.1`.
-    pub line: String,
+    pub(crate) line: String,
     /// In lower case.
-    pub headers: Vec<String>,
-    pub body: Vec<u8>,
+    pub(crate) headers: Vec<String>,
+    pub(crate) body: Vec<u8>,
 }
 
-pub struct Receiver {
+pub(crate) struct Receiver {
     /// Without a path.
-    pub url: String,
+    pub(crate) url: String,
     inbox: Inbox<Delivery>,
 }
 
 /// A certificate authority, and a certificate for `localhost` that it signed.
-pub struct Authority(TempDir);
+pub(crate) struct Authority(TempDir);
 
 impl Authority {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let authority = Self(tempfile::tempdir().unwrap());
         authority.certificate("root", &["-addext", "basicConstraints=critical,CA:TRUE"]);
         let signed = ["-CA", "root.crt", "-CAkey", "root.key", "-addext", "basicConstraints=CA:FALSE"];
@@ -45,12 +45,12 @@ impl Authority {
         authority
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// The certificate to trust.
-    pub fn root(&self) -> String {
+    pub(crate) fn root(&self) -> String {
         self.file("root.crt").display().to_string()
     }
 
@@ -75,11 +75,11 @@ impl Authority {
 }
 
 impl Receiver {
-    pub fn http() -> Self {
+    pub(crate) fn http() -> Self {
         Self::start("http://127.0.0.1", |stream, sender| serve(stream, &sender))
     }
 
-    pub fn https(authority: &Authority) -> Self {
+    pub(crate) fn https(authority: &Authority) -> Self {
         let config = authority.server_config();
         Self::start("https://localhost", move |stream, sender| {
             let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
@@ -102,12 +102,12 @@ impl Receiver {
     }
 
     /// Waits for the next request.
-    pub fn next(&self) -> Delivery {
+    pub(crate) fn next(&self) -> Delivery {
         self.inbox.recv_timeout(PATIENCE).expect("a request comes")
     }
 
     /// The requests so far that were not read yet.
-    pub fn taken(&self) -> Vec<Delivery> {
+    pub(crate) fn taken(&self) -> Vec<Delivery> {
         self.inbox.try_iter().collect()
     }
 }

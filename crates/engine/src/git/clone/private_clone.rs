@@ -36,12 +36,12 @@ pub(crate) enum CloneState {
 }
 
 impl PrivateClone {
-    pub fn git_dir(&self) -> PathBuf {
+    pub(crate) fn git_dir(&self) -> PathBuf {
         self.folder.join(".git")
     }
 
     /// Reads the clone's refs; `objects` is the folder it borrows from.
-    pub fn state(&self, objects: &Path) -> CloneState {
+    pub(crate) fn state(&self, objects: &Path) -> CloneState {
         match fs::symlink_metadata(&self.folder) {
             Err(_) => return CloneState::Gone,
             Ok(found) if !found.is_dir() => return CloneState::Replaced,
@@ -68,7 +68,7 @@ impl SeatCache {
         self.known().get(&attempt).cloned()
     }
 
-    pub fn note(&self, attempt: AttemptId, folder: &Path) {
+    pub(crate) fn note(&self, attempt: AttemptId, folder: &Path) {
         let mut known = self.known();
         if known.len() >= SEATS_MAX {
             known.clear();
@@ -76,7 +76,7 @@ impl SeatCache {
         known.insert(attempt, folder.to_owned());
     }
 
-    pub fn forget(&self, attempt: AttemptId) {
+    pub(crate) fn forget(&self, attempt: AttemptId) {
         self.known().remove(&attempt);
     }
 

@@ -31,70 +31,70 @@ pub(crate) struct CloneRecord {
 }
 
 impl CloneRecord {
-    pub fn new(folder: PathBuf) -> Self {
+    pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Starts an empty record.
-    pub fn begin(&self, repository: &Path) -> io::Result<()> {
+    pub(crate) fn begin(&self, repository: &Path) -> io::Result<()> {
         folder::delete(&self.folder)?;
         fs::create_dir_all(&self.folder)?;
         self.write("repository", repository.as_os_str().as_bytes())
     }
 
-    pub fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.folder.is_dir()
     }
 
-    pub fn is_of(&self, repository: &Path) -> bool {
+    pub(crate) fn is_of(&self, repository: &Path) -> bool {
         self.read("repository").is_some_and(|path| path == repository.as_os_str().as_bytes())
     }
 
-    pub fn owner(&self) -> Option<AttemptId> {
+    pub(crate) fn owner(&self) -> Option<AttemptId> {
         self.read_text("owner")?.parse().ok()
     }
 
     /// Makes the clone an attempt's own.
-    pub fn set_owner(&self, attempt: AttemptId) -> io::Result<()> {
+    pub(crate) fn set_owner(&self, attempt: AttemptId) -> io::Result<()> {
         self.write("owner", attempt.to_string().as_bytes())?;
         remove(&self.folder.join("spare"))
     }
 
-    pub fn is_spare(&self) -> bool {
+    pub(crate) fn is_spare(&self) -> bool {
         self.folder.join("spare").exists()
     }
 
-    pub fn mark_spare(&self) -> io::Result<()> {
+    pub(crate) fn mark_spare(&self) -> io::Result<()> {
         self.write("spare", b"")
     }
 
-    pub fn branch(&self) -> Option<BranchName> {
+    pub(crate) fn branch(&self) -> Option<BranchName> {
         self.read_text("branch")?.parse().ok()
     }
 
-    pub fn set_branch(&self, branch: &BranchName) -> io::Result<()> {
+    pub(crate) fn set_branch(&self, branch: &BranchName) -> io::Result<()> {
         self.write("branch", branch.as_str().as_bytes())
     }
 
-    pub fn index(&self) -> PathBuf {
+    pub(crate) fn index(&self) -> PathBuf {
         self.folder.join("index")
     }
 
     /// The commit the index was made from.
-    pub fn indexed(&self) -> Option<CommitId> {
+    pub(crate) fn indexed(&self) -> Option<CommitId> {
         self.read_text("indexed")?.parse().ok()
     }
 
-    pub fn set_indexed(&self, commit: &CommitId) -> io::Result<()> {
+    pub(crate) fn set_indexed(&self, commit: &CommitId) -> io::Result<()> {
         self.write("indexed", commit.as_str().as_bytes())
     }
 
     /// Replaces the index by another.
-    pub fn take_index(&self, index: &Path, commit: &CommitId) -> io::Result<()> {
+    pub(crate) fn take_index(&self, index: &Path, commit: &CommitId) -> io::Result<()> {
         // Without a commit the index is not trusted, so a crash in between costs time only.
         remove(&self.folder.join("indexed"))?;
         let new = self.folder.join("index.new");
@@ -104,49 +104,49 @@ impl CloneRecord {
     }
 
     /// As in `packed-refs`: "id name" a line.
-    pub fn refs(&self) -> Vec<u8> {
+    pub(crate) fn refs(&self) -> Vec<u8> {
         self.read("refs").unwrap_or_default()
     }
 
-    pub fn set_refs(&self, packed: &[u8]) -> io::Result<()> {
+    pub(crate) fn set_refs(&self, packed: &[u8]) -> io::Result<()> {
         self.write("refs", packed)
     }
 
-    pub fn copied(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn copied(&self) -> BTreeSet<PathBuf> {
         let record = self.read("copied").unwrap_or_default();
         let paths = record.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect()
     }
 
     /// Adds paths, NUL after each.
-    pub fn add_copied(&self, paths: &[u8]) -> io::Result<()> {
+    pub(crate) fn add_copied(&self, paths: &[u8]) -> io::Result<()> {
         let known = self.read("copied").unwrap_or_default();
         self.write("copied", &[known.as_slice(), paths].concat())
     }
 
     /// The folders that were brought in as they are.
-    pub fn reused(&self) -> Vec<PathBuf> {
+    pub(crate) fn reused(&self) -> Vec<PathBuf> {
         self.read_text("reused").unwrap_or_default().lines().map(PathBuf::from).collect()
     }
 
-    pub fn set_reused(&self, folders: &[ReusedFolder]) -> io::Result<()> {
+    pub(crate) fn set_reused(&self, folders: &[ReusedFolder]) -> io::Result<()> {
         let paths: Vec<&str> = folders.iter().map(|folder| folder.path.as_str()).collect();
         self.write("reused", paths.join("\n").as_bytes())?;
         self.write("reuse-report", serde_json::to_string(folders)?.as_bytes())
     }
 
     /// What bringing them in took; nothing the second time.
-    pub fn take_reuse_report(&self) -> io::Result<Vec<ReusedFolder>> {
+    pub(crate) fn take_reuse_report(&self) -> io::Result<Vec<ReusedFolder>> {
         let Some(text) = self.read("reuse-report") else { return Ok(Vec::new()) };
         remove(&self.folder.join("reuse-report"))?;
         Ok(serde_json::from_slice(&text)?)
     }
 
-    pub fn is_set_up(&self) -> bool {
+    pub(crate) fn is_set_up(&self) -> bool {
         self.folder.join("set-up").exists()
     }
 
-    pub fn mark_set_up(&self) -> io::Result<()> {
+    pub(crate) fn mark_set_up(&self) -> io::Result<()> {
         self.write("set-up", b"")
     }
 

@@ -44,7 +44,7 @@ enum CloneHead {
 
 impl CloneRefs {
     /// An error says what is wrong with the clone.
-    pub fn read(git_dir: &Path) -> Result<Self, String> {
+    pub(crate) fn read(git_dir: &Path) -> Result<Self, String> {
         let head =
             files::read(&git_dir.join("HEAD"), REF_BYTES_MAX).map_err(|error| format!("HEAD: {error}"))?;
         let head = String::from_utf8_lossy(&head).trim().to_owned();
@@ -74,23 +74,23 @@ impl CloneRefs {
     }
 
     /// The commit HEAD leads to; none on a branch without commits.
-    pub fn head(&self) -> Option<&CommitId> {
+    pub(crate) fn head(&self) -> Option<&CommitId> {
         match &self.head {
             CloneHead::Ref(name) => self.refs.get(name),
             CloneHead::Commit(commit) => Some(commit),
         }
     }
 
-    pub fn branch(&self, branch: &BranchName) -> Option<&CommitId> {
+    pub(crate) fn branch(&self, branch: &BranchName) -> Option<&CommitId> {
         self.refs.get(&format!("{BRANCHES}{branch}"))
     }
 
-    pub fn is_on(&self, branch: &BranchName) -> bool {
+    pub(crate) fn is_on(&self, branch: &BranchName) -> bool {
         matches!(&self.head, CloneHead::Ref(name) if name.strip_prefix(BRANCHES) == Some(branch.as_str()))
     }
 
     /// The name of the branch it is on.
-    pub fn current_branch(&self) -> Option<&str> {
+    pub(crate) fn current_branch(&self) -> Option<&str> {
         match &self.head {
             CloneHead::Ref(name) => name.strip_prefix(BRANCHES),
             CloneHead::Commit(_) => None,
@@ -98,7 +98,7 @@ impl CloneRefs {
     }
 
     /// Branches that lead elsewhere than when the clone was made, apart from its own.
-    pub fn moved(&self, made_with: &[u8], own: Option<&BranchName>) -> Vec<String> {
+    pub(crate) fn moved(&self, made_with: &[u8], own: Option<&BranchName>) -> Vec<String> {
         let own = own.map(|branch| format!("{BRANCHES}{branch}"));
         let is_moved = |(name, commit): &(String, CommitId)| {
             name.starts_with(BRANCHES) && own.as_ref() != Some(name) && self.refs.get(name) != Some(commit)

@@ -52,7 +52,7 @@ pub(crate) struct GitAnswer {
 }
 
 impl Call {
-    pub fn new(program: String, tried: &'static str, command: Command) -> Self {
+    pub(crate) fn new(program: String, tried: &'static str, command: Command) -> Self {
         Self {
             program,
             tried,
@@ -66,13 +66,13 @@ impl Call {
         }
     }
 
-    pub fn watched_by(mut self, watcher: Option<Watcher>) -> Self {
+    pub(crate) fn watched_by(mut self, watcher: Option<Watcher>) -> Self {
         self.watcher = watcher;
         self
     }
 
     /// Makes the files of a folder, and its index, what a commit says; reports progress to the watcher.
-    pub fn write_files(mut self, commit: &CommitId) -> Self {
+    pub(crate) fn write_files(mut self, commit: &CommitId) -> Self {
         self.is_watched = self.watcher.is_some();
         let call = self.args(["read-tree", "--reset", "-u"]).timeout(TIMEOUT_FILES);
         let call =
@@ -81,54 +81,54 @@ impl Call {
     }
 
     /// Lets git read objects from one more folder.
-    pub fn with_objects(self, objects: Option<&Path>) -> Self {
+    pub(crate) fn with_objects(self, objects: Option<&Path>) -> Self {
         match objects {
             Some(objects) => self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quote_objects_path(objects)),
             None => self,
         }
     }
 
-    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
     }
 
-    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.command.stdin(Stdio::piped());
         self.input = Some(bytes.into());
         self
     }
 
     /// Reads standard input from a file.
-    pub fn input_file(mut self, file: File) -> Self {
+    pub(crate) fn input_file(mut self, file: File) -> Self {
         self.command.stdin(Stdio::from(file));
         self
     }
 
-    pub fn timeout(mut self, timeout: Duration) -> Self {
+    pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
     /// Takes at most this much of the answer and cuts the rest off.
-    pub fn cut_at(mut self, bytes_max: usize) -> Self {
+    pub(crate) fn cut_at(mut self, bytes_max: usize) -> Self {
         self.bytes_max = bytes_max;
         self.may_cut = true;
         self
     }
 
     /// The answer, whatever its exit code.
-    pub async fn ask(self) -> Result<GitAnswer, GitError> {
+    pub(crate) async fn ask(self) -> Result<GitAnswer, GitError> {
         let span = debug_span!("git", tried = self.tried, code = Empty);
         let started = Instant::now();
         let point = CrashPoint::named(&format!("git: {}", self.tried));
@@ -155,7 +155,7 @@ impl Call {
     }
 
     /// The answer, if git succeeded.
-    pub async fn run(self) -> Result<Vec<u8>, GitError> {
+    pub(crate) async fn run(self) -> Result<Vec<u8>, GitError> {
         let tried = self.tried;
         let answer = self.ask().await?;
         // A git whose answer was cut off ended by the closed pipe.
@@ -164,7 +164,7 @@ impl Call {
 
     /// The answer, or `None` when git refused: what was asked for does not exist, or is damaged. A git that was killed is an
     /// error.
-    pub async fn find(self) -> Result<Option<Vec<u8>>, GitError> {
+    pub(crate) async fn find(self) -> Result<Option<Vec<u8>>, GitError> {
         let tried = self.tried;
         let answer = self.ask().await?;
         match answer.code {
@@ -175,7 +175,7 @@ impl Call {
     }
 
     /// A commit, or `None` when there is none.
-    pub async fn find_commit(self) -> Result<Option<CommitId>, GitError> {
+    pub(crate) async fn find_commit(self) -> Result<Option<CommitId>, GitError> {
         let tried = self.tried;
         let Some(out) = self.find().await? else { return Ok(None) };
         let text = String::from_utf8_lossy(&out).trim().to_owned();
@@ -183,27 +183,27 @@ impl Call {
     }
 
     /// An answer of one line.
-    pub async fn line(self) -> Result<String, GitError> {
+    pub(crate) async fn line(self) -> Result<String, GitError> {
         let mut out = self.run().await?;
         trim_newline(&mut out);
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
     /// An answer that is one path, which may itself have line ends.
-    pub async fn path(self) -> Result<PathBuf, GitError> {
+    pub(crate) async fn path(self) -> Result<PathBuf, GitError> {
         let mut out = self.run().await?;
         trim_newline(&mut out);
         Ok(PathBuf::from(OsString::from_vec(out)))
     }
 
-    pub async fn commit(self) -> Result<CommitId, GitError> {
+    pub(crate) async fn commit(self) -> Result<CommitId, GitError> {
         let tried = self.tried;
         let line = self.line().await?;
         line.parse().map_err(|_| GitError::Garbled { tried, answer: line })
     }
 
     /// Starts a git that answers one request after another.
-    pub fn converse(mut self) -> Result<GitConversation, GitError> {
+    pub(crate) fn converse(mut self) -> Result<GitConversation, GitError> {
         // Nobody reads its standard error, which must not fill a pipe.
         self.command.stdin(Stdio::piped()).stderr(Stdio::null());
         let child = self.spawn()?;
@@ -245,7 +245,7 @@ impl Call {
 }
 
 impl GitAnswer {
-    pub fn failed(self, tried: &'static str) -> GitError {
+    pub(crate) fn failed(self, tried: &'static str) -> GitError {
         let stderr = if self.stderr.is_empty() { format!("exit code {:?}", self.code) } else { self.stderr };
         GitError::Failed { tried, code: self.code, stderr }
     }

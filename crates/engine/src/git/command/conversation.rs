@@ -20,7 +20,7 @@ pub(crate) struct GitConversation {
 }
 
 impl GitConversation {
-    pub fn new(tried: &'static str, mut child: Child) -> Result<Self, GitError> {
+    pub(crate) fn new(tried: &'static str, mut child: Child) -> Result<Self, GitError> {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(GitError::Garbled { tried, answer: "it has no pipes".to_owned() });
         };
@@ -28,7 +28,7 @@ impl GitConversation {
     }
 
     /// One request, and the line it is answered with.
-    pub async fn ask(&mut self, request: &[u8]) -> Result<String, GitError> {
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<String, GitError> {
         let mut line = String::new();
         let exchange = async {
             self.stdin.write_all(request).await?;
@@ -44,7 +44,7 @@ impl GitConversation {
     }
 
     /// Bytes that follow an answer, into `sink`.
-    pub async fn copy(
+    pub(crate) async fn copy(
         &mut self,
         bytes: u64,
         sink: &mut (impl AsyncWriteExt + Unpin),

@@ -19,7 +19,7 @@ pub(crate) struct RepositoryLock {
 }
 
 impl RepositoryLock {
-    pub async fn take(state_dir: &Path, repository: &Path) -> Result<Self, GitError> {
+    pub(crate) async fn take(state_dir: &Path, repository: &Path) -> Result<Self, GitError> {
         let folder = state_dir.join("locks");
         let path = folder.join(format!("repository-{:016x}.lock", fingerprint(repository)));
         let failed = |source| GitError::File { tried: "lock", path: path.clone(), source };

@@ -174,7 +174,7 @@ fn is_machine(stderr: &str) -> bool {
 
 impl Brought {
     /// Where the task's branch and HEAD are in the clone.
-    pub fn branch_and_head(&self, branch: &BranchName) -> (Option<CommitId>, Option<CommitId>) {
+    pub(crate) fn branch_and_head(&self, branch: &BranchName) -> (Option<CommitId>, Option<CommitId>) {
         match self {
             Self::All(refs) => (refs.branch(branch).cloned(), refs.head().cloned()),
             Self::Nothing { .. } => (None, None),

@@ -32,7 +32,7 @@ pub(crate) struct FileIndex {
 }
 
 impl FileIndex {
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.scratch.path().join("index")
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum QuarantineError {
 
 impl Quarantine {
     /// Links or copies the objects of a clone into a scratch folder.
-    pub fn fill(scratch: TempDir, clone_objects: &Path) -> Result<Self, QuarantineError> {
+    pub(crate) fn fill(scratch: TempDir, clone_objects: &Path) -> Result<Self, QuarantineError> {
         let mut quarantine = Self { scratch, is_empty: true };
         let (mut bytes, mut files) = (0_u64, 0_u64);
         for folder in object_folders(clone_objects).map_err(QuarantineError::Io)? {
@@ -51,18 +51,18 @@ impl Quarantine {
         Ok(quarantine)
     }
 
-    pub fn objects(&self) -> PathBuf {
+    pub(crate) fn objects(&self) -> PathBuf {
         self.scratch.path().join("objects")
     }
 
     /// A file beside the objects.
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 }
 
 impl QuarantineError {
-    pub fn into_git_error(self, path: &Path) -> GitError {
+    pub(crate) fn into_git_error(self, path: &Path) -> GitError {
         let source = match self {
             Self::TooLarge => io::Error::other("its objects are too large"),
             Self::Io(error) => error,

@@ -66,7 +66,7 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    pub fn skipped(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn skipped(&self) -> BTreeSet<PathBuf> {
         self.left_out.iter().map(|left| left.path.clone()).chain(self.too_large.iter().cloned()).collect()
     }
 }

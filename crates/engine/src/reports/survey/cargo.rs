@@ -6,7 +6,7 @@ use crate::reports::survey::{Suggestion, read, suggestion};
 
 const FILE: &str = "Cargo.toml";
 
-pub fn find(root: &Path) -> Vec<Suggestion> {
+pub(super) fn find(root: &Path) -> Vec<Suggestion> {
     let Some(manifest) = read(root, FILE) else { return Vec::new() };
     let scope = if manifest.contains("[workspace]") { " --workspace" } else { "" };
     vec![

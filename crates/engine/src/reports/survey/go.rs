@@ -6,7 +6,7 @@ use crate::reports::survey::{Suggestion, read, suggestion};
 
 const FILE: &str = "go.mod";
 
-pub fn find(root: &Path) -> Vec<Suggestion> {
+pub(super) fn find(root: &Path) -> Vec<Suggestion> {
     if read(root, FILE).is_none() {
         return Vec::new();
     }

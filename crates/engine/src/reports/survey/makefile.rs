@@ -6,7 +6,7 @@ use crate::reports::survey::{Suggestion, is_plain, read, suggestion};
 
 const FILE: &str = "Makefile";
 
-pub fn find(root: &Path) -> Vec<Suggestion> {
+pub(super) fn find(root: &Path) -> Vec<Suggestion> {
     let text = [FILE, "makefile", "GNUmakefile"].iter().find_map(|name| read(root, name)).unwrap_or_default();
     let mut found: Vec<Suggestion> = Vec::new();
     let mut above = "";

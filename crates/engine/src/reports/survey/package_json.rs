@@ -8,7 +8,7 @@ use crate::reports::survey::{Suggestion, is_plain, read, suggestion};
 
 const FILE: &str = "package.json";
 
-pub fn find(root: &Path) -> Vec<Suggestion> {
+pub(super) fn find(root: &Path) -> Vec<Suggestion> {
     let manifest: Option<Map<String, Value>> =
         read(root, FILE).and_then(|text| serde_json::from_str(&text).ok());
     let scripts = manifest.as_ref().and_then(|all| all.get("scripts")).and_then(Value::as_object);

@@ -6,7 +6,7 @@ use crate::reports::survey::{Suggestion, read, suggestion};
 
 const FILE: &str = "pyproject.toml";
 
-pub fn find(root: &Path) -> Vec<Suggestion> {
+pub(super) fn find(root: &Path) -> Vec<Suggestion> {
     let project = read(root, FILE).unwrap_or_default();
     let others: String = ["pytest.ini", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"]
         .iter()

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of the command's output an error quotes.
 const QUOTED_BYTES_MAX: usize = 1_000;
 
-pub async fn run(
+pub(super) async fn run(
     command: &[String],
     folder: &Path,
     program: &Path,

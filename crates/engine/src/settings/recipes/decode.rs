@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 /// Does not occur for recipes, because drafts accept any value.
 type Error = serde::de::value::Error;
 
-pub struct YamlDeserializer<'a>(pub &'a YamlNode);
+pub(super) struct YamlDeserializer<'a>(pub &'a YamlNode);
 
 impl<'de> Deserializer<'de> for YamlDeserializer<'_> {
     type Error = Error;

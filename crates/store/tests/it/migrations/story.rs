@@ -24,7 +24,7 @@ const NEW_ATTEMPT: u64 = 0x7000_0000;
 
 /// Writes the rows. At the end 1 and 20 are done, 21 is claimed, 22 depends on it, 30 is replaced by 40 and 41, and
 /// 31 depends on the latter.
-pub async fn fill<S: Backend>(store: &S) {
+pub(crate) async fn fill<S: Backend>(store: &S) {
     // One project has its own limit, so claims are counted per share.
     write(store, Change::new().put(Record::Project(limited_project()), WriteGuard::New)).await;
     let receipt = Record::Receipt(first_receipt());
@@ -45,7 +45,7 @@ pub async fn fill<S: Backend>(store: &S) {
 }
 
 /// Everything is still there, and work continues.
-pub async fn check<S: Backend>(store: &S) {
+pub(crate) async fn check<S: Backend>(store: &S) {
     let chat: SessionId = "chat".parse().unwrap();
     let project = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap().value;
     assert_eq!(project.title.as_str(), "Share links");

@@ -31,7 +31,7 @@ async fn four_tasks<S: Backend>(store: &S) {
     }
 }
 
-pub async fn many_tasks_are_read_at_once<F: Fixture>() {
+pub(crate) async fn many_tasks_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     four_tasks(&store).await;
@@ -43,7 +43,7 @@ pub async fn many_tasks_are_read_at_once<F: Fixture>() {
     assert_eq!(store.tasks_by_ids(&[]).await.unwrap(), []);
 }
 
-pub async fn edges_of_many_tasks_are_read_at_once<F: Fixture>() {
+pub(crate) async fn edges_of_many_tasks_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     four_tasks(&store).await;
@@ -63,7 +63,7 @@ pub async fn edges_of_many_tasks_are_read_at_once<F: Fixture>() {
     assert_eq!(store.dependencies_of_many(&[]).await.unwrap(), []);
 }
 
-pub async fn attempts_of_many_tasks_are_read_at_once<F: Fixture>() {
+pub(crate) async fn attempts_of_many_tasks_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     four_tasks(&store).await;
@@ -85,7 +85,7 @@ pub async fn attempts_of_many_tasks_are_read_at_once<F: Fixture>() {
     assert_eq!(store.last_attempts(&ids(&ASKED_FOR)).await.unwrap(), last);
 }
 
-pub async fn questions_of_many_tasks_are_read_at_once<F: Fixture>() {
+pub(crate) async fn questions_of_many_tasks_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     four_tasks(&store).await;
@@ -116,7 +116,7 @@ pub async fn questions_of_many_tasks_are_read_at_once<F: Fixture>() {
     assert_eq!((second.items[0].value.asked_at, second.next), (at(10), None));
 }
 
-pub async fn matches_are_counted_up_to_a_bound<F: Fixture>() {
+pub(crate) async fn matches_are_counted_up_to_a_bound<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     four_tasks(&store).await;
@@ -147,7 +147,7 @@ fn message(session: &SessionId, number: u32) -> Change {
     Change::new().put(Record::Message(message), WriteGuard::New)
 }
 
-pub async fn the_last_messages_are_read_without_the_first<F: Fixture>() {
+pub(crate) async fn the_last_messages_are_read_without_the_first<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let session: SessionId = "chat".parse().unwrap();
@@ -164,7 +164,7 @@ pub async fn the_last_messages_are_read_without_the_first<F: Fixture>() {
     assert_eq!(numbers(None, 9).await, [1, 2, 3, 4, 5]);
 }
 
-pub async fn recent_groups_come_first_and_their_prompts_are_cut<F: Fixture>() {
+pub(crate) async fn recent_groups_come_first_and_their_prompts_are_cut<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let of = |session: &str, number: u32| TaskSpec { session_id: session.parse().unwrap(), ..spec(number) };

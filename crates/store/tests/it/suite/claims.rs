@@ -29,7 +29,7 @@ async fn claim<S: Backend>(store: &S, request: ClaimRequest) -> Vec<TaskId> {
     ids(&store.claim(request).await.unwrap())
 }
 
-pub async fn claims_follow_the_order<F: Fixture>() {
+pub(crate) async fn claims_follow_the_order<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let urgent = TaskSpec { priority: Priority::P0, ..spec(9) };
@@ -45,7 +45,7 @@ pub async fn claims_follow_the_order<F: Fixture>() {
     assert_eq!(claim(&store, request("worker", 5)).await, []);
 }
 
-pub async fn a_worker_gets_only_the_roles_it_serves<F: Fixture>() {
+pub(crate) async fn a_worker_gets_only_the_roles_it_serves<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for (number, name) in [(1, "review"), (2, "implement"), (3, "design"), (4, "review")] {
@@ -59,7 +59,7 @@ pub async fn a_worker_gets_only_the_roles_it_serves<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn limits_count_everything_that_is_running<F: Fixture>() {
+pub(crate) async fn limits_count_everything_that_is_running<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=6 {
@@ -93,7 +93,7 @@ pub async fn limits_count_everything_that_is_running<F: Fixture>() {
     assert_eq!(claim(&store, wanted(9, six_in_all)).await, [task_id(4)], "one has ended");
 }
 
-pub async fn a_paused_agent_claims_nothing<F: Fixture>() {
+pub(crate) async fn a_paused_agent_claims_nothing<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -105,7 +105,7 @@ pub async fn a_paused_agent_claims_nothing<F: Fixture>() {
     assert_eq!(claim(&store, request("worker", 1)).await, [task_id(1)]);
 }
 
-pub async fn backpressure_stops_new_work_but_not_resumed_work<F: Fixture>() {
+pub(crate) async fn backpressure_stops_new_work_but_not_resumed_work<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -126,7 +126,7 @@ pub async fn backpressure_stops_new_work_but_not_resumed_work<F: Fixture>() {
     assert_eq!(claim(&store, one_unaccepted()).await, [task_id(3)]);
 }
 
-pub async fn a_claim_is_atomic<F: Fixture>() {
+pub(crate) async fn a_claim_is_atomic<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -157,7 +157,7 @@ fn tangle(count: u32) -> Vec<Vec<u32>> {
     (0..count).map(edges).collect()
 }
 
-pub async fn sixteen_claimers_share_ten_thousand_tasks<F: Fixture>() {
+pub(crate) async fn sixteen_claimers_share_ten_thousand_tasks<F: Fixture>() {
     const TASKS: u32 = 10_000;
     const CLAIMERS: u32 = 16;
     let place = F::fresh().await;

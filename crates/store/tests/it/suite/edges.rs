@@ -20,7 +20,7 @@ fn waits_on(task: u32, on: u32) -> Change {
     Change { edges: vec![EdgeChange::Add { task: task_id(task), on: task_id(on) }], ..Change::new() }
 }
 
-pub async fn a_dependent_is_ready_when_its_last_blocker_is_done<F: Fixture>() {
+pub(crate) async fn a_dependent_is_ready_when_its_last_blocker_is_done<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     // In one change, referenced before they are created in it.
@@ -34,7 +34,7 @@ pub async fn a_dependent_is_ready_when_its_last_blocker_is_done<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn an_edge_to_a_done_task_is_met<F: Fixture>() {
+pub(crate) async fn an_edge_to_a_done_task_is_met<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -50,7 +50,7 @@ pub async fn an_edge_to_a_done_task_is_met<F: Fixture>() {
     assert_eq!(ready_ids(&store).await, [task_id(2)]);
 }
 
-pub async fn an_edge_to_an_unknown_task_is_a_conflict<F: Fixture>() {
+pub(crate) async fn an_edge_to_an_unknown_task_is_a_conflict<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let expected = Conflict::UnknownDependency { task: task_id(1), on: task_id(2) };
@@ -59,7 +59,7 @@ pub async fn an_edge_to_an_unknown_task_is_a_conflict<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn a_cycle_is_a_conflict_with_its_path<F: Fixture>() {
+pub(crate) async fn a_cycle_is_a_conflict_with_its_path<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[]).and(created(2, &[1])).and(created(3, &[2]))).await;
@@ -74,7 +74,7 @@ pub async fn a_cycle_is_a_conflict_with_its_path<F: Fixture>() {
     assert_eq!(ready_ids(&store).await, [task_id(1)]);
 }
 
-pub async fn dependents_of_a_replaced_task_are_rewired<F: Fixture>() {
+pub(crate) async fn dependents_of_a_replaced_task_are_rewired<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, create(coding(1), &[]).and(created(2, &[1]))).await;
@@ -103,7 +103,7 @@ pub async fn dependents_of_a_replaced_task_are_rewired<F: Fixture>() {
     assert_eq!(ready_ids(&store).await, [task_id(2), task_id(3), task_id(4)]);
 }
 
-pub async fn a_wide_fan_out_is_unblocked_in_steps_and_after_a_restart<F: Fixture>() {
+pub(crate) async fn a_wide_fan_out_is_unblocked_in_steps_and_after_a_restart<F: Fixture>() {
     const WIDTH: u32 = 5_000;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -132,7 +132,7 @@ pub async fn a_wide_fan_out_is_unblocked_in_steps_and_after_a_restart<F: Fixture
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn dependents_are_paged<F: Fixture>() {
+pub(crate) async fn dependents_are_paged<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(100, &[])).await;

@@ -26,7 +26,7 @@ async fn read_up_to<S: Backend>(store: S, last: u64) -> Vec<u64> {
     seen
 }
 
-pub async fn event_numbers_have_no_gaps<F: Fixture>() {
+pub(crate) async fn event_numbers_have_no_gaps<F: Fixture>() {
     const WRITERS: u32 = 8;
     const EACH: u32 = 50;
     const LAST: u64 = (WRITERS * EACH) as u64 + 1;
@@ -58,7 +58,7 @@ pub async fn event_numbers_have_no_gaps<F: Fixture>() {
     }
 }
 
-pub async fn a_commit_wakes_every_handle<F: Fixture>() {
+pub(crate) async fn a_commit_wakes_every_handle<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let beside = place.open().await;
@@ -74,7 +74,7 @@ fn numbers(lines: &[StoredEvent]) -> Vec<u64> {
     lines.iter().map(|line| line.seq).collect()
 }
 
-pub async fn events_are_listed_per_task<F: Fixture>() {
+pub(crate) async fn events_are_listed_per_task<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -86,7 +86,7 @@ pub async fn events_are_listed_per_task<F: Fixture>() {
     assert_eq!(numbers(&store.task_events(task_id(2), 0, 1).await.unwrap()), [2]);
 }
 
-pub async fn old_verdicts_are_pruned<F: Fixture>() {
+pub(crate) async fn old_verdicts_are_pruned<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let change = Change::new().put(Record::Verdict(Box::new(verdict())), WriteGuard::New);
@@ -101,7 +101,7 @@ pub async fn old_verdicts_are_pruned<F: Fixture>() {
     assert_eq!(store.prune(&that_old).await.unwrap(), PruneResult::default());
 }
 
-pub async fn old_events_are_pruned_except_of_open_tasks<F: Fixture>() {
+pub(crate) async fn old_events_are_pruned_except_of_open_tasks<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {

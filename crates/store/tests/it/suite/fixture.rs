@@ -3,7 +3,7 @@
 use baton_store::Backend;
 
 /// Each value is a separate empty place, removed on drop.
-pub trait Fixture: Send + Sync + Sized + 'static {
+pub(crate) trait Fixture: Send + Sync + Sized + 'static {
     type Store: Backend;
 
     fn fresh() -> impl Future<Output = Self> + Send;

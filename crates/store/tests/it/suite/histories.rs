@@ -105,7 +105,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-pub async fn random_histories_match_the_model<F: Fixture>() {
+pub(crate) async fn random_histories_match_the_model<F: Fixture>() {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(CASES);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let handle = tokio::runtime::Handle::current();

@@ -13,7 +13,7 @@ use super::make::{
     transition, write,
 };
 
-pub async fn leases_expire_by_the_stores_clock<F: Fixture>() {
+pub(crate) async fn leases_expire_by_the_stores_clock<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[]).and(created(2, &[]))).await;
@@ -28,7 +28,7 @@ pub async fn leases_expire_by_the_stores_clock<F: Fixture>() {
     assert_eq!(store.expired_leases(0).await.unwrap(), []);
 }
 
-pub async fn renewing_returns_the_lost_leases<F: Fixture>() {
+pub(crate) async fn renewing_returns_the_lost_leases<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -47,7 +47,7 @@ pub async fn renewing_returns_the_lost_leases<F: Fixture>() {
     assert_eq!(store.renew("worker", &[attempt], 60_000).await.unwrap(), [attempt], "taken back by now");
 }
 
-pub async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
+pub(crate) async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -65,7 +65,7 @@ pub async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
     assert_eq!(load(&store, task_id(1)).await.value.state().name(), StateName::Done);
 }
 
-pub async fn workers_of_many_attempts_are_read_at_once<F: Fixture>() {
+pub(crate) async fn workers_of_many_attempts_are_read_at_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;

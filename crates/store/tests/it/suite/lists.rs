@@ -24,7 +24,7 @@ async fn listed<S: Backend>(store: &S, filter: TaskFilter) -> Vec<TaskId> {
     page.items.iter().map(|task| task.value.id()).collect()
 }
 
-pub async fn pages_are_stable_while_rows_change<F: Fixture>() {
+pub(crate) async fn pages_are_stable_while_rows_change<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     // Two of every age, so that the id decides.
@@ -57,7 +57,7 @@ pub async fn pages_are_stable_while_rows_change<F: Fixture>() {
     assert!(exact.next.is_some());
 }
 
-pub async fn filters_combine<F: Fixture>() {
+pub(crate) async fn filters_combine<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let project = Some(ProjectId::from_bits(5));
@@ -95,7 +95,7 @@ pub async fn filters_combine<F: Fixture>() {
     }
 }
 
-pub async fn a_text_is_found_in_titles_and_descriptions<F: Fixture>() {
+pub(crate) async fn a_text_is_found_in_titles_and_descriptions<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let described = |number, text: &str| TaskSpec { description: text.to_owned(), ..spec(number) };
@@ -110,7 +110,7 @@ pub async fn a_text_is_found_in_titles_and_descriptions<F: Fixture>() {
     }
 }
 
-pub async fn tasks_are_found_by_type_and_agent<F: Fixture>() {
+pub(crate) async fn tasks_are_found_by_type_and_agent<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let report = TaskSpec { task_type: TaskType::Report, ..spec(1) };
@@ -126,7 +126,7 @@ pub async fn tasks_are_found_by_type_and_agent<F: Fixture>() {
     assert_eq!(listed(&store, by("nobody")).await, []);
 }
 
-pub async fn a_revision_updates_title_and_order<F: Fixture>() {
+pub(crate) async fn a_revision_updates_title_and_order<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {
@@ -153,7 +153,7 @@ pub async fn a_revision_updates_title_and_order<F: Fixture>() {
     assert_eq!(order, [task_id(3), task_id(1), task_id(2)]);
 }
 
-pub async fn groups_summarise_their_sessions<F: Fixture>() {
+pub(crate) async fn groups_summarise_their_sessions<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let of = |session: &str, number: u32| TaskSpec { session_id: session.parse().unwrap(), ..spec(number) };
@@ -181,7 +181,7 @@ pub async fn groups_summarise_their_sessions<F: Fixture>() {
     assert_eq!(rest.next, None);
 }
 
-pub async fn a_prefix_finds_tasks<F: Fixture>() {
+pub(crate) async fn a_prefix_finds_tasks<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in [0x9a00_0001, 0x9a00_0002, 0x9b00_0000] {
@@ -199,7 +199,7 @@ pub async fn a_prefix_finds_tasks<F: Fixture>() {
     }
 }
 
-pub async fn questions_are_listed_oldest_first<F: Fixture>() {
+pub(crate) async fn questions_are_listed_oldest_first<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {

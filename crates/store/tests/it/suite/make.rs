@@ -21,30 +21,30 @@ use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use baton_store::model::commit::{Commit, Conflict};
 
 /// A fixed start time.
-pub const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
+pub(crate) const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
-pub fn at(ms: i64) -> Timestamp {
+pub(crate) fn at(ms: i64) -> Timestamp {
     START.plus_ms(ms)
 }
 
-pub fn task_id(number: u32) -> TaskId {
+pub(crate) fn task_id(number: u32) -> TaskId {
     TaskId::from_bits(number)
 }
 
-pub fn text(words: &str) -> NonBlank {
+pub(crate) fn text(words: &str) -> NonBlank {
     NonBlank::new(words).unwrap()
 }
 
-pub fn role(name: &str) -> Role {
+pub(crate) fn role(name: &str) -> Role {
     name.parse().unwrap()
 }
 
-pub fn agent(name: &str) -> AgentName {
+pub(crate) fn agent(name: &str) -> AgentName {
     name.parse().unwrap()
 }
 
 /// A task whose output is its deliverable, so that one settle completes it.
-pub fn spec(number: u32) -> TaskSpec {
+pub(crate) fn spec(number: u32) -> TaskSpec {
     TaskSpec {
         description: format!("Do what task {number} asks."),
         ..TaskSpec::new(
@@ -57,36 +57,36 @@ pub fn spec(number: u32) -> TaskSpec {
     }
 }
 
-pub fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
+pub(crate) fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
     let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.to_vec() };
     let event = Event { at: spec.created_at, by: Actor::human("mia"), body };
     Change::create(Task::create(spec), depends_on, event)
 }
 
 /// The same, requested by an actor.
-pub fn created_by(spec: TaskSpec, by: &Actor) -> Change {
+pub(crate) fn created_by(spec: TaskSpec, by: &Actor) -> Change {
     let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
     let event = Event { at: spec.created_at, by: by.clone(), body };
     Change::create(Task::create(spec).with_requester(by.person()), &[], event)
 }
 
 /// A task with dependencies, by their numbers.
-pub fn created(number: u32, depends_on: &[u32]) -> Change {
+pub(crate) fn created(number: u32, depends_on: &[u32]) -> Change {
     let depends_on: Vec<TaskId> = depends_on.iter().copied().map(task_id).collect();
     create(spec(number), &depends_on)
 }
 
 /// Unique in the test run.
-pub fn fresh_number() -> u64 {
+pub(crate) fn fresh_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-pub fn attempt_ids(count: u32) -> Vec<AttemptId> {
+pub(crate) fn attempt_ids(count: u32) -> Vec<AttemptId> {
     (0..count).map(|_| AttemptId::from_bits(fresh_number())).collect()
 }
 
-pub fn context(actor: Actor, ms: i64) -> CommandContext {
+pub(crate) fn context(actor: Actor, ms: i64) -> CommandContext {
     let number = u32::try_from(fresh_number()).unwrap();
     let fresh = FreshIds {
         question: QuestionId::from_bits(number),
@@ -96,12 +96,12 @@ pub fn context(actor: Actor, ms: i64) -> CommandContext {
     CommandContext { now: at(ms), actor, fresh }
 }
 
-pub fn human(ms: i64) -> CommandContext {
+pub(crate) fn human(ms: i64) -> CommandContext {
     context(Actor::human("mia"), ms)
 }
 
 /// Limits that are never reached.
-pub fn no_limits() -> Capacity {
+pub(crate) fn no_limits() -> Capacity {
     Capacity {
         total_max: u32::MAX,
         per_role: LimitsByKey::all(u32::MAX),
@@ -113,7 +113,7 @@ pub fn no_limits() -> Capacity {
 }
 
 /// Requests up to `count` tasks of the role `implement`.
-pub fn request(worker: &str, count: u32) -> ClaimRequest {
+pub(crate) fn request(worker: &str, count: u32) -> ClaimRequest {
     ClaimRequest {
         agents: BTreeMap::from([(Role::implement(), agent("claude"))]),
         worker: worker.to_owned(),
@@ -127,30 +127,30 @@ pub fn request(worker: &str, count: u32) -> ClaimRequest {
 }
 
 /// A successful attempt.
-pub fn complete() -> AttemptEnd {
+pub(crate) fn complete() -> AttemptEnd {
     AttemptEnd {
         reported: AttemptReport::new(AttemptResult::Complete, "Here is the answer."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     }
 }
 
-pub fn settled(claimed: &ClaimedTask, end: AttemptEnd, ms: i64) -> Change {
+pub(crate) fn settled(claimed: &ClaimedTask, end: AttemptEnd, ms: i64) -> Change {
     let command = Command::Settle { attempt: claimed.lease.attempt, end };
     transition(&claimed.task, command, &context(Actor::Baton, ms))
 }
 
-pub fn transition(task: &Versioned<Task>, command: Command, context: &CommandContext) -> Change {
+pub(crate) fn transition(task: &Versioned<Task>, command: Command, context: &CommandContext) -> Change {
     Change::transition(task.version, task.value.apply(command, context).unwrap())
 }
 
-pub async fn write<S: Backend>(store: &S, change: Change) -> u64 {
+pub(crate) async fn write<S: Backend>(store: &S, change: Change) -> u64 {
     match store.commit(change).await.unwrap() {
         Commit::Written { last_seq } => last_seq,
         Commit::Conflict(conflict) => panic!("{conflict}"),
     }
 }
 
-pub async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
+pub(crate) async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
     match store.commit(change).await.unwrap() {
         Commit::Written { last_seq } => panic!("it was written, up to {last_seq}"),
         Commit::Conflict(conflict) => conflict,
@@ -158,25 +158,25 @@ pub async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
 }
 
 /// Claims one task, which must exist.
-pub async fn claim_one<S: Backend>(store: &S) -> ClaimedTask {
+pub(crate) async fn claim_one<S: Backend>(store: &S) -> ClaimedTask {
     let mut claimed = store.claim(request("worker", 1)).await.unwrap();
     assert_eq!(claimed.len(), 1, "one task was to be claimed");
     claimed.remove(0)
 }
 
 /// Claims the next task and completes it.
-pub async fn finish_one<S: Backend>(store: &S) -> TaskId {
+pub(crate) async fn finish_one<S: Backend>(store: &S) -> TaskId {
     let claimed = claim_one(store).await;
     write(store, settled(&claimed, complete(), 10_000_000)).await;
     claimed.task.value.id()
 }
 
-pub async fn ready_ids<S: Backend>(store: &S) -> Vec<TaskId> {
+pub(crate) async fn ready_ids<S: Backend>(store: &S) -> Vec<TaskId> {
     store.ready(10_000).await.unwrap().iter().map(|stored| stored.value.id()).collect()
 }
 
 /// Creates a task for each entry of `edges`, many per commit: task `n` depends on `edges[n]`.
-pub async fn create_all<S: Backend>(store: &S, first: u32, edges: &[Vec<u32>]) {
+pub(crate) async fn create_all<S: Backend>(store: &S, first: u32, edges: &[Vec<u32>]) {
     const PER_COMMIT: usize = 250;
     let numbered: Vec<(u32, &Vec<u32>)> = (first..).zip(edges).collect();
     for some in numbered.chunks(PER_COMMIT) {
@@ -186,30 +186,30 @@ pub async fn create_all<S: Backend>(store: &S, first: u32, edges: &[Vec<u32>]) {
 }
 
 /// A code-changing task with commits: it waits to be accepted.
-pub fn with_commits() -> AttemptEnd {
+pub(crate) fn with_commits() -> AttemptEnd {
     let mut end = complete();
     end.verified.commits = 2;
     end
 }
 
 /// The agent used up its turns without a result.
-pub fn burned_out() -> AttemptEnd {
+pub(crate) fn burned_out() -> AttemptEnd {
     AttemptEnd {
         reported: AttemptReport::new(AttemptResult::TurnLimit, ""),
         verified: Evidence { turns: 50, turns_max: 50, ..Evidence::default() },
     }
 }
 
-pub fn coding(number: u32) -> TaskSpec {
+pub(crate) fn coding(number: u32) -> TaskSpec {
     TaskSpec { task_type: TaskType::Implementation, ..spec(number) }
 }
 
-pub async fn load<S: Backend>(store: &S, id: TaskId) -> Versioned<Task> {
+pub(crate) async fn load<S: Backend>(store: &S, id: TaskId) -> Versioned<Task> {
     store.task(id).await.unwrap().unwrap()
 }
 
 /// Claims and burns out `number`, which must be next, then recycles it. Returns its breakdown.
-pub async fn recycle<S: Backend>(store: &S, number: u32) -> TaskId {
+pub(crate) async fn recycle<S: Backend>(store: &S, number: u32) -> TaskId {
     let claimed = claim_one(store).await;
     assert_eq!(claimed.task.value.id(), task_id(number));
     write(store, settled(&claimed, burned_out(), 1_000)).await;
@@ -222,7 +222,7 @@ pub async fn recycle<S: Backend>(store: &S, number: u32) -> TaskId {
 
 /// The approval of a plan of `subtasks` for a recycled task: each depends on the one before it, so the last is the
 /// only leaf.
-pub async fn approval<S: Backend>(
+pub(crate) async fn approval<S: Backend>(
     store: &S,
     replaced: TaskId,
     breakdown: TaskId,

@@ -3,26 +3,26 @@
 //!
 //! The functions are generic over the fixture and contain no SQL.
 
-pub mod bulk;
-pub mod claims;
-pub mod edges;
-pub mod events;
-pub mod fixture;
-pub mod histories;
-pub mod leases;
-pub mod lists;
-pub mod make;
-pub mod model;
-pub mod outbox;
-pub mod races;
-pub mod rows;
-pub mod sharing;
-pub mod workers;
+pub(crate) mod bulk;
+pub(crate) mod claims;
+pub(crate) mod edges;
+pub(crate) mod events;
+pub(crate) mod fixture;
+pub(crate) mod histories;
+pub(crate) mod leases;
+pub(crate) mod lists;
+pub(crate) mod make;
+pub(crate) mod model;
+pub(crate) mod outbox;
+pub(crate) mod races;
+pub(crate) mod rows;
+pub(crate) mod sharing;
+pub(crate) mod workers;
 
-pub use fixture::Fixture;
+pub(crate) use fixture::Fixture;
 
 /// Runs one test on its own small runtime.
-pub fn run<F: Future<Output = ()>>(test: F) {
+pub(crate) fn run<F: Future<Output = ()>>(test: F) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -33,7 +33,7 @@ pub fn run<F: Future<Output = ()>>(test: F) {
 
 /// The same for one backend; reports it if the backend is missing.
 #[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that passed")]
-pub fn run_on<P: Fixture>(test: impl Future<Output = ()>) {
+pub(crate) fn run_on<P: Fixture>(test: impl Future<Output = ()>) {
     match P::missing() {
         Some(reason) => eprintln!("SKIPPED: {reason}"),
         None => run(test),

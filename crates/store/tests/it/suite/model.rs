@@ -10,18 +10,18 @@ use baton_core::schedule::ClaimOrder;
 use baton_core::task::Task;
 
 #[derive(Debug, Default)]
-pub struct Model {
-    pub tasks: BTreeMap<TaskId, Versioned<Task>>,
+pub(crate) struct Model {
+    pub(crate) tasks: BTreeMap<TaskId, Versioned<Task>>,
     /// Edges, and whether they are met.
-    pub edges: BTreeSet<(TaskId, TaskId)>,
-    pub events: Vec<Event>,
-    pub effects: usize,
-    pub leases: BTreeSet<AttemptId>,
-    pub pending_questions: BTreeSet<baton_core::base::id::QuestionId>,
+    pub(crate) edges: BTreeSet<(TaskId, TaskId)>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) effects: usize,
+    pub(crate) leases: BTreeSet<AttemptId>,
+    pub(crate) pending_questions: BTreeSet<baton_core::base::id::QuestionId>,
 }
 
 impl Model {
-    pub fn apply(&mut self, change: &Change) {
+    pub(crate) fn apply(&mut self, change: &Change) {
         for put in &change.puts {
             self.put(&put.record);
         }
@@ -98,12 +98,12 @@ impl Model {
         }
     }
 
-    pub fn is_done(&self, task: TaskId) -> bool {
+    pub(crate) fn is_done(&self, task: TaskId) -> bool {
         self.tasks[&task].value.standing() == Standing::Done
     }
 
     /// In claim order.
-    pub fn ready(&self) -> Vec<TaskId> {
+    pub(crate) fn ready(&self) -> Vec<TaskId> {
         let is_blocked =
             |task: TaskId| self.edges.iter().any(|(waiting, on)| *waiting == task && !self.is_done(*on));
         let mut ready: Vec<ClaimOrder> = self

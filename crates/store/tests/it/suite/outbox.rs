@@ -6,7 +6,7 @@ use baton_store::Backend;
 use super::Fixture;
 use super::make::{claim_one, conflict, created, write};
 
-pub async fn effects_are_listed_in_order_until_finished<F: Fixture>() {
+pub(crate) async fn effects_are_listed_in_order_until_finished<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=3 {

@@ -14,7 +14,7 @@ use super::make::{
 
 /// Several races at a time through two handles, so that a change runs before, after or in the same transaction as the
 /// other.
-pub async fn a_dependent_created_while_its_blocker_completes_becomes_ready<F: Fixture>() {
+pub(crate) async fn a_dependent_created_while_its_blocker_completes_becomes_ready<F: Fixture>() {
     const ROUNDS: u32 = 300;
     const RACES: u32 = 10;
     let place = F::fresh().await;
@@ -44,7 +44,7 @@ pub async fn a_dependent_created_while_its_blocker_completes_becomes_ready<F: Fi
     assert_eq!(store.ready_count().await.unwrap(), 0);
 }
 
-pub async fn a_dependent_created_while_its_blocker_is_replaced_is_rewired<F: Fixture>() {
+pub(crate) async fn a_dependent_created_while_its_blocker_is_replaced_is_rewired<F: Fixture>() {
     const ROUNDS: u32 = 200;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -67,7 +67,7 @@ pub async fn a_dependent_created_while_its_blocker_is_replaced_is_rewired<F: Fix
     }
 }
 
-pub async fn one_of_two_concurrent_changes_conflicts<F: Fixture>() {
+pub(crate) async fn one_of_two_concurrent_changes_conflicts<F: Fixture>() {
     const ROUNDS: u32 = 200;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -89,7 +89,7 @@ pub async fn one_of_two_concurrent_changes_conflicts<F: Fixture>() {
 
 /// Some changes write a row and then conflict, in the middle of others that settle, create and claim: only the writes
 /// of the latter are stored, and all counters agree.
-pub async fn a_conflict_does_not_affect_its_batch<F: Fixture>() {
+pub(crate) async fn a_conflict_does_not_affect_its_batch<F: Fixture>() {
     const ROUNDS: u32 = 40;
     const EACH: u32 = 8;
     let place = F::fresh().await;

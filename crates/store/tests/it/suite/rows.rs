@@ -56,7 +56,7 @@ fn project(number: u32) -> Project {
 }
 
 /// A project with its own limit.
-pub fn limited_project() -> Project {
+pub(crate) fn limited_project() -> Project {
     Project { at_once_max: Some(2), ..project(2) }
 }
 
@@ -107,7 +107,7 @@ fn hold() -> Hold {
     Hold::new(agent("codex"), HoldReason::RateLimit, "429", at(3), Some(at(9)))
 }
 
-pub fn token() -> AccessToken {
+pub(crate) fn token() -> AccessToken {
     AccessToken {
         name: "ada".parse().unwrap(),
         role: PersonRole::Responder,
@@ -120,7 +120,7 @@ pub fn token() -> AccessToken {
     }
 }
 
-pub fn verdict() -> Verdict {
+pub(crate) fn verdict() -> Verdict {
     let commit: CommitId = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
     let name = NonBlank::new("test").unwrap();
     let passed = CheckResult::new(name, 0, "ok");
@@ -139,7 +139,7 @@ pub fn verdict() -> Verdict {
     }
 }
 
-pub fn attachment(number: u64) -> Attachment {
+pub(crate) fn attachment(number: u64) -> Attachment {
     Attachment {
         id: AttachmentId::from_bits(number),
         session_id: session_id(),
@@ -212,7 +212,7 @@ fn run_in(bits: u32, session: &str, started: i64) -> Run {
     run.begin_at(at(started))
 }
 
-pub async fn runs_are_listed_newest_first_by_session_and_state<F: Fixture>() {
+pub(crate) async fn runs_are_listed_newest_first_by_session_and_state<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let over = run_in(5, "other", 5).exit(ExitReason::user_requested()).unwrap().0;
@@ -239,7 +239,7 @@ pub async fn runs_are_listed_newest_first_by_session_and_state<F: Fixture>() {
 }
 
 /// A message with its task, and one row of every other kind but a receipt.
-pub fn one_of_each() -> Change {
+pub(crate) fn one_of_each() -> Change {
     Change::post_message(None, posted(&Session::open(session_id(), None, at(2)), 1))
         .put(Record::Project(project(1)), WriteGuard::New)
         .put(Record::Attempt(attempt()), WriteGuard::Owned)
@@ -257,7 +257,7 @@ pub fn one_of_each() -> Change {
         .put(Record::Routine(Box::new(routine(2))), WriteGuard::New)
 }
 
-pub async fn every_kind_of_row_round_trips<F: Fixture>() {
+pub(crate) async fn every_kind_of_row_round_trips<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let posted = posted(&Session::open(session_id(), None, at(2)), 1);
@@ -329,12 +329,12 @@ fn receipt(posted: &PostedMessage) -> Receipt {
 }
 
 /// The receipt of the message in [`one_of_each`].
-pub fn first_receipt() -> Receipt {
+pub(crate) fn first_receipt() -> Receipt {
     receipt(&posted(&Session::open(session_id(), None, at(2)), 1))
 }
 
 /// A receipt and its message are written together: a message sent twice is stored once.
-pub async fn a_receipt_is_written_once<F: Fixture>() {
+pub(crate) async fn a_receipt_is_written_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let open = Session::open(session_id(), None, at(2));
@@ -361,7 +361,7 @@ pub async fn a_receipt_is_written_once<F: Fixture>() {
     assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
-pub async fn every_guard_is_checked<F: Fixture>() {
+pub(crate) async fn every_guard_is_checked<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |guard| Change::new().put(Record::Project(project(1)), guard);
@@ -382,7 +382,7 @@ pub async fn every_guard_is_checked<F: Fixture>() {
     assert_eq!(found.version, 3, "each write is one more");
 }
 
-pub async fn a_conflict_changes_nothing<F: Fixture>() {
+pub(crate) async fn a_conflict_changes_nothing<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     write(&store, created(1, &[])).await;
@@ -404,7 +404,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
     assert_eq!(write(&store, created(2, &[])).await, 3, "and no number is lost");
 }
 
-pub async fn two_stores_are_isolated<F: Fixture>() {
+pub(crate) async fn two_stores_are_isolated<F: Fixture>() {
     let (place, other) = (F::fresh().await, F::fresh().await);
     let (store, stranger) = (place.open().await, other.open().await);
     write(&store, created(1, &[])).await;
@@ -416,7 +416,7 @@ pub async fn two_stores_are_isolated<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn a_closed_store_returns_closed<F: Fixture>() {
+pub(crate) async fn a_closed_store_returns_closed<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let clone = store.clone();

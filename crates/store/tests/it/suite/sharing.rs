@@ -61,7 +61,7 @@ fn ids(claimed: &[ClaimedTask]) -> Vec<u32> {
     claimed.iter().map(|one| one.lease.task.bits()).collect()
 }
 
-pub async fn limits_per_project_and_person_are_enforced<F: Fixture>() {
+pub(crate) async fn limits_per_project_and_person_are_enforced<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for (number, of_project, person) in
@@ -90,7 +90,7 @@ pub async fn limits_per_project_and_person_are_enforced<F: Fixture>() {
     assert_eq!(ids(&claim(&store, &per_person(4), 9).await), [7]);
 }
 
-pub async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
+pub(crate) async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |project, guard| Change::new().put(Record::Project(project), guard);
@@ -120,7 +120,7 @@ pub async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
 }
 
 /// Every end of an attempt frees its place.
-pub async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
+pub(crate) async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=6 {
@@ -160,7 +160,7 @@ pub async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
 }
 
 /// A full project at the head of the queue is skipped, however many tasks it has.
-pub async fn a_full_project_does_not_starve_others<F: Fixture>() {
+pub(crate) async fn a_full_project_does_not_starve_others<F: Fixture>() {
     const MANY: u32 = 5_000;
     let place = F::fresh().await;
     let store = place.open().await;
@@ -184,7 +184,7 @@ pub async fn a_full_project_does_not_starve_others<F: Fixture>() {
 }
 
 /// Tasks the worker cannot run take no capacity from those it can.
-pub async fn tasks_that_do_not_fit_use_no_capacity<F: Fixture>() {
+pub(crate) async fn tasks_that_do_not_fit_use_no_capacity<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=33 {
@@ -207,7 +207,7 @@ pub async fn tasks_that_do_not_fit_use_no_capacity<F: Fixture>() {
 }
 
 /// The index of ready tasks by share matches the ready tasks after every change.
-pub async fn shares_follow_what_is_ready<F: Fixture>() {
+pub(crate) async fn shares_follow_what_is_ready<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let two = per_project(2);
@@ -238,7 +238,7 @@ pub async fn shares_follow_what_is_ready<F: Fixture>() {
 }
 
 /// Sixteen claimers through two handles; the count is highest just before each end.
-pub async fn sixteen_claimers_never_exceed_a_limit<F: Fixture>() {
+pub(crate) async fn sixteen_claimers_never_exceed_a_limit<F: Fixture>() {
     const PROJECTS: u32 = 3;
     const TASKS: u32 = 300;
     const AT_ONCE: usize = 2;

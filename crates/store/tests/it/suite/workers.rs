@@ -15,7 +15,7 @@ use baton_store::model::claim::ClaimRequest;
 use super::Fixture;
 use super::make::{at, create, no_limits, request, spec, task_id, write};
 
-pub fn worker(name: &str) -> Worker {
+pub(crate) fn worker(name: &str) -> Worker {
     Worker {
         name: name.to_owned(),
         host: "build-7".to_owned(),
@@ -31,7 +31,7 @@ pub fn worker(name: &str) -> Worker {
     }
 }
 
-pub async fn a_worker_is_listed_from_first_heartbeat_until_forgotten<F: Fixture>() {
+pub(crate) async fn a_worker_is_listed_from_first_heartbeat_until_forgotten<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert_eq!(store.workers().await.unwrap(), []);
@@ -56,7 +56,7 @@ pub async fn a_worker_is_listed_from_first_heartbeat_until_forgotten<F: Fixture>
     assert_eq!(store.workers().await.unwrap(), &again[..1]);
 }
 
-pub async fn a_lock_has_one_holder_until_released_or_expired<F: Fixture>() {
+pub(crate) async fn a_lock_has_one_holder_until_released_or_expired<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     assert!(store.lock("merge", "a", 60_000).await.unwrap());
@@ -92,7 +92,7 @@ async fn claimed<S: Backend>(store: &S, count: u32, fit: WorkerFit) -> Vec<TaskI
     ids
 }
 
-pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
+pub(crate) async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let project = ProjectId::from_bits(1);
@@ -113,7 +113,7 @@ pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     assert_eq!(claimed(&store, 9, both).await, [task_id(2)]);
 }
 
-pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
+pub(crate) async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     for number in 1..=40 {
@@ -129,7 +129,7 @@ pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     assert_eq!(claimed(&store, 2, gpu).await, [task_id(1), task_id(2)]);
 }
 
-pub async fn what_a_run_works_through_is_left_to_it<F: Fixture>() {
+pub(crate) async fn what_a_run_works_through_is_left_to_it<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let work = |number| TaskSpec { task_type: TaskType::Implementation, ..spec(number) };

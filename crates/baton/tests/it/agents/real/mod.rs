@@ -22,25 +22,29 @@ use crate::engine::test_repo::TestRepo;
 /// Real agents start slowly, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(4);
 
-pub struct AgentStage {
-    pub repo: TestRepo,
-    pub model: Model,
+pub(crate) struct AgentStage {
+    pub(crate) repo: TestRepo,
+    pub(crate) model: Model,
     home: PathBuf,
 }
 
 /// How a case differs from the default.
 #[derive(Default)]
-pub struct StageOptions {
-    pub asks: bool,
-    pub agent: &'static str,
-    pub settings: &'static str,
+pub(crate) struct StageOptions {
+    pub(crate) asks: bool,
+    pub(crate) agent: &'static str,
+    pub(crate) settings: &'static str,
     /// The agent gets a wrong address of its tools.
-    pub is_cut_off: bool,
+    pub(crate) is_cut_off: bool,
 }
 
 impl Real {
     /// None, with a message, if it is not installed.
-    pub fn stage(&self, steps: impl FnOnce(&Path) -> Value, options: &StageOptions) -> Option<AgentStage> {
+    pub(crate) fn stage(
+        &self,
+        steps: impl FnOnce(&Path) -> Value,
+        options: &StageOptions,
+    ) -> Option<AgentStage> {
         let program = self.installed_program()?;
         let mut model = None;
         let mut variables = Vec::new();

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::agents::fake::program;
 
-pub struct Model {
+pub(crate) struct Model {
     child: Child,
     port: u16,
     log: PathBuf,
 }
 
 impl Model {
-    pub fn start(folder: &Path, steps: &Value) -> Self {
+    pub(crate) fn start(folder: &Path, steps: &Value) -> Self {
         let (script, log) = (folder.join("model.json"), folder.join("model.log"));
         std::fs::write(&script, json!({ "steps": steps }).to_string()).unwrap();
         let mut command = Command::new(program("scripted-model"));
@@ -26,12 +26,12 @@ impl Model {
         Self { child, port: line.trim().parse().unwrap(), log }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// The requests of the conversation so far, without those for titles and the like.
-    pub fn turns(&self) -> Vec<Value> {
+    pub(crate) fn turns(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let requests = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         requests.filter(|one| !one["tools"].as_array().unwrap().is_empty()).collect()

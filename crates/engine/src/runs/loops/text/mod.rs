@@ -30,7 +30,7 @@ fn subject(work: &PlanWork) -> String {
     work.subject().map(|task| format!("{} {}", task.id, task.title)).unwrap_or_default()
 }
 
-pub fn vagueness(work: &PlanWork) -> Drafted {
+pub(super) fn vagueness(work: &PlanWork) -> Drafted {
     let assessed = work.rubric().map(|rubric| rubric.assess().to_string()).unwrap_or_default();
     let text = format!(
         "What should the agent know before it plans {}?\n\n{assessed}\n\nWrite what is missing, and it is planned again \
@@ -41,7 +41,7 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
     draft(QuestionKind::Clarification, &text, &[SKIP])
 }
 
-pub fn plan_gate(work: &PlanWork) -> Drafted {
+pub(super) fn plan_gate(work: &PlanWork) -> Drafted {
     let count = pluralize(work.plan().map_or(0, |plan| plan.items().len() as u64), "subtask");
     let lines = work.plan().map(ToString::to_string).unwrap_or_default();
     let mut text = format!("The plan for {} has {count}:\n{lines}", subject(work));
@@ -55,7 +55,7 @@ pub fn plan_gate(work: &PlanWork) -> Drafted {
     draft(QuestionKind::Gate, &text, &[])
 }
 
-pub fn revision(work: &PlanWork) -> Drafted {
+pub(super) fn revision(work: &PlanWork) -> Drafted {
     let text = format!(
         "What should be different about the plan for {}?\n\nYou declined it, and nothing was created. What you write here is \
          given to the agent that plans it again. NO goes back to the question whether to take the plan.",
@@ -65,7 +65,7 @@ pub fn revision(work: &PlanWork) -> Drafted {
 }
 
 /// Whether the current subtask may run, or is done.
-pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> {
+pub(super) fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<QuestionDraft> {
     let current = work.current()?;
     let mut asked = current.question()?;
     let number = work.subtasks.iter().position(|subtask| subtask.task.id == current.task.id)? + 1;
@@ -145,7 +145,7 @@ fn how_it_went(task: &Task) -> String {
 }
 
 /// `not_merged` are those the human called done, with the queue each is in instead.
-pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafted {
+pub(super) fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafted {
     let mut text = String::from("Every subtask has been gone through:\n");
     for subtask in &work.subtasks {
         let how = match subtask.state() {
@@ -181,7 +181,10 @@ pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafte
 }
 
 /// None when there is nothing to decide: everything proposed is open already.
-pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>) -> Option<QuestionDraft> {
+pub(super) fn discovered<'a>(
+    work: &ReviewWork,
+    open: impl IntoIterator<Item = &'a str>,
+) -> Option<QuestionDraft> {
     let mut asked = work.proposal()?.question(open)?;
     let about = "`AGAIN: what it missed` sends the review back.";
     asked.text = NonBlank::new(format!("{} {about}\n\nThe review found:\n{}", asked.text, work.findings()))
@@ -189,7 +192,7 @@ pub fn discovered<'a>(work: &ReviewWork, open: impl IntoIterator<Item = &'a str>
     Some(asked)
 }
 
-pub fn more_work() -> Drafted {
+pub(super) fn more_work() -> Drafted {
     let text = format!(
         "What else should be executed?\n\nEvery subtask is completed, and you said NO to the review. What you write becomes \
          another subtask, which you are asked about next. {SKIP} goes back to the question whether to review."
@@ -197,7 +200,7 @@ pub fn more_work() -> Drafted {
     draft(QuestionKind::Clarification, &text, &[SKIP])
 }
 
-pub fn review_failed(work: &ReviewWork) -> Drafted {
+pub(super) fn review_failed(work: &ReviewWork) -> Drafted {
     let text = format!(
         "Review again? [YES/NO]\n\nThe last {PHASE_TRIES_MAX} agents made no review: {}.\n\nYES starts another one. NO goes on \
          without a review: you are asked whether to continue the loop.",
@@ -206,7 +209,7 @@ pub fn review_failed(work: &ReviewWork) -> Drafted {
     draft(QuestionKind::Confirmation, &text, &["YES", "NO"])
 }
 
-pub fn list(work: &ReviewWork) -> Drafted {
+pub(super) fn list(work: &ReviewWork) -> Drafted {
     let mut text = String::from(
         "Which tasks should be proposed instead?\n\nWrite one on each line, or several separated by semicolons: its title and, \
          behind a colon, what it is about. NONE proposes none. You are asked once more before any is created. So far:\n",
@@ -219,7 +222,7 @@ pub fn list(work: &ReviewWork) -> Drafted {
     draft(QuestionKind::Clarification, &text, &[])
 }
 
-pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
+pub(super) fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
     let (reviewed, no) = if work.found_no_work() {
         let reviewed =
             format!("No issues found: the review of iteration {} names no task.", phase_loop.iteration());
@@ -243,7 +246,7 @@ pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
 }
 
 /// What the agent of the plan phase is told.
-pub fn plan_prompt(
+pub(super) fn plan_prompt(
     brief: &str,
     work: &PlanWork,
     planned: &Task,
@@ -288,7 +291,7 @@ pub fn plan_prompt(
     text
 }
 
-pub fn review_prompt(brief: &str, work: &ReviewWork) -> String {
+pub(super) fn review_prompt(brief: &str, work: &ReviewWork) -> String {
     let said = if work.said().is_empty() {
         String::new()
     } else {

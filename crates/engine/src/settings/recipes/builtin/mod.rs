@@ -34,6 +34,6 @@ static RECIPES: LazyLock<Vec<Arc<Recipe>>> = LazyLock::new(|| {
     BUILT_IN.iter().filter_map(parse).collect()
 });
 
-pub fn all() -> &'static [Arc<Recipe>] {
+pub(super) fn all() -> &'static [Arc<Recipe>] {
     &RECIPES
 }
