@@ -1,5 +1,7 @@
 //! A project in numbers: its progress, its effort and its attempts. Does not count what agents only reported.
 
+use std::collections::BTreeMap;
+
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::{AgentName, NonBlank};
 use baton_core::base::time::Timestamp;
@@ -13,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
+
+/// Tasks whose attempts are read with one query.
+const TASKS_PER_READ: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectReport {
@@ -91,10 +96,15 @@ impl ProjectReport {
     pub async fn load(tasks: &TaskService, id: ProjectId) -> Result<Self, EngineError> {
         let project = tasks.project(id).await?.value;
         let all = tasks.project_tasks(id).await?;
-        let mut lines = Vec::with_capacity(all.len());
-        for task in &all {
-            lines.push(TaskLine::new(task, &tasks.store.attempts(task.id()).await?));
+        let mut attempts: BTreeMap<TaskId, Vec<AttemptRecord>> = BTreeMap::new();
+        for some in all.chunks(TASKS_PER_READ) {
+            let ids: Vec<TaskId> = some.iter().map(Task::id).collect();
+            for record in tasks.store.attempts_of_many(&ids).await? {
+                attempts.entry(record.task_id).or_default().push(record);
+            }
         }
+        let of = |task: &Task| attempts.get(&task.id()).map_or(&[][..], Vec::as_slice);
+        let lines: Vec<TaskLine> = all.iter().map(|task| TaskLine::new(task, of(task))).collect();
         let effort = lines.iter().flat_map(|line| &line.attempts).map(|line| line.effort).collect();
         Ok(Self { project, progress: ProjectProgress::new(&all), effort, tasks: lines })
     }

@@ -1,11 +1,12 @@
 //! A worker as clients see it: its agents, what it runs, and its last heartbeat.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::{AgentName, Label, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::schedule::worker::{WorkerDuty, WorkerHealth, WorkerSighting};
+use baton_core::task::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
@@ -55,16 +56,20 @@ pub async fn workers(workspace: &Workspace) -> Result<Vec<WorkerView>, EngineErr
         });
     }
     let leases = store.leases().await?;
+    let at_work: Vec<TaskId> = leases.iter().map(|lease| lease.task).collect();
+    let found = if at_work.is_empty() { Vec::new() } else { store.tasks_by_ids(&at_work).await? };
+    let tasks: BTreeMap<TaskId, Task> =
+        found.into_iter().map(|stored| (stored.value.id(), stored.value)).collect();
     let mut views = Vec::new();
     for sighting in seen {
         let mut running = Vec::new();
         for lease in leases.iter().filter(|lease| lease.worker == sighting.worker.name) {
             // It may have ended since the leases were read.
-            let Some(task) = store.task(lease.task).await? else { continue };
-            let Some(live) = task.value.state().live_attempt() else { continue };
+            let Some(task) = tasks.get(&lease.task) else { continue };
+            let Some(live) = task.state().live_attempt() else { continue };
             running.push(RunningView {
                 task_id: lease.task,
-                title: task.value.spec().title.to_string(),
+                title: task.spec().title.to_string(),
                 attempt_id: lease.attempt,
                 agent: lease.agent.clone(),
                 since: live.started_at,
